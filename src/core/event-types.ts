@@ -1,0 +1,28 @@
+/**
+ * The table of event types: which way each moves trust and how much evidence one event of severity 1 is worth.
+ * `id` is written into the log and never changes its meaning; a new type takes the next number. Changing a weight
+ * moves future events only, because a record carries its mass as decided.
+ */
+
+export const eventTypes = {
+  report_cheating: { id: 1, sign: -1, baseWeight: 1 },
+  report_toxicity: { id: 2, sign: -1, baseWeight: 0.5 },
+  report_spam: { id: 3, sign: -1, baseWeight: 0.25 },
+  friendly_fire: { id: 4, sign: -1, baseWeight: 0.5 },
+  ban_applied: { id: 5, sign: -1, baseWeight: 1 },
+  session_anomaly: { id: 6, sign: -1, baseWeight: 0.5 },
+  matchmaking_fraud: { id: 7, sign: -1, baseWeight: 1 },
+  commendation: { id: 8, sign: 1, baseWeight: 1 },
+  ban_lifted: { id: 9, sign: 1, baseWeight: 1 },
+} as const satisfies Record<string, { id: number; sign: -1 | 1; baseWeight: number }>;
+
+export type EventTypeName = keyof typeof eventTypes;
+
+export const eventTypeNames = Object.keys(eventTypes) as EventTypeName[];
+
+const namesById = new Map<number, EventTypeName>(eventTypeNames.map((name) => [eventTypes[name].id, name]));
+
+/** The name that a record's type number stands for; undefined for a number that this release does not know. */
+export function eventTypeName(id: number): EventTypeName | undefined {
+  return namesById.get(id);
+}

@@ -1,0 +1,13 @@
+/** The words that the core shares with the floors above it, each stated once. */
+
+export const identityModes = ['privacy-first', 'high-security'] as const;
+export type IdentityMode = (typeof identityModes)[number];
+
+export const environments = ['dev', 'staging', 'prod'] as const;
+export type Environment = (typeof environments)[number];
+
+export const peerStatuses = ['active', 'suspended', 'revoked'] as const;
+export type PeerStatus = (typeof peerStatuses)[number];
+
+export const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
+export type Verdict = (typeof verdicts)[number];

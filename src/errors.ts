@@ -1,0 +1,68 @@
+/**
+ * The table of refusals: every stable `code` of the service, the HTTP status it maps to and its default text.
+ * Domain code names a code and never a status; the HTTP layer and the operator command look the rest up here.
+ * Source: specification section 7, and the contract's table of codes.
+ */
+
+export const errors = {
+  malformed_json: { status: 400, text: 'the body is not valid JSON in UTF-8' },
+  schema_validation_failed: { status: 400, text: 'the body does not satisfy the schema' },
+  invalid_parameter: { status: 400, text: 'a parameter of the request is not valid' },
+  missing_api_key: { status: 401, text: 'missing api key' },
+  invalid_api_key: { status: 401, text: 'invalid api key' },
+  invalid_session: { status: 401, text: 'a valid service_session cookie is required' },
+  peer_not_active: { status: 403, text: 'peer not active' },
+  registration_closed: { status: 403, text: 'registration is closed; ask the operator of this node' },
+  player_not_found: { status: 404, text: 'the player has no events' },
+  subject_not_found: { status: 404, text: 'the subject has no events' },
+  event_not_found: { status: 404, text: 'no such event of this peer' },
+  route_not_found: { status: 404, text: 'no such route' },
+  method_not_allowed: { status: 405, text: 'the route does not take this method' },
+  request_timeout: { status: 408, text: 'the request took too long to arrive' },
+  duplicate_event: { status: 409, text: 'an event with this event_id is stored already' },
+  payload_too_large: { status: 413, text: 'the body is too large' },
+  uri_too_long: { status: 414, text: 'the request target is too long' },
+  unsupported_media_type: {
+    status: 415,
+    text: 'the body must be application/json in UTF-8 without a content encoding',
+  },
+  timestamp_in_future: { status: 422, text: 'timestamp is more than 24 hours in the future' },
+  peer_id_mismatch: { status: 422, text: 'peer_id differs from the authenticated peer' },
+  game_id_not_registered: { status: 422, text: 'game_id is not registered for this peer' },
+  unknown_peer: { status: 422, text: 'peer_id names no peer of this group' },
+  unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
+  subject_hash_required: { status: 422, text: 'this group takes subject hashes only (high-security mode)' },
+  erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
+  headers_too_large: { status: 431, text: 'the header fields are too large' },
+  internal_error: { status: 500, text: 'internal error' },
+  dependency_unavailable: { status: 503, text: 'the service cannot reach its data store' },
+  overloaded: { status: 503, text: 'the service is at its limit; try again later' },
+} as const satisfies Record<string, { status: number; text: string }>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** A request that was understood and turned down. Never thrown; a broken invariant throws instead. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  /** Replaces the default text where a more exact one helps. Holds nothing secret and no player id. */
+  readonly text?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Seconds after which a retry makes sense (429, 503). */
+  readonly retryAfterS?: number;
+}
+
+export interface Granted<T> {
+  readonly ok: true;
+  readonly value: T;
+}
+
+export type Outcome<T> = Granted<T> | Refusal;
+
+export function granted<T>(value: T): Granted<T> {
+  return { ok: true, value };
+}
+
+export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}): Refusal {
+  return { ok: false, code, ...more };
+}

@@ -1,0 +1,235 @@
+/**
+ * What a group offers to the floors above it (HTTP, operator command): commands, which are durable once they resolve,
+ * and views, which are synchronous reads of memory. Nothing above this floor sees state, records, store or pools.
+ */
+import type { EventTypeName } from '../core/event-types.js';
+import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
+import type { Outcome } from '../errors.js';
+
+export interface GroupIdentity {
+  readonly groupId: string;
+  readonly identityMode: IdentityMode;
+  readonly environment: Environment;
+}
+
+/** Where the published peer weights stand. `basedOnSeq` 0 and `computedAt` null: none were computed yet. */
+export interface WeightsStand {
+  readonly basedOnSeq: number;
+  readonly computedAt: number | null;
+}
+
+export interface GroupHealth {
+  /** False while recovering, draining, or after the log could not be written. */
+  readonly ready: boolean;
+  /** Why not ready; undefined when ready. */
+  readonly reason?: 'recovering' | 'draining' | 'log_failed';
+  /** The newest durable record. */
+  readonly lastSeq: number;
+  readonly weights: WeightsStand;
+}
+
+export interface PeerView {
+  /** The peer's number in this group: dense, from 0, in order of registration. Never leaves the node. */
+  readonly index: number;
+  readonly peerId: string;
+  readonly peerName: string;
+  readonly gameIds: readonly string[];
+  readonly status: PeerStatus;
+  readonly registeredAt: number;
+  /** Events ever accepted from this peer. */
+  readonly eventCount: number;
+  readonly preTrusted: boolean;
+  /** Published weight in [0,1] and what it is made of. */
+  readonly weight: number;
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+export interface GroupCounts {
+  readonly peers: number;
+  readonly players: number;
+  readonly events: number;
+}
+
+/** A player's score at a moment. Unrounded. */
+export interface TrustView {
+  /** 0 to 100, 50 neutral. */
+  readonly score: number;
+  /** 0 to 1. */
+  readonly confidence: number;
+  readonly verdict: Verdict;
+  readonly eventCount: number;
+  /** ms since 1970 of the newest change of this player. */
+  readonly updatedAt: number;
+}
+
+export interface TrustExplanation {
+  /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
+  readonly lowering: number;
+  readonly raising: number;
+  /** Peers with evidence. */
+  readonly peers: number;
+  readonly preTrusted: boolean;
+  readonly halfLifeDays: number;
+  readonly weightsBasedOnSeq: number;
+}
+
+/** An event as the schema admitted it, its player already replaced by the subject's 32 bytes. */
+export interface EventSubmission {
+  readonly schemaVersion: string;
+  readonly eventId: string;
+  readonly eventType: EventTypeName;
+  readonly peerId: string;
+  /** Null where the identity mode forbids what the caller sent. */
+  readonly subject: Uint8Array | null;
+  readonly gameId: string;
+  readonly severity: number;
+  /** ms since 1970. */
+  readonly timestamp: number;
+}
+
+export interface AcceptedEvent {
+  readonly receivedAt: number;
+}
+
+export interface Registration {
+  readonly peerName: string;
+  readonly gameIds: readonly string[];
+  readonly contactEmail?: string;
+}
+
+/** A peer together with its key in the clear: handed out once, kept only as a digest. */
+export interface IssuedKey {
+  readonly peer: PeerView;
+  readonly apiKey: string;
+}
+
+export interface Erasure {
+  readonly status: 'erased' | 'pending';
+  /** Events erased; 0 while pending. */
+  readonly eventsErased: number;
+  readonly erasedAt: number;
+  /** Proof for the requester: the audit log keeps SHA-256(receipt + hash). */
+  readonly receipt: string;
+}
+
+/** One of the caller's own events, as stored. */
+export interface OwnEvent {
+  readonly seq: number;
+  readonly schemaVersion: string;
+  readonly eventId: string;
+  readonly eventType: EventTypeName;
+  readonly gameId: string;
+  readonly severity: number;
+  readonly timestamp: number;
+  readonly receivedAt: number;
+}
+
+export interface SummaryRow {
+  /** An event type, or `other` where fewer than 3 peers contributed. */
+  readonly eventType: EventTypeName | 'other';
+  /** ISO 8601 week of the event's timestamp (`2026-W47`); absent on an `other` row. */
+  readonly week?: string;
+  readonly count: number;
+}
+
+export interface PlayerEvents {
+  readonly total: number;
+  readonly summarised: number;
+  readonly summary: readonly SummaryRow[];
+  /** Newest first. */
+  readonly own: readonly OwnEvent[];
+  /** Sequence number to continue before, or null at the end. */
+  readonly nextBefore: number | null;
+}
+
+export interface AuditEntry {
+  readonly seq: number;
+  readonly at: number;
+  readonly action: string;
+  readonly actor: string;
+  readonly target: string;
+  readonly prevHash: string;
+  readonly hash: string;
+}
+
+export interface AuditPage {
+  /** Oldest first. */
+  readonly entries: readonly AuditEntry[];
+  /** Sequence number to continue after, or null at the end. */
+  readonly nextAfter: number | null;
+}
+
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly lastSeq: number;
+  readonly batches: number;
+  readonly records: number;
+  readonly auditEntries: number;
+  readonly snapshots: readonly { readonly seq: number; readonly ok: boolean; readonly fault?: string }[];
+  /** What is wrong, each naming the place. Empty when ok. */
+  readonly faults: readonly string[];
+}
+
+export interface GroupStatus extends GroupHealth {
+  readonly identity: GroupIdentity;
+  readonly counts: GroupCounts;
+  readonly halfLifeDays: number;
+  readonly preTrusted: readonly string[];
+  readonly mailbox: { readonly commands: number; readonly bytes: number };
+  readonly pendingErasures: number;
+  readonly snapshots: readonly number[];
+  readonly ownerEpoch: number;
+}
+
+/** Views: synchronous, from memory, never waiting. */
+export interface GroupViews {
+  readonly identity: GroupIdentity;
+  health(): GroupHealth;
+  counts(): GroupCounts;
+  /** The peer that a key's SHA-256 (hex) belongs to, whatever its status; a key past its overlap matches nobody. */
+  peerByKeyDigest(digestHex: string): PeerView | undefined;
+  peerById(peerId: string): PeerView | undefined;
+  /** Peers numbered from `from` on, oldest first, at most `limit`. */
+  peers(from: number, limit: number): PeerView[];
+  /** Undefined: no events of this subject are known. */
+  trust(subject: Uint8Array): TrustView | undefined;
+  explain(subject: Uint8Array): TrustExplanation | undefined;
+}
+
+/** Commands: each resolves once what it changed is durable, or with a refusal. Rejects only on a broken invariant. */
+export interface GroupCommands {
+  /** `caller` null: peer authentication is off and `peerId` of each event names the acting peer. One outcome per event, in order. */
+  submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]>;
+  register(registration: Registration, by: string): Promise<Outcome<IssuedKey>>;
+  withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>>;
+  /** `caller` null: authentication is off; the audit names `anonymous`. */
+  erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>>;
+  playerEvents(
+    subject: Uint8Array,
+    caller: PeerView | undefined,
+    limit: number,
+    before: number | null,
+  ): Promise<Outcome<PlayerEvents>>;
+  audit(after: number, limit: number): Promise<Outcome<AuditPage>>;
+}
+
+/** What only the operator may ask. */
+export interface GroupOperations {
+  status(): GroupStatus;
+  setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
+  /** `overlapMs` 0 kills the old key at once; at most `limits.keyOverlapMsMax`. */
+  rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;
+  preTrust(
+    change: 'add' | 'remove',
+    peerId: string,
+    by: string,
+  ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>>;
+  /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */
+  confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
+  auditTail(count: number): Promise<Outcome<AuditPage>>;
+  verify(): Promise<Outcome<VerifyReport>>;
+}
+
+export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {}

@@ -1,0 +1,89 @@
+/**
+ * What a group needs of the world, as interfaces. `store/` and `workers/` implement them; a contract suite in
+ * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
+ */
+
+/** One batch of records as stored: the key is the sequence number of its first record. */
+export interface StoredBatch {
+  readonly firstSeq: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Reading the log. Every call is one short read transaction of its own; nothing stays open between calls. */
+export interface LogReader {
+  /** The newest batch, or undefined where the log is empty. */
+  last(): StoredBatch | undefined;
+  /** The batch with the greatest `firstSeq` at or below `seq`. The bytes are the caller's own copy. */
+  at(seq: number): StoredBatch | undefined;
+  /** Batches with `firstSeq` at or above `firstSeq`, in order, until `limit` batches or about `maxBytes` are read (at least one). */
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[];
+  close(): Promise<void>;
+}
+
+/** The single writer of a log, fenced by the owner's epoch. */
+export interface LogWriter extends LogReader {
+  /** This owner's epoch: one more than the last owner's. */
+  readonly epoch: number;
+  /**
+   * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once it is synced to disk.
+   * Rejects with `OwnerLostError` where another owner took over (nothing was written), with any other error where the
+   * outcome is unknown: the caller must stop and leave it to recovery.
+   */
+  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
+  /** Overwrites what replaced values left behind in free space, so that no erased byte stays in the file. */
+  scrub(): Promise<void>;
+}
+
+/** Another process owns the data folder now. */
+export class OwnerLostError extends Error {
+  override readonly name = 'OwnerLostError';
+}
+
+/** Stored bytes are not what was written. The message names the file, the block or the record. */
+export class DamagedError extends Error {
+  override readonly name = 'DamagedError';
+}
+
+export interface SnapshotHeader {
+  /** Format version of the header and blocks. */
+  readonly version: number;
+  /** The state is the fold of all records up to and including this one. */
+  readonly seq: number;
+  /** Chain value (hex) of the batch that ends at `seq`. */
+  readonly chain: string;
+  /** Digest (hex) of the state, as `core/digest` computes it. */
+  readonly digest: string;
+  /** Owner epoch under which it was made. */
+  readonly epoch: number;
+}
+
+export interface SnapshotBlock {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Snapshots: whole images, each written once under a temporary name, then renamed into place. */
+export interface SnapshotStore {
+  /** Sequence numbers of the complete snapshots, newest first. Left-overs of interrupted writes are not listed. */
+  list(): number[];
+  /** Resolves once the snapshot is synced and in place. Replaces one with the same `seq`. */
+  write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void>;
+  /** Throws `DamagedError` where the header is missing, unreadable or fails its checksum. */
+  readHeader(seq: number): SnapshotHeader;
+  /** Blocks in the order written, each checked against its CRC-32; throws `DamagedError` naming the block. Ends the read transaction whenever the iteration ends. */
+  readBlocks(seq: number): Iterable<SnapshotBlock>;
+  remove(seq: number): Promise<void>;
+  /** Removes left-overs of interrupted writes. */
+  sweep(): Promise<void>;
+}
+
+/** Time and chance, so that a simulation can own both. */
+export interface Clock {
+  /** ms since 1970. */
+  now(): number;
+}
+
+export interface Entropy {
+  bytes(count: number): Uint8Array;
+  uuid(): string;
+}

@@ -1,0 +1,124 @@
+/**
+ * Every bound of the service, with its unit in the name. Nothing else in `src` may invent a bound of its own.
+ * The relations that other parts rely on are asserted at the end, when the module loads.
+ */
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export const limits = {
+  // Requests
+  eventBodyBytes: 16 * KiB,
+  batchBodyBytes: 1 * MiB,
+  batchEventsMax: 500,
+  /** URL, header names and header values of one request together. */
+  headBytes: 33 * KiB,
+  /** What the HTTP parser itself accepts, so that a head over `headBytes` still gets a clear answer. */
+  parserHeadBytes: 64 * KiB,
+  headerCount: 64,
+  headersTimeoutMs: 5_000,
+  requestTimeoutMs: 8_000,
+  keepAliveTimeoutMs: 5_000,
+  connectionsCheckingIntervalMs: 500,
+  matchIdsMax: 128,
+  requestIdLength: 128,
+
+  // Contract strings, in code points
+  playerIdLength: 128,
+  eventIdLength: 128,
+  gameIdLength: 64,
+  gameIdsMax: 64,
+  peerIdLength: 64,
+  peerNameLength: 200,
+  emailLength: 254,
+  schemaVersionLength: 64,
+  cursorLength: 256,
+
+  // Pages
+  pageDefault: 50,
+  pageMax: 200,
+  /** Newest events of a player that the public summary covers. */
+  summaryEventsMax: 1_000,
+
+  // Event rules
+  futureMs: DAY_MS,
+  severityMin: 0,
+  severityMax: 1,
+  schemaMajorMax: 1,
+
+  // Peers
+  peersMaxDefault: 10_000,
+  /** A peer's number takes 16 bits in the event id table. */
+  peersMaxCeiling: 65_535,
+  preTrustedWarnAbove: 3,
+  preTrustedMax: 64,
+  keyBytes: 32,
+  keyOverlapMsMax: DAY_MS,
+
+  // Erasure
+  erasureQuotaPerDay: 100,
+  erasureWindowMs: DAY_MS,
+  /** Log records that one piece of an erasure rewrites, between turns. */
+  redactionPieceRecords: 4_096,
+  redactionPieceBatches: 256,
+
+  // Actor
+  mailboxCommands: 65_536,
+  mailboxBytes: 64 * MiB,
+  turnEvents: 4_096,
+  turnBytes: 4 * MiB,
+  retryAfterS: 1,
+
+  // Log and state
+  /** Event ids (and so events ever accepted) that one node holds; writes beyond it get 503. */
+  eventIdsMax: 200_000_000,
+  subjectsMax: 100_000_000,
+  halfLifeDaysMax: 3_650,
+  halfLifeDaysDefault: 30,
+  /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
+  epochHalfLivesMax: 256,
+  snapshotsKept: 2,
+  snapshotEveryDefault: 100_000,
+  snapshotBlockBytes: 1 * MiB,
+  /** A snapshot at shutdown is skipped when it would take longer than this. */
+  shutdownSnapshotMs: 5_000,
+  shutdownMs: 10_000,
+
+  // Pools
+  replicaQueueMax: 64,
+  readersQueueMax: 256,
+  readerThreads: 1,
+  catchUpBatches: 512,
+
+  // Weights
+  weightsIntervalMsDefault: 2_000,
+  weightsIntervalMsMin: 50,
+  weightsIntervalMsMax: 3_600_000,
+
+  // Owner of a data folder
+  heartbeatMs: 2_000,
+  /** An owner that cannot be looked up (another PID namespace or host) is dead after this much silence. */
+  ownerSilentMs: 7_000,
+  /** `sun_path` of a Unix socket holds 107 bytes and is cut in silence beyond. */
+  socketPathBytes: 107,
+
+  saltBytesMin: 16,
+  sessionSecretBytesMin: 32,
+  sessionCookieLength: 4_096,
+} as const;
+
+function relation(holds: boolean, name: string): void {
+  if (!holds) throw new Error(`limits: ${name} does not hold`);
+}
+
+relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
+relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');
+relation(limits.turnEvents <= limits.mailboxCommands, 'a turn fits in the mailbox');
+relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
+relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
+relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
+relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
+relation(limits.shutdownSnapshotMs < limits.shutdownMs, 'a last snapshot fits in the shutdown');
+relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

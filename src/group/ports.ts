@@ -87,3 +87,13 @@ export interface Entropy {
   bytes(count: number): Uint8Array;
   uuid(): string;
 }
+
+/** What a group tells whoever measures it. Called on the hot path: implementations only count. */
+export interface GroupObserver {
+  /** One durable commit: records in it, bytes written, ms from hand-over to durable. */
+  turnCommitted(records: number, bytes: number, commitMs: number): void;
+  /** One submitted event was decided; `outcome` is `accepted` or the code of its refusal. */
+  eventDecided(eventType: string, outcome: string): void;
+  /** The pool finished or failed a piece of work, in ms. */
+  workDone(kind: 'snapshot' | 'listing' | 'redaction' | 'weights' | 'verify', ok: boolean, ms: number): void;
+}

@@ -1,0 +1,35 @@
+/**
+ * What one peer's decayed evidence on one player counts, and the few functions that both the score read and the
+ * peer-trust computation are made of (scoring page, "State and reads"). Evidence `m = b + g` is never negative.
+ */
+import { trustConstants } from './trust-constants.js';
+
+const { halfSaturation, saturationMax } = trustConstants;
+
+/** `n = 1.5 m / (m + .5)`, in [0, 1.5): what one peer counts on one player, however it floods. */
+export function saturate(m: number): number {
+  return (saturationMax * m) / (m + halfSaturation);
+}
+
+/** `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. */
+export function unit(m: number): number {
+  return m < 1 ? m : 1;
+}
+
+/**
+ * `deff = max(M, 1)^.25`, at least 1: by how much agreeing votes are held to repeat each other. Two square roots are
+ * correctly rounded on every platform; `Math.pow` is not.
+ */
+export function damping(mass: number): number {
+  return mass > 1 ? Math.sqrt(Math.sqrt(mass)) : 1;
+}
+
+/** The probability of log-odds, in (0, 1); log-odds beyond 60 count as 60. */
+export function sigmoid(logOdds: number): number {
+  return 1 / (1 + Math.exp(-Math.min(60, Math.max(-60, logOdds))));
+}
+
+/** The log-odds of a probability in (0, 1). */
+export function logit(p: number): number {
+  return Math.log(p / (1 - p));
+}

@@ -1,0 +1,95 @@
+/**
+ * Every number of the scoring page, once: what a score read and the peer-trust computation use.
+ * Published scores depend on all of them; changing one is a decision with figures from the quality bench.
+ */
+
+export const trustConstants = {
+  // From evidence to counts. Evidence `m` is the decayed mass of one peer on one player, in events of severity 1.
+  /** Evidence at which a peer's say on one player has reached half of `saturationMax`. */
+  halfSaturation: 0.5,
+  /** What one peer can count on one player, however much it sends. */
+  saturationMax: 1.5,
+
+  // Score read
+  /** Effective evidence at which confidence is one half. */
+  confidenceHalf: 4.2,
+  /** The other peers' summed log-odds stay within this many times those of the pre-trusted peers. */
+  preTrustClip: 1.5,
+  /** Log-odds of a peer whose published weight is 1 at full gate, the mean of A and B. */
+  weightReference: 2,
+
+  // Verdict bands of the score, 0 to 100
+  untrustedBelow: 20,
+  /** Peers with evidence that `untrusted` needs: one peer alone never condemns. */
+  untrustedPeersMin: 2,
+  suspiciousBelow: 40,
+  trustedFrom: 70,
+  trustedConfidenceMin: 0.35,
+
+  // Stage 1: the gate tau, from pairs of peers
+  /** Bounds of the group's median vote `mu`. */
+  medianVoteMin: 0.05,
+  medianVoteMax: 0.5,
+  /** Voting mass with which one peer counts in the median of votes, at most. */
+  medianVoteMassMax: 50,
+  /** Pseudo-votes at `mu` that a peer's own mean vote starts from. */
+  ownVotePrior: 0.5,
+  /** Mean spread around their own mean votes from which a pair counts as two-sided. */
+  twoSidedSpread: 0.01,
+  /** Correlation that already counts as full agreement: perfect agreement earns no more. */
+  fullAgreement: 0.2,
+  /** Shared players that pull a pair's agreement half-way to 0. */
+  agreementPrior: 3,
+  /** Shared players with which one pair counts, at most. */
+  sharedMax: 30,
+  /** What a pair that is not two-sided counts, as a part of one that is. */
+  oneSidedPart: 0.1,
+  /** Pair weight with which one peer counts in the median of reputations, at most. */
+  reputationMassMax: 100,
+  /** Weight and value of the reputation that a peer starts from; the value is 0 in a group with pre-trusted peers. */
+  reputationPriorMass: 6,
+  reputationPrior: 0.25,
+  /** The part of the median reputation that opens the gate fully. */
+  fullGatePart: 0.5,
+  /** The least reference in a group with pre-trusted peers, and in one without (there only against a division by zero). */
+  gateReferenceMinPreTrusted: 0.05,
+  gateReferenceMin: 1e-9,
+  gateRoundsMax: 30,
+  /** Largest change of a gate at which the rounds end. */
+  gateSettled: 1e-4,
+  /** Peers that share players with another, up to which no gate can be told and tau is 1. */
+  ungatedPeersMax: 2,
+
+  // Stage 2: log-odds A (of a bad vote) and B (of a good one) per peer
+  rounds: 10,
+  /** A vote counts (R + floor) / (R + half) by the corroborating mass R of the other peers on that player. */
+  corroborationFloor: 0.1,
+  corroborationHalf: 0.5,
+  /** The prior log-odds of a peer, and the votes it is worth. */
+  priorLogOdds: 1.4,
+  priorVotes: 8,
+  priorLogOddsPreTrusted: 2.2,
+  priorVotesPreTrusted: 20,
+  /** Bounds of A and B, and the floor of a pre-trusted peer's. */
+  logOddsMax: 3.5,
+  logOddsMinPreTrusted: 1.4,
+  /** Votes on the rarer side at which both ways of measuring a peer count alike. */
+  twoSidedVotes: 3,
+  precisionMin: 0.001,
+  precisionMax: 0.999,
+  /** Share of bad players: start, prior with its weight, bounds. */
+  badShareStart: 0.5,
+  badSharePrior: 0.2,
+  badSharePriorMass: 4,
+  badShareMin: 0.02,
+  /** The upper bound is the share of raising mass plus a margin, between these two. */
+  badShareMargin: 0.25,
+  badShareCeilingMin: 0.2,
+  badShareCeilingMax: 0.6,
+
+  // Shape of the computation, without effect on any value
+  /** Peers up to which sums over pairs are kept in one dense triangle. */
+  densePeersMax: 1_500,
+  /** Pairs handed to operators, at most. */
+  pairsReportedMax: 100,
+} as const;

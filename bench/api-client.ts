@@ -1,0 +1,123 @@
+/**
+ * The calls of the service's HTTP interface that the bench makes, over kept-alive connections. Where the node is busy
+ * (429, 503) or gone for a moment, a call waits and tries again within a bound.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+
+const retryForMs = 60_000;
+const retryAfterDefaultMs = 100;
+const retryAfterMaxMs = 5_000;
+
+export interface RegisteredPeer {
+  readonly peer_id: string;
+  readonly api_key: string;
+}
+
+export interface EventBody {
+  readonly schema_version: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly peer_id: string;
+  readonly player_id: string;
+  readonly game_id: string;
+  readonly severity: number;
+  readonly timestamp: string;
+}
+
+export interface BatchReply {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  readonly results: readonly { readonly event_id: string; readonly status: number; readonly code?: string }[];
+}
+
+/** `code` stands in place of the score where the player is unknown. */
+export type ScoreReply =
+  | { readonly player_id: string; readonly score: number; readonly event_count: number; readonly code?: undefined }
+  | { readonly player_id: string; readonly code: string };
+
+export interface HealthReply {
+  readonly last_seq: number;
+  readonly weights: { readonly based_on_seq: number };
+}
+
+export class ApiClient {
+  readonly #pool: Pool;
+  #closed = false;
+
+  constructor(url: string, connections: number) {
+    this.#pool = new Pool(url, { connections });
+  }
+
+  register(peerName: string, gameId: string): Promise<RegisteredPeer> {
+    return this.#call('POST', '/api/v1/peers/register', { body: { peer_name: peerName, game_ids: [gameId] } });
+  }
+
+  submit(events: readonly EventBody[], apiKey: string): Promise<BatchReply> {
+    return this.#call('POST', '/api/v1/events/batch', { body: { events }, apiKey });
+  }
+
+  async scores(playerIds: readonly string[]): Promise<readonly ScoreReply[]> {
+    const ids = playerIds.map(encodeURIComponent).join(',');
+    const reply = await this.#call<{ data: readonly ScoreReply[] }>('GET', `/api/v1/trust-scores?ids=${ids}`);
+    return reply.data;
+  }
+
+  health(): Promise<HealthReply> {
+    return this.#call('GET', '/api/v1/health');
+  }
+
+  /** Cuts off what is still on its way; calls that wait for a retry fail. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return this.#pool.destroy();
+  }
+
+  /** Resolves with the body of a 2xx answer; any other status that no retry cures is an error that quotes the body. */
+  async #call<T>(method: 'GET' | 'POST', path: string, more: { body?: object; apiKey?: string } = {}): Promise<T> {
+    const request: Dispatcher.RequestOptions = {
+      method,
+      path,
+      headers: {
+        ...(more.body && { 'content-type': 'application/json' }),
+        ...(more.apiKey !== undefined && { 'x-peer-api-key': more.apiKey }),
+      },
+      ...(more.body && { body: JSON.stringify(more.body) }),
+    };
+    const giveUpMs = performance.now() + retryForMs;
+    for (;;) {
+      const outcome = await this.#attempt(request);
+      if (outcome.status >= 200 && outcome.status < 300) return JSON.parse(outcome.text) as T;
+      const what = `${method} ${path.slice(0, 60)}: ${outcome.status || ''} ${outcome.text.slice(0, 300)}`;
+      if (this.#closed || !curable(outcome.status)) throw new Error(what);
+      if (performance.now() + outcome.retryAfterMs > giveUpMs) throw new Error(`${what}, for ${retryForMs} ms`);
+      await delay(outcome.retryAfterMs);
+    }
+  }
+
+  async #attempt(request: Dispatcher.RequestOptions): Promise<Attempt> {
+    try {
+      const { statusCode, headers, body } = await this.#pool.request(request);
+      const seconds = Number(headers['retry-after'] ?? Number.NaN);
+      const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, retryAfterMaxMs) : retryAfterDefaultMs;
+      return { status: statusCode, text: await body.text(), retryAfterMs };
+    } catch (error) {
+      return { status: noAnswer, text: String(error), retryAfterMs: retryAfterDefaultMs };
+    }
+  }
+}
+
+/** In place of a status: the connection failed, so that what became of the request is not known. */
+const noAnswer = 0;
+
+interface Attempt {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfterMs: number;
+}
+
+/** Resending is safe: events are idempotent by `event_id`, and a peer registered twice only leaves one idle. */
+function curable(status: number): boolean {
+  return status === noAnswer || status === 429 || status === 503;
+}

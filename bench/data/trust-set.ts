@@ -1,0 +1,144 @@
+/**
+ * Reads the data sets of the replay and the quality bench: who reported whom, which way, and the known truth.
+ * One set is `NAME.obs.csv.gz` and `NAME.truth.csv.gz`; `sim_meta.json` beside them describes the attack groups.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+export interface Observation {
+  /** Index into `peers`. */
+  readonly peer: number;
+  /** Index into `players`. */
+  readonly player: number;
+  /** -1 lowers trust, 1 raises it. */
+  readonly polarity: -1 | 1;
+  /** 0 to 1. */
+  readonly severity: number;
+  /** ms since 1970; null where the set gives none. */
+  readonly timestampMs: number | null;
+}
+
+export interface TrustSet {
+  readonly name: string;
+  /** In order of first appearance, as are `players`. */
+  readonly peers: readonly string[];
+  readonly players: readonly string[];
+  readonly observations: readonly Observation[];
+  /** Player index to 1 (bad) or 0; may cover some of the players only. */
+  readonly truth: ReadonlyMap<number, 0 | 1>;
+  /** Peer indexes. */
+  readonly preTrusted: readonly number[];
+  /** Peer indexes; for scoring only. */
+  readonly adversaries: readonly number[];
+  /** Player indexes that an attack aimed at; for scoring only. */
+  readonly targets: readonly number[];
+}
+
+interface AttackNotes {
+  readonly pretrusted?: readonly string[];
+  readonly adversaries?: readonly string[];
+  readonly targets?: readonly string[];
+}
+
+const observationsSuffix = '.obs.csv.gz';
+
+/** The names of the sets in a folder, sorted. */
+export function listTrustSets(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((file) => file.endsWith(observationsSuffix))
+    .map((file) => file.slice(0, -observationsSuffix.length))
+    .sort();
+}
+
+/** Loads one set. Throws an error that names the file and the line where a row is not as described. */
+export function loadTrustSet(dir: string, name: string): TrustSet {
+  const peers = new Names();
+  const players = new Names();
+  const observations: Observation[] = [];
+  for (const { fields, fail } of rows(join(dir, `${name}${observationsSuffix}`), 5)) {
+    const [peer = '', player = '', polarity, severityText = '', seconds = ''] = fields;
+    const severity = Number(severityText);
+    if (polarity !== '-1' && polarity !== '1') fail(`polarity ${polarity}`);
+    if (severityText === '' || !(severity >= 0 && severity <= 1)) fail(`severity ${severityText}`);
+    const timestampMs = seconds === '' ? null : Number(seconds) * 1000;
+    if (timestampMs !== null && !Number.isFinite(timestampMs)) fail(`ts ${seconds}`);
+    observations.push({
+      peer: peers.indexOf(peer),
+      player: players.indexOf(player),
+      polarity: polarity === '1' ? 1 : -1,
+      severity,
+      timestampMs,
+    });
+  }
+
+  const truth = new Map<number, 0 | 1>();
+  for (const { fields, fail } of rows(join(dir, `${name}.truth.csv.gz`), 2)) {
+    const [player = '', bad] = fields;
+    if (bad !== '0' && bad !== '1') fail(`bad ${bad}`);
+    const index = players.find(player);
+    if (index !== undefined) truth.set(index, bad === '1' ? 1 : 0);
+  }
+
+  const notes = attackNotes(dir, name);
+  return {
+    name,
+    peers: peers.list,
+    players: players.list,
+    observations,
+    truth,
+    preTrusted: peers.findAll(notes.pretrusted),
+    adversaries: peers.findAll(notes.adversaries),
+    targets: players.findAll(notes.targets),
+  };
+}
+
+/** Numbers names in order of first appearance. */
+class Names {
+  readonly list: string[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  indexOf(name: string): number {
+    let index = this.#indexes.get(name);
+    if (index === undefined) {
+      index = this.list.push(name) - 1;
+      this.#indexes.set(name, index);
+    }
+    return index;
+  }
+
+  find(name: string): number | undefined {
+    return this.#indexes.get(name);
+  }
+
+  findAll(names: readonly string[] = []): number[] {
+    return names.map((name) => this.find(name)).filter((index) => index !== undefined);
+  }
+}
+
+interface Row {
+  readonly fields: readonly string[];
+  readonly fail: (what: string) => never;
+}
+
+/** The rows after the header. The files quote nothing, so a comma always separates. */
+function* rows(file: string, columns: number): Generator<Row> {
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').split(/\r?\n/);
+  for (let i = 1; i < lines.length; i++) {
+    const line = lines[i]!;
+    if (line === '') continue;
+    const fields = line.split(',');
+    const fail = (what: string): never => {
+      throw new Error(`${file}:${i + 1}: ${what} is not valid`);
+    };
+    if (fields.length !== columns) fail(`a row of ${fields.length} fields`);
+    yield { fields, fail };
+  }
+}
+
+function attackNotes(dir: string, name: string): AttackNotes {
+  const file = join(dir, 'sim_meta.json');
+  if (!existsSync(file)) return {};
+  const all = JSON.parse(readFileSync(file, 'utf8')) as Record<string, AttackNotes>;
+  return all[name] ?? {};
+}

@@ -1,0 +1,33 @@
+/**
+ * The bench program: one subcommand per scenario. A new scenario is a file that exports a `Scenario`, and one entry
+ * in the list below.
+ */
+import { Command } from 'commander';
+import { replay } from './replay.js';
+import type { Scenario } from './scenario.js';
+
+const scenarios: readonly Scenario[] = [replay];
+
+const program = new Command('bench').description('Measures a node of this service, and the quality of its scores.');
+
+program
+  .command('list')
+  .description('name every scenario')
+  .action(() => {
+    for (const scenario of scenarios) console.log(`${scenario.name.padEnd(12)}${scenario.summary}`);
+  });
+
+for (const scenario of scenarios) {
+  scenario.define(program.command(scenario.name).description(scenario.summary));
+}
+
+// Leaving through `exit` lets a scenario end the node that it started and remove its folder.
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,73 @@
+/**
+ * Seeded random numbers for the bench: the same seed gives the same stream on every machine. The generator is sfc32
+ * (Doty-Humphrey, PractRand), its 128 bits of state taken from SHA-256 of the seed's words.
+ */
+import { createHash } from 'node:crypto';
+
+/** A uniform number in [0, 1), of 53 bits. */
+export type Random = () => number;
+
+export function randomFrom(...seed: readonly (number | string)[]): Random {
+  const digest = createHash('sha256').update(JSON.stringify(seed)).digest();
+  let a = digest.readInt32LE(0);
+  let b = digest.readInt32LE(4);
+  let c = digest.readInt32LE(8);
+  let counter = digest.readInt32LE(12);
+  const next32 = (): number => {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    return sum >>> 0;
+  };
+  return () => ((next32() >>> 5) * 67_108_864 + (next32() >>> 6)) / 9_007_199_254_740_992;
+}
+
+export function uniform(random: Random, low: number, high: number): number {
+  return low + (high - low) * random();
+}
+
+/** A Poisson count, by Knuth's product of uniforms: for small means only. */
+export function poisson(random: Random, mean: number): number {
+  const bound = Math.exp(-mean);
+  let count = 0;
+  for (let product = random(); product > bound; product *= random()) count++;
+  return count;
+}
+
+/** Fisher-Yates, in place. */
+export function shuffle<T>(items: T[], random: Random): void {
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [items[i], items[j]] = [items[j]!, items[i]!];
+  }
+}
+
+/** `count` different items, each set of them as likely as any other. */
+export function sample<T>(items: readonly T[], count: number, random: Random): T[] {
+  const pool = [...items];
+  shuffle(pool, random);
+  return pool.slice(0, count);
+}
+
+/** An index, each as likely as its part of the weights. */
+export function weightedIndex(weights: readonly number[], random: Random): number {
+  let rest = random() * weights.reduce((sum, weight) => sum + weight, 0);
+  for (let i = 0; i < weights.length; i++) {
+    rest -= weights[i]!;
+    if (rest < 0) return i;
+  }
+  // Rounding can leave a rest of 0 after the last weight.
+  return weights.findLastIndex((weight) => weight > 0);
+}
+
+/** `count` different indexes, drawn one after the other by the weights that are left. */
+export function weightedSample(weights: readonly number[], count: number, random: Random): number[] {
+  const left = [...weights];
+  return Array.from({ length: count }, () => {
+    const index = weightedIndex(left, random);
+    left[index] = 0;
+    return index;
+  });
+}

@@ -1,0 +1,21 @@
+/** What a scenario of the bench is, and the option parsers that scenarios share. */
+import { type Command, InvalidArgumentError } from 'commander';
+
+export interface Scenario {
+  readonly name: string;
+  /** One line for `list` and `--help`. */
+  readonly summary: string;
+  /** Adds the scenario's options and its action to the subcommand that `main.ts` made for it. */
+  define(command: Command): void;
+}
+
+/** Parses an option that must be a whole number of at least `least`. */
+export function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw new InvalidArgumentError(`expected a whole number of at least ${least}.`);
+    }
+    return value;
+  };
+}

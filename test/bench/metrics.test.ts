@@ -1,0 +1,46 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { auc, meanError, quality } from '../../bench/metrics.js';
+
+function truthOf(labels: readonly (0 | 1)[]): Map<number, 0 | 1> {
+  return new Map(labels.map((bad, player) => [player, bad]));
+}
+
+function close(actual: number, expected: number): void {
+  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} is not ${expected}`);
+}
+
+test('AUC is the share of pairs in which the bad player scores higher', () => {
+  // By hand: bad .8 beats .1, .4 and .35; bad .35 beats .1, ties with .35 (half) and loses to .4: 4.5 of 6 pairs.
+  close(auc([0, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.35]), 4.5 / 6);
+});
+
+test('AUC is a half where every score is the same, and 0 where the order is inverted', () => {
+  close(auc([1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5]), 0.5);
+  close(auc([1, 1, 0], [0.1, 0.2, 0.3]), 0);
+});
+
+test('AUC is not a number where the truth has one class only', () => {
+  assert.ok(Number.isNaN(auc([1, 1], [0.2, 0.4])));
+});
+
+test('accuracy counts a score of exactly a half as half right', () => {
+  // By hand: .9 for bad is right, .5 is half, .7 for good is wrong, .1 for good is right: 2.5 of 4.
+  close(quality([0.9, 0.5, 0.7, 0.1], truthOf([1, 1, 0, 0])).accuracy, 2.5 / 4);
+});
+
+test('the Brier score is the mean squared distance from the truth', () => {
+  // By hand: .01 + .25 + .49 + .01 = .76 over 4.
+  close(quality([0.9, 0.5, 0.7, 0.1], truthOf([1, 1, 0, 0])).brier, 0.19);
+});
+
+test('players without a known truth are not judged', () => {
+  close(quality([0.9, 0.5, 0.2], new Map([[2, 0]])).brier, 0.04);
+  close(meanError([0.9, 0.5, 0.2], new Map([[2, 0]]), [0, 2]), 0.2);
+});
+
+test('the error on no targets is not a number', () => {
+  assert.ok(Number.isNaN(meanError([0.9], truthOf([1]), [])));
+});
+
+test.run();

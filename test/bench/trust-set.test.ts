@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { listTrustSets, loadTrustSet } from '../../bench/data/trust-set.js';
+
+const sets = suite<{ dir: string }>('trust sets', { dir: '' });
+
+sets.before.each((context) => {
+  context.dir = mkdtempSync(join(tmpdir(), 'trust-set-'));
+});
+
+sets.after.each((context) => {
+  rmSync(context.dir, { recursive: true });
+});
+
+function write(dir: string, name: string, observations: string, truth: string): void {
+  writeFileSync(join(dir, `${name}.obs.csv.gz`), gzipSync(`peer,player,polarity,severity,ts\n${observations}`));
+  writeFileSync(join(dir, `${name}.truth.csv.gz`), gzipSync(`player,bad\n${truth}`));
+}
+
+sets('a set numbers peers and players in order of first appearance', ({ dir }) => {
+  write(dir, 'small', 'p2,s9,-1,0.5,\np1,s9,1,1,1289254254\np2,s3,1,0.25,\n', 's3,0\ns9,1\ns7,1\n');
+  assert.equal(listTrustSets(dir), ['small']);
+  const set = loadTrustSet(dir, 'small');
+  assert.equal(set.peers, ['p2', 'p1']);
+  assert.equal(set.players, ['s9', 's3']);
+  assert.equal(set.observations, [
+    { peer: 0, player: 0, polarity: -1, severity: 0.5, timestampMs: null },
+    { peer: 1, player: 0, polarity: 1, severity: 1, timestampMs: 1289254254000 },
+    { peer: 0, player: 1, polarity: 1, severity: 0.25, timestampMs: null },
+  ]);
+});
+
+sets('truth about a player that nobody reported is left out', ({ dir }) => {
+  write(dir, 'small', 'p1,s9,-1,1,\n', 's9,1\ns7,1\n');
+  assert.equal([...loadTrustSet(dir, 'small').truth], [[0, 1]]);
+});
+
+sets('the notes of an attack group name peers and players that are in the set', ({ dir }) => {
+  write(dir, 'small', 'p1,s1,-1,1,\np2,s2,1,1,\n', 's1,1\ns2,0\n');
+  const notes = { small: { pretrusted: ['p2'], adversaries: ['p1'], targets: ['s2', 's8'] } };
+  writeFileSync(join(dir, 'sim_meta.json'), JSON.stringify(notes));
+  const set = loadTrustSet(dir, 'small');
+  assert.equal([set.preTrusted, set.adversaries, set.targets], [[1], [0], [1]]);
+});
+
+sets('a row that is not as described is refused with its line', ({ dir }) => {
+  write(dir, 'small', 'p1,s1,-1,1,\np1,s1,-1,1.5,\n', '');
+  assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz:3: severity 1\.5 is not valid/);
+});
+
+sets.run();

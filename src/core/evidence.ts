@@ -13,7 +13,7 @@ export function saturate(m: number): number {
 
 /** `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. */
 export function unit(m: number): number {
-  return m < 1 ? m : 1;
+  return Math.min(m, 1);
 }
 
 /**

@@ -15,7 +15,7 @@ export const trustConstants = {
   confidenceHalf: 4.2,
   /** The other peers' summed log-odds stay within this many times those of the pre-trusted peers. */
   preTrustClip: 1.5,
-  /** Log-odds of a peer whose published weight is 1 at full gate, the mean of A and B. */
+  /** Mean of A and B from which a peer with an open gate has the published weight 1. */
   weightReference: 2,
 
   // Verdict bands of the score, 0 to 100
@@ -38,6 +38,8 @@ export const trustConstants = {
   twoSidedSpread: 0.01,
   /** Correlation that already counts as full agreement: perfect agreement earns no more. */
   fullAgreement: 0.2,
+  /** Least product of squared spreads, only against a division by zero. */
+  spreadProductMin: 1e-12,
   /** Shared players that pull a pair's agreement half-way to 0. */
   agreementPrior: 3,
   /** Shared players with which one pair counts, at most. */
@@ -62,6 +64,8 @@ export const trustConstants = {
 
   // Stage 2: log-odds A (of a bad vote) and B (of a good one) per peer
   rounds: 10,
+  /** Peers with votes from which an uncorroborated vote counts at all. */
+  corroboratedPeersMin: 3,
   /** A vote counts (R + floor) / (R + half) by the corroborating mass R of the other peers on that player. */
   corroborationFloor: 0.1,
   corroborationHalf: 0.5,
@@ -77,6 +81,8 @@ export const trustConstants = {
   twoSidedVotes: 3,
   precisionMin: 0.001,
   precisionMax: 0.999,
+  /** Least gated mass, only against a division by zero. */
+  massMin: 1e-9,
   /** Share of bad players: start, prior with its weight, bounds. */
   badShareStart: 0.5,
   badSharePrior: 0.2,

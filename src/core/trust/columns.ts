@@ -1,0 +1,27 @@
+/** What the peer-trust computation takes: a column view made for one pass over many players. */
+
+/**
+ * Decayed evidence, one entry per (player, peer), a player's entries contiguous (CSR). The order of players and
+ * entries is the order of every sum: the same order gives the same bits, another order the same values to rounding.
+ */
+export interface EvidenceColumns {
+  /** Number of peers, `P`. */
+  readonly peers: number;
+  /** Number of players, `N`. */
+  readonly players: number;
+  /** `N + 1` positions: player `i` has the entries from `offsets[i]` up to `offsets[i + 1]`. */
+  readonly offsets: Uint32Array;
+  /** Per entry its peer, below `peers`; a peer stands at most once per player. */
+  readonly peer: Uint32Array | Uint16Array;
+  /** Per entry the decayed mass that lowers trust, `b >= 0`. */
+  readonly lowering: Float64Array;
+  /** Per entry the decayed mass that raises trust, `g >= 0`. */
+  readonly raising: Float64Array;
+}
+
+/** What the group has decided about its peers; one byte per peer, 0 for no. */
+export interface PeerFacts {
+  readonly preTrusted: Uint8Array;
+  /** Revoked peers: their entries count for nothing, and their pre-trust neither. */
+  readonly excluded: Uint8Array;
+}

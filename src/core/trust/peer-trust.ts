@@ -1,0 +1,68 @@
+/**
+ * The trust of every peer of a group, from all evidence: one pure function, the same bits for the same input.
+ * Its results are recorded and never computed again in replay.
+ */
+import { trustConstants } from '../trust-constants.js';
+import type { EvidenceColumns, PeerFacts } from './columns.js';
+import { openGates } from './gate.js';
+import { fitLogOdds } from './log-odds.js';
+import type { Pairs } from './pairs.js';
+import { readVotes } from './votes.js';
+
+const { pairsReportedMax, weightReference } = trustConstants;
+
+/** Two peers that agree with each other while the group trusts neither fully. */
+export interface DiscountedPair {
+  readonly first: number;
+  readonly second: number;
+  /** Players that both reported. */
+  readonly shared: number;
+  /** `a`, in (0, 1]. */
+  readonly agreement: number;
+}
+
+/** Per peer in the order of its number. A peer that is excluded has 0 in every column. */
+export interface PeerTrust {
+  /** The gate, in [0, 1]. */
+  readonly tau: Float64Array;
+  /** Log-odds of a bad vote, in [0, 3.5]. */
+  readonly a: Float64Array;
+  /** Log-odds of a good vote, in [0, 3.5]. */
+  readonly b: Float64Array;
+  /** The published weight `w = clip(tau (A + B) / 4, 0, 1)`. */
+  readonly weight: Float64Array;
+  /** The group's share of bad players, in (0, 1). */
+  readonly pi: number;
+  /** For operators, the most striking first, at most `pairsReportedMax`. */
+  readonly pairs: readonly DiscountedPair[];
+}
+
+export function computePeerTrust(evidence: EvidenceColumns, facts: PeerFacts): PeerTrust {
+  const votes = readVotes(evidence, facts);
+  const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
+  const gate = openGates(votes, preTrusted);
+  const odds = fitLogOdds(votes, gate.tau, preTrusted);
+  const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
+  const tau = counted(gate.tau);
+  const a = counted(odds.a);
+  const b = counted(odds.b);
+  const weight = tau.map((t, j) => Math.min(1, (t * (a[j]! + b[j]!)) / (2 * weightReference)));
+  return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau) };
+}
+
+/** Ordered by `w a (1 - max tau)`, ties by peer number. */
+function discountedPairs(pairs: Pairs, tau: Float64Array): DiscountedPair[] {
+  const found: { pair: number; strength: number }[] = [];
+  for (let p = 0; p < pairs.count; p++) {
+    const gate = Math.max(tau[pairs.first[p]!]!, tau[pairs.second[p]!]!);
+    const strength = pairs.weight[p]! * pairs.agreement[p]! * (1 - gate);
+    if (strength > 0) found.push({ pair: p, strength });
+  }
+  found.sort((p, q) => q.strength - p.strength || p.pair - q.pair);
+  return found.slice(0, pairsReportedMax).map(({ pair }) => ({
+    first: pairs.first[pair]!,
+    second: pairs.second[pair]!,
+    shared: pairs.shared[pair]!,
+    agreement: pairs.agreement[pair]!,
+  }));
+}

@@ -1,0 +1,69 @@
+/**
+ * The computation against an independent implementation in numpy, set by set. Needs the data folder in
+ * PTF_SHARED_DATA (with `reference/golden.json` two levels above); without it this file says so and tests nothing of it.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadTrustSet } from '../../../bench/data/trust-set.js';
+import { evidenceColumns, peerFacts, readOut } from '../../../bench/quality/readout.js';
+import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+
+interface Golden {
+  readonly pretrusted: readonly string[];
+  readonly pi: number;
+  readonly peers: Record<string, { tau: number; A: number; B: number; weight: number }>;
+  readonly players: Record<string, { p_bad: number; score: number; confidence: number }>;
+}
+
+const tolerance = 1e-9;
+const dir = process.env.PTF_SHARED_DATA;
+const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'golden.json');
+
+function near(actual: number, expected: number, what: string): void {
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual}, expected ${expected}`);
+}
+
+if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
+  process.stdout.write('SKIPPED: PTF_SHARED_DATA names no data folder with a reference/golden.json two levels above\n');
+  test('without the data folder the golden comparison is left out', () => assert.ok(true));
+} else {
+  const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Record<string, Golden>;
+  for (const [name, expected] of Object.entries(golden)) {
+    if (!existsSync(join(dir, `${name}.obs.csv.gz`))) {
+      process.stdout.write(`SKIPPED: ${name} has no data file\n`);
+      continue;
+    }
+    test(`${name}: every peer and player as in the reference to 1e-9`, () => {
+      const set = loadTrustSet(dir, name);
+      const evidence = evidenceColumns(set);
+      const facts = peerFacts(set);
+      assert.equal(
+        [...set.preTrusted].map((j) => set.peers[j]),
+        expected.pretrusted,
+      );
+
+      const trust = computePeerTrust(evidence, facts);
+      near(trust.pi, expected.pi, 'pi');
+      assert.is(Object.keys(expected.peers).length, set.peers.length);
+      set.peers.forEach((peer, j) => {
+        const { tau, A, B, weight } = expected.peers[peer]!;
+        near(trust.tau[j]!, tau, `${peer} tau`);
+        near(trust.a[j]!, A, `${peer} A`);
+        near(trust.b[j]!, B, `${peer} B`);
+        near(trust.weight[j]!, weight, `${peer} weight`);
+      });
+
+      const readings = readOut(evidence, facts, trust);
+      for (const [player, { p_bad, score, confidence }] of Object.entries(expected.players)) {
+        const i = set.players.indexOf(player);
+        near(readings.pBad[i]!, p_bad, `${player} p_bad`);
+        near(readings.score[i]!, score, `${player} score`);
+        near(readings.confidence[i]!, confidence, `${player} confidence`);
+      }
+    });
+  }
+}
+
+test.run();

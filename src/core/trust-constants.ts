@@ -62,6 +62,10 @@ export const trustConstants = {
   /** Peers that share players with another, up to which no gate can be told and tau is 1. */
   ungatedPeersMax: 2,
 
+  // Both stages
+  /** Least mass to divide by, only against a division by zero. */
+  massMin: 1e-9,
+
   // Stage 2: log-odds A (of a bad vote) and B (of a good one) per peer
   rounds: 10,
   /** Peers with votes from which an uncorroborated vote counts at all. */
@@ -81,8 +85,6 @@ export const trustConstants = {
   twoSidedVotes: 3,
   precisionMin: 0.001,
   precisionMax: 0.999,
-  /** Least gated mass, only against a division by zero. */
-  massMin: 1e-9,
   /** Share of bad players: start, prior with its weight, bounds. */
   badShareStart: 0.5,
   badSharePrior: 0.2,

@@ -31,7 +31,7 @@ function centres({ peers, volume, badVolume }: Votes): Centres {
   const weights: number[] = [];
   for (let j = 0; j < peers; j++) {
     if (volume[j]! === 0) continue;
-    means.push(badVolume[j]! / volume[j]!);
+    means.push(badVolume[j]! / Math.max(volume[j]!, c.massMin));
     weights.push(Math.min(volume[j]!, c.medianVoteMassMax));
   }
   const median = means.length > 0 ? lowerWeightedMedian(means, weights) : c.medianVoteMin;

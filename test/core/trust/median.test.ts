@@ -1,0 +1,26 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { lowerWeightedMedian } from '../../../src/core/trust/median.js';
+
+test('with equal weights it is the lower of the two middle values', () => {
+  assert.is(lowerWeightedMedian([4, 1, 3, 2], [1, 1, 1, 1]), 2);
+  assert.is(lowerWeightedMedian([5, 1, 3], [1, 1, 1]), 3);
+});
+
+test('a value that holds half of the weight is the median', () => {
+  assert.is(lowerWeightedMedian([1, 2, 9], [1, 1, 2]), 2);
+  assert.is(lowerWeightedMedian([1, 2, 9], [1, 1, 3]), 9);
+});
+
+test('many values of little weight do not move it', () => {
+  const values = [0.1, 0.1, 0.1, ...new Array<number>(20).fill(1)];
+  const weights = [50, 50, 50, ...new Array<number>(20).fill(1)];
+  assert.is(lowerWeightedMedian(values, weights), 0.1);
+});
+
+test('a single value is its own median, and none is a broken invariant', () => {
+  assert.is(lowerWeightedMedian([0.3], [0.01]), 0.3);
+  assert.throws(() => lowerWeightedMedian([], []), /needs a value/);
+});
+
+test.run();

@@ -1,0 +1,183 @@
+/** Rules of the whole computation on small groups. Expected values follow by hand from the scoring page. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readOut } from '../../../bench/quality/readout.js';
+import { logit, sigmoid } from '../../../src/core/evidence.js';
+import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { trustConstants } from '../../../src/core/trust-constants.js';
+import { bad, type Entry, evidenceOf, factsOf, good, honestGroup } from './small-groups.js';
+
+function trustOf(
+  peers: number,
+  rows: readonly (readonly Entry[])[],
+  preTrusted: number[] = [],
+  excluded: number[] = [],
+) {
+  return computePeerTrust(evidenceOf(peers, rows), factsOf(peers, preTrusted, excluded));
+}
+
+const firstOf = (values: Float64Array, count: number) => [...values.subarray(0, count)];
+
+test('two peers without pre-trust keep an open gate, even where they differ on everyone', () => {
+  const trust = trustOf(2, new Array<Entry[]>(20).fill([bad(0), good(1)]));
+  assert.equal([...trust.tau], [1, 1]);
+});
+
+test('a lone peer keeps the prior: A = B = 1.4, weight .7', () => {
+  const trust = trustOf(1, [[bad(0)]]);
+  assert.is(trust.tau[0], 1);
+  assert.ok(Math.abs(trust.a[0]! - 1.4) < 1e-12);
+  assert.ok(Math.abs(trust.b[0]! - 1.4) < 1e-12);
+  assert.ok(Math.abs(trust.weight[0]! - 0.7) < 1e-12);
+  // M = n = 1 and c = 1/2, so that pi settles where pi = (.5 sigmoid(logit pi + 1.4) + .8) / 4.5, below pimax = .25.
+  const again = (0.5 * sigmoid(logit(trust.pi) + 1.4) + 0.8) / 4.5;
+  assert.ok(Math.abs(again - trust.pi) < 1e-6, `${trust.pi}, then ${again}`);
+});
+
+test('a group without peers, and one without players, has the prior share of bad players', () => {
+  const none = trustOf(0, []);
+  assert.equal([none.tau.length, none.weight.length, none.pairs.length], [0, 0, 0]);
+  assert.ok(Math.abs(none.pi - 0.2) < 1e-15);
+  const idle = trustOf(3, []);
+  assert.equal([...idle.tau], [1, 1, 1]);
+  assert.ok(Math.abs(idle.pi - 0.2) < 1e-15);
+});
+
+test('where all peers are excluded nothing is left of them', () => {
+  const trust = trustOf(3, honestGroup(3, 30).rows, [], [0, 1, 2]);
+  for (const column of [trust.tau, trust.a, trust.b, trust.weight]) assert.equal([...column], [0, 0, 0]);
+  assert.equal(trust.pairs, []);
+  assert.ok(Math.abs(trust.pi - 0.2) < 1e-15);
+});
+
+test('an excluded peer counts as if it had never sent anything', () => {
+  const { rows } = honestGroup(5, 100);
+  const attacked = rows.map((row, i) => [...row, i % 5 === 0 ? good(5) : bad(5)]);
+  const alone = trustOf(5, rows);
+  const beside = trustOf(6, attacked, [], [5]);
+  for (const column of ['tau', 'a', 'b', 'weight'] as const) {
+    assert.equal(firstOf(beside[column], 5), [...alone[column]], column);
+    assert.is(beside[column][5], 0);
+  }
+  assert.is(beside.pi, alone.pi);
+});
+
+test('an excluded peer is not pre-trusted', () => {
+  const { rows } = honestGroup(5, 100);
+  const without = trustOf(
+    5,
+    rows.map((row) => row.filter(([peer]) => peer !== 0)),
+  );
+  const revoked = trustOf(5, rows, [0], [0]);
+  assert.equal([...revoked.tau.subarray(1)], [...without.tau.subarray(1)]);
+});
+
+test('idle peers move nothing, few or thousands', () => {
+  const { rows } = honestGroup(6, 150);
+  const alone = trustOf(6, rows);
+  const manyPeers = trustConstants.densePeersMax + 1;
+  for (const peers of [16, manyPeers]) {
+    const beside = trustOf(peers, rows);
+    for (const column of ['tau', 'a', 'b', 'weight'] as const) {
+      assert.equal(firstOf(beside[column], 6), [...alone[column]], `${column} beside ${peers - 6} idle peers`);
+    }
+    assert.is(beside.pi, alone.pi);
+  }
+});
+
+test('sums kept dense and sums kept sparse give the same bits', () => {
+  const { rows } = honestGroup(12, 200, 7);
+  const lied = rows.map((row, i) => (i % 3 === 0 ? [bad(13), ...row, bad(12)] : row));
+  const dense = trustOf(trustConstants.densePeersMax, lied);
+  const sparse = trustOf(trustConstants.densePeersMax + 1, lied);
+  assert.equal(firstOf(sparse.tau, 14), firstOf(dense.tau, 14));
+  assert.equal(sparse.pairs, dense.pairs);
+});
+
+test('ten peers with one invented player each do not move the gates of the rest', () => {
+  const { rows } = honestGroup(5, 100);
+  const invented = Array.from({ length: 10 }, (_, i) => [bad(5 + i)]);
+  const alone = trustOf(5, rows);
+  const beside = trustOf(15, [...rows, ...invented]);
+  assert.equal(firstOf(beside.tau, 5), [...alone.tau]);
+});
+
+test('honest peers have open gates and votes that count', () => {
+  const trust = trustOf(5, honestGroup(5, 200).rows);
+  assert.equal([...trust.tau], [1, 1, 1, 1, 1]);
+  for (const weight of trust.weight) assert.ok(weight > 0.7, `${weight}`);
+});
+
+test('a known liar counts for nothing and is not inverted', () => {
+  const { rows, isBad } = honestGroup(5, 200);
+  const unknown: Entry[] = [bad(5)];
+  const lied = [...rows.map((row, i) => [...row, isBad[i] ? good(5) : bad(5)]), unknown];
+  const evidence = evidenceOf(6, lied);
+  const facts = factsOf(6);
+  const trust = computePeerTrust(evidence, facts);
+  assert.is(trust.tau[5], 0);
+  assert.is(trust.weight[5], 0);
+  assert.ok(trust.a[5]! >= 0 && trust.b[5]! >= 0);
+  // Reporting a friend does not whitewash it.
+  assert.is(readOut(evidence, facts, trust).score.at(-1), 50);
+});
+
+test('two colluders with invented players lose their gates, and are named as a pair', () => {
+  const { rows, isBad } = honestGroup(6, 200);
+  const lied = rows.map((row, i) =>
+    i % 4 === 0 ? [...row, ...[6, 7].map((j) => (isBad[i] ? good(j) : bad(j)))] : row,
+  );
+  const invented = Array.from({ length: 300 }, (_, i) => [6, 7].map((j) => (i % 2 === 0 ? good(j) : bad(j))));
+  const trust = trustOf(8, [...lied, ...invented]);
+  assert.equal(firstOf(trust.tau, 6), [1, 1, 1, 1, 1, 1]);
+  assert.ok(trust.tau[6]! < 0.1 && trust.tau[7]! < 0.1, `${trust.tau[6]} ${trust.tau[7]}`);
+  assert.equal(
+    trust.pairs.map(({ first, second, shared }) => [first, second, shared]),
+    [[6, 7, 350]],
+  );
+});
+
+test('pre-trusted peers keep an open gate and the floor of log-odds; trust is earned through overlap with them', () => {
+  const { rows, isBad } = honestGroup(4, 200);
+  const lied = rows.map((row, i) => [...row, ...[4, 5, 6, 7, 8, 9].map((j) => (isBad[i] ? good(j) : bad(j)))]);
+  const apart = [[bad(10), bad(11)]];
+  const trust = trustOf(12, [...lied, ...apart], [0]);
+  assert.is(trust.tau[0], 1);
+  assert.ok(trust.a[0]! >= 1.4 && trust.b[0]! >= 1.4);
+  for (const j of [1, 2, 3]) assert.ok(trust.tau[j]! > 0.9, `peer ${j}: ${trust.tau[j]}`);
+  for (const j of [4, 5, 6, 7, 8, 9, 10, 11]) assert.is(trust.tau[j], 0);
+});
+
+test('the same input twice gives the same bits', () => {
+  const { rows } = honestGroup(9, 300, 3);
+  assert.equal(trustOf(9, rows, [2]), trustOf(9, rows, [2]));
+});
+
+test('another order of players and entries gives the same values to rounding', () => {
+  const { rows } = honestGroup(9, 300, 3);
+  const forth = trustOf(9, rows);
+  const back = trustOf(9, rows.map((row) => row.toReversed()).reverse());
+  for (const column of ['tau', 'a', 'b', 'weight'] as const) {
+    for (let j = 0; j < 9; j++) {
+      assert.ok(Math.abs(forth[column][j]! - back[column][j]!) < 1e-9, `${column} of ${j}`);
+    }
+  }
+});
+
+test('values stay in their ranges where evidence is tiny, huge or one-sided', () => {
+  const rows = Array.from({ length: 60 }, (_, i): Entry[] => [
+    [0, 1e-300, 0],
+    [1, 1e12, i],
+    [2, 0, 5e-324],
+    [3, i, 60 - i],
+  ]);
+  for (const preTrusted of [[], [1]]) {
+    const trust = trustOf(4, rows, preTrusted);
+    for (const t of trust.tau) assert.ok(t >= 0 && t <= 1);
+    for (const value of [...trust.a, ...trust.b]) assert.ok(value >= 0 && value <= 3.5);
+    for (const weight of trust.weight) assert.ok(weight >= 0 && weight <= 1);
+    assert.ok(trust.pi > 0 && trust.pi < 1);
+  }
+});
+
+test.run();

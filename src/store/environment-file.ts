@@ -1,0 +1,91 @@
+/**
+ * Looks at an LMDB data file with plain reads, before LMDB maps it: reading a page that the file does not hold
+ * kills the whole process (SIGBUS), and a file of 0 bytes opens as an empty store.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { DamagedError } from '../group/ports.js';
+
+// Layout of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte order (little-endian).
+const PAGE_HEADER_BYTES = 24;
+const META_BYTES = 168;
+const MAGIC = 0xbeefc0de;
+const DATA_VERSION = 2;
+const MAGIC_AT = PAGE_HEADER_BYTES;
+const VERSION_AT = MAGIC_AT + 4;
+const PAGE_SIZE_AT = MAGIC_AT + 24;
+const LAST_PAGE_AT = MAGIC_AT + 120;
+const TXN_AT = MAGIC_AT + 128;
+const PAGE_FLAGS_AT = 18;
+const META_PAGE_FLAG = 0x08;
+const PAGE_BYTES_MIN = 512;
+const PAGE_BYTES_MAX = 65_536;
+/** A living writer may change a meta page while it is read: only what stays wrong is damage. */
+const LOOKS = 3;
+
+interface MetaPage {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly txn: number;
+}
+
+/** Path of the data file of the LMDB environment in `folder`. */
+export function dataFileOf(folder: string): string {
+  return join(folder, 'data.mdb');
+}
+
+/**
+ * Throws `DamagedError` where the file is missing or empty (unless `mayBeNew`), has no valid meta pages, or is shorter than
+ * the pages its newest commit counts. Content is not looked at: that is what checksums are for.
+ */
+export function checkEnvironmentFile(file: string, options: { readonly mayBeNew?: boolean } = {}): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, 'r');
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    if (options.mayBeNew) return;
+    throw new DamagedError(`${file}: the file is missing`);
+  }
+  try {
+    let damage: string | undefined;
+    for (let look = 0; look < LOOKS; look += 1) {
+      damage = damageOf(descriptor, options.mayBeNew === true);
+      if (damage === undefined) return;
+    }
+    throw new DamagedError(`${file}: ${damage}`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function damageOf(descriptor: number, mayBeNew: boolean): string | undefined {
+  if (fstatSync(descriptor).size === 0) return mayBeNew ? undefined : 'the file is empty';
+  const first = readMeta(descriptor, 0);
+  if (first === undefined) return 'the first meta page is not valid';
+  const second = readMeta(descriptor, first.pageBytes);
+  if (second === undefined) return 'the second meta page is not valid';
+  if (second.pageBytes !== first.pageBytes) return 'the meta pages name different page sizes';
+  const newest = second.txn > first.txn ? second : first;
+  const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;
+  // The size is taken after the meta pages: a writer extends the file before it publishes the pages.
+  const { size } = fstatSync(descriptor);
+  return size < expectedBytes ? `the file has ${size} bytes where its pages take ${expectedBytes}` : undefined;
+}
+
+function readMeta(descriptor: number, offset: number): MetaPage | undefined {
+  const page = Buffer.alloc(META_BYTES + PAGE_HEADER_BYTES);
+  if (readSync(descriptor, page, 0, page.length, offset) < page.length) return undefined;
+  if ((page.readUInt16LE(PAGE_FLAGS_AT) & META_PAGE_FLAG) === 0) return undefined;
+  if (page.readUInt32LE(MAGIC_AT) !== MAGIC) return undefined;
+  if ((page.readUInt32LE(VERSION_AT) & 0xffff) !== DATA_VERSION) return undefined;
+  const pageBytes = page.readUInt32LE(PAGE_SIZE_AT);
+  const isPowerOfTwo = (pageBytes & (pageBytes - 1)) === 0;
+  if (!isPowerOfTwo || pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) return undefined;
+  return { pageBytes, lastPage: Number(page.readBigUInt64LE(LAST_PAGE_AT)), txn: Number(page.readBigUInt64LE(TXN_AT)) };
+}
+
+/** True for the error of a file or folder that does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

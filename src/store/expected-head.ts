@@ -1,0 +1,55 @@
+/**
+ * A lower bound of what the log must reach, kept outside it in `head.json`: LMDB opens a file of 0 bytes as an empty store,
+ * and this is what tells a lost log from a new one.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DamagedError } from '../group/ports.js';
+import { replaceFile } from './durable-file.js';
+import { isMissing } from './environment-file.js';
+
+export interface ExpectedHead {
+  /** Sequence number of a durable record. */
+  readonly lastSeq: number;
+  /** Chain value (hex) of the batch that ends there. */
+  readonly chain: string;
+}
+
+/** Null where none was ever written. Throws `DamagedError` where the file does not hold one. */
+export function readExpectedHead(dataDir: string): ExpectedHead | null {
+  const file = fileOf(dataDir);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+  const head = parse(text);
+  if (head === undefined) throw new DamagedError(`${file}: no head of a log stands in it`);
+  return head;
+}
+
+/** Without `sync` a power cut may bring the head before back, which is a lower bound as well. */
+export function writeExpectedHead(
+  dataDir: string,
+  head: ExpectedHead,
+  options: { readonly sync: boolean } = { sync: false },
+): void {
+  const text = JSON.stringify({ last_seq: head.lastSeq, chain: head.chain });
+  replaceFile(fileOf(dataDir), `${text}\n`, options);
+}
+
+function fileOf(dataDir: string): string {
+  return join(dataDir, 'head.json');
+}
+
+function parse(text: string): ExpectedHead | undefined {
+  try {
+    const { last_seq: lastSeq, chain } = JSON.parse(text) as { last_seq?: unknown; chain?: unknown };
+    const isHead = typeof lastSeq === 'number' && Number.isSafeInteger(lastSeq) && typeof chain === 'string';
+    return isHead ? { lastSeq, chain } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * The append log in LMDB: readers for every thread, and the one writer, each of whose commits holds only while its owner
+ * record stands. How an owner comes to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
+ */
+import { join } from 'node:path';
+import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
+import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
+import {
+  frame,
+  keyOfSeq,
+  type LogEnvironment,
+  OWNER_KEY,
+  openLogEnvironment,
+  type PageCounts,
+  pageCountsOf,
+  replacedBytes,
+  seqOfKey,
+  unframe,
+} from './log-environment.js';
+import { removeScrubPages, scrubFreePages } from './scrub.js';
+
+/** Folder of the log's LMDB environment in a data folder. */
+export function logFolderOf(dataDir: string): string {
+  return join(dataDir, 'log');
+}
+
+/** Opens the log of a data folder for reading. Throws `DamagedError` where there is none or its file is cut. */
+export function openLogReader(dataDir: string): LmdbLogReader {
+  const folder = logFolderOf(dataDir);
+  checkEnvironmentFile(dataFileOf(folder));
+  return new LmdbLogReader(openLogEnvironment(folder));
+}
+
+export class LmdbLogReader implements LogReader {
+  protected readonly environment: LogEnvironment;
+
+  constructor(environment: LogEnvironment) {
+    this.environment = environment;
+  }
+
+  last(): StoredBatch | undefined {
+    return this.#first({ reverse: true });
+  }
+
+  at(seq: number): StoredBatch | undefined {
+    return this.#first({ reverse: true, start: keyOfSeq(seq) });
+  }
+
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    const { log } = this.environment;
+    return this.reading(() => {
+      const batches: StoredBatch[] = [];
+      let bytes = 0;
+      for (const key of [...log.getKeys({ start: keyOfSeq(firstSeq), limit })]) {
+        const batch = this.#get(key);
+        if (batch === undefined) break;
+        batches.push(batch);
+        bytes += batch.bytes.length;
+        if (bytes >= maxBytes) break;
+      }
+      return batches;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.environment.root.close();
+  }
+
+  /** One short read transaction: the reset lets the next call see newer commits and leaves no page pinned. */
+  protected reading<T>(read: () => T): T {
+    try {
+      return read();
+    } finally {
+      this.environment.root.resetReadTxn();
+    }
+  }
+
+  #first(range: { readonly reverse: true; readonly start?: Buffer }): StoredBatch | undefined {
+    return this.reading(() => {
+      const [key] = [...this.environment.log.getKeys({ ...range, limit: 1 })];
+      return key === undefined ? undefined : this.#get(key);
+    });
+  }
+
+  #get(key: Uint8Array): StoredBatch | undefined {
+    const firstSeq = seqOfKey(key);
+    const framed = this.environment.log.getBinaryFast(key);
+    return framed === undefined ? undefined : { firstSeq, bytes: unframe(framed, firstSeq) };
+  }
+}
+
+export interface LogOwnership {
+  readonly epoch: number;
+  /** Called once when the writer closes, before the environment does. */
+  release(): Promise<void>;
+}
+
+/** Made by `claimFolder` only: it is what makes an epoch one's own. */
+export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
+  readonly epoch: number;
+  readonly #ownership: LogOwnership;
+  readonly #pageBytes: number;
+  #lastSeq: number;
+
+  constructor(environment: LogEnvironment, ownership: LogOwnership) {
+    super(environment);
+    this.epoch = ownership.epoch;
+    this.#ownership = ownership;
+    this.#pageBytes = pageCountsOf(environment).pageBytes;
+    this.#lastSeq = this.last()?.firstSeq ?? -1;
+  }
+
+  async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    if (batch !== null && batch.firstSeq <= this.#lastSeq) {
+      throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${this.#lastSeq}`);
+    }
+    const { log } = this.environment;
+    const replacements = this.reading(() => rewrites.map((rewrite) => this.#replacementOf(rewrite)));
+    await this.#commit(() => {
+      for (const { key, framed } of replacements) log.put(key, framed);
+      // Appending leaves leaf pages full and moves no node from one page to another.
+      return batch === null ? Promise.resolve(true) : appendValue(log, keyOfSeq(batch.firstSeq), frame(batch.bytes));
+    });
+    if (batch !== null) this.#lastSeq = batch.firstSeq;
+  }
+
+  /** Pages of the log's file, for measuring. */
+  pages(): PageCounts {
+    return pageCountsOf(this.environment);
+  }
+
+  async scrub(): Promise<void> {
+    await scrubFreePages(this.environment, (write) => this.#commit(write));
+  }
+
+  /** Removes what an interrupted scrub of an earlier owner left. */
+  async tidy(): Promise<void> {
+    await removeScrubPages(this.environment, (write) => this.#commit(write));
+  }
+
+  override async close(): Promise<void> {
+    await this.#ownership.release();
+    await super.close();
+  }
+
+  #replacementOf(rewrite: StoredBatch): { key: Buffer; framed: Buffer } {
+    const key = keyOfSeq(rewrite.firstSeq);
+    const stored = this.environment.log.getBinaryFast(key);
+    if (stored === undefined) throw new Error(`there is no batch at ${rewrite.firstSeq} to replace`);
+    const storedBytes = replacedBytes(rewrite.bytes.length, stored.length, this.#pageBytes);
+    return { key, framed: frame(rewrite.bytes, storedBytes) };
+  }
+
+  /** Commits what `write` puts, all or nothing, on condition that this owner still owns the folder. */
+  async #commit(write: () => Promise<boolean>): Promise<void> {
+    let written: Promise<boolean> = Promise.resolve(true);
+    const held = this.environment.meta.ifVersion(OWNER_KEY, this.epoch, () => {
+      written = write();
+    });
+    const [isOwner, isWritten] = await Promise.all([held, written]).catch(unknownOutcome);
+    if (!isOwner) throw new OwnerLostError(`another process owns ${this.environment.path} now`);
+    if (!isWritten) throw new Error('the log refused a batch that is not its newest');
+  }
+}
+
+/** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
+function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
+  return database.put(key, value, { append: true } as unknown as number);
+}
+
+/** lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
+function unknownOutcome(error: unknown): never {
+  if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
+    error.commitError.catch(() => undefined);
+  }
+  throw new Error('a commit failed and its outcome is not known', { cause: error });
+}

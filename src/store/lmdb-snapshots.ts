@@ -1,0 +1,227 @@
+/**
+ * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page of LMDB
+ * has no checksum, so every value carries one over its place, its key and its bytes.
+ */
+import { readdirSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { open, type RootDatabase } from 'lmdb';
+import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
+import { limits } from '../limits.js';
+import { syncPath } from './durable-file.js';
+import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
+
+type Environment = RootDatabase<Uint8Array, Uint8Array>;
+
+/** As stored: the header, and the number of blocks, so that a missing one is found. */
+interface StoredHeader {
+  readonly header: SnapshotHeader;
+  readonly blocks: number;
+}
+
+const SEQ_DIGITS = 16;
+const COMPLETE = /^snapshot-(\d{16})$/;
+const LEFT_OVER = /^\.tmp-(gone-)?snapshot-\d{16}$/;
+/** A new snapshot being built, or an old one on its way out. */
+const BUILDING = '.tmp-';
+const LEAVING = '.tmp-gone-';
+/** A snapshot that its replacement pushed aside; without a replacement in place it is the snapshot. */
+const REPLACED = '.old-';
+const CRC_BYTES = 4;
+const KEY_LENGTH_BYTES = 2;
+const HEADER_INDEX = 0;
+
+export class LmdbSnapshotStore implements SnapshotStore {
+  readonly #dir: string;
+
+  /** `dir` is the data folder, which exists. */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  list(): number[] {
+    return this.#names()
+      .map((name) => COMPLETE.exec(name)?.[1])
+      .filter((digits) => digits !== undefined)
+      .map(Number)
+      .sort((a, b) => b - a);
+  }
+
+  async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
+    const name = nameOf(header.seq);
+    const building = join(this.#dir, BUILDING + name);
+    await rm(building, { recursive: true, force: true });
+    await mkdir(building, { mode: 0o700 });
+    await build(building, header, blocks);
+    await rm(join(building, 'lock.mdb'), { force: true });
+    syncPath(dataFileOf(building));
+    syncPath(building);
+    await this.#replace(building, name);
+  }
+
+  readHeader(seq: number): SnapshotHeader {
+    const environment = this.#open(seq);
+    try {
+      return readStoredHeader(environment, seq).header;
+    } finally {
+      closeNow(environment);
+    }
+  }
+
+  *readBlocks(seq: number): Iterable<SnapshotBlock> {
+    const environment = this.#open(seq);
+    try {
+      const { blocks } = readStoredHeader(environment, seq);
+      for (let index = 1; index <= blocks; index += 1) yield readBlock(environment, seq, index);
+    } finally {
+      closeNow(environment);
+    }
+  }
+
+  async remove(seq: number): Promise<void> {
+    const going = join(this.#dir, LEAVING + nameOf(seq));
+    await rm(going, { recursive: true, force: true });
+    try {
+      // Out of the list in one step: half a snapshot must never look like one.
+      await rename(join(this.#dir, nameOf(seq)), going);
+    } catch (error) {
+      if (isMissing(error)) return;
+      throw error;
+    }
+    syncPath(this.#dir);
+    await rm(going, { recursive: true, force: true });
+  }
+
+  async sweep(): Promise<void> {
+    const complete = new Set(this.list().map(nameOf));
+    for (const name of this.#names()) {
+      const path = join(this.#dir, name);
+      const isReplaced = name.startsWith(REPLACED) && COMPLETE.test(name.slice(REPLACED.length));
+      const replacedName = name.slice(REPLACED.length);
+      if (isReplaced && !complete.has(replacedName)) await rename(path, join(this.#dir, replacedName));
+      else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
+    }
+    syncPath(this.#dir);
+  }
+
+  #names(): string[] {
+    return readdirSync(this.#dir);
+  }
+
+  /** A folder cannot be renamed onto one that holds files: the old one steps aside first. */
+  async #replace(building: string, name: string): Promise<void> {
+    const place = join(this.#dir, name);
+    const aside = join(this.#dir, REPLACED + name);
+    await rm(aside, { recursive: true, force: true });
+    await rename(place, aside).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+    await rename(building, place);
+    syncPath(this.#dir);
+    await rm(aside, { recursive: true, force: true });
+  }
+
+  #open(seq: number): Environment {
+    const folder = join(this.#dir, nameOf(seq));
+    checkEnvironmentFile(dataFileOf(folder));
+    return openEnvironment(folder, { readOnly: true });
+  }
+}
+
+function nameOf(seq: number): string {
+  return `snapshot-${String(seq).padStart(SEQ_DIGITS, '0')}`;
+}
+
+function openEnvironment(folder: string, mode: { readonly readOnly?: true; readonly noSync?: true }): Environment {
+  return open<Uint8Array, Uint8Array>(folder, {
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    compression: false,
+    noMemInit: false,
+    ...mode,
+  });
+}
+
+/** A read-only environment closes at once; the promise lmdb-js gives is resolved already. */
+function closeNow(environment: Environment): void {
+  environment.resetReadTxn();
+  void environment.close();
+}
+
+async function build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
+  // Synced once, as a file, when it is whole.
+  const environment = openEnvironment(folder, { noSync: true });
+  try {
+    let index = HEADER_INDEX;
+    let waiting: Buffer[] = [];
+    let waitingBytes = 0;
+    const flush = () => {
+      const first = index - waiting.length + 1;
+      environment.transactionSync(() => {
+        for (const [i, value] of waiting.entries()) environment.putSync(keyOf(first + i), value);
+      });
+      waiting = [];
+      waitingBytes = 0;
+    };
+    for (const block of blocks) {
+      index += 1;
+      const value = blockValue(index, block);
+      waiting.push(value);
+      waitingBytes += value.length;
+      if (waitingBytes >= limits.turnBytes) flush();
+    }
+    flush();
+    const stored: StoredHeader = { header, blocks: index };
+    environment.putSync(keyOf(HEADER_INDEX), withCrc(HEADER_INDEX, Buffer.from(JSON.stringify(stored))));
+  } finally {
+    await environment.close();
+  }
+}
+
+function keyOf(index: number): Buffer {
+  const key = Buffer.allocUnsafe(4);
+  key.writeUInt32BE(index);
+  return key;
+}
+
+function blockValue(index: number, block: SnapshotBlock): Buffer {
+  const key = Buffer.from(block.key, 'utf8');
+  const keyLength = Buffer.allocUnsafe(KEY_LENGTH_BYTES);
+  keyLength.writeUInt16BE(key.length);
+  return withCrc(index, keyLength, key, block.bytes);
+}
+
+/** CRC-32 (seeded with the place, so that two values that changed places are found) before the parts. */
+function withCrc(index: number, ...parts: readonly Uint8Array[]): Buffer {
+  const value = Buffer.concat([Buffer.alloc(CRC_BYTES), ...parts]);
+  value.writeUInt32BE(crc32(value.subarray(CRC_BYTES), index));
+  return value;
+}
+
+/** The checked bytes behind the CRC, as a copy; undefined where there is no value or it fails. */
+function checkedValue(environment: Environment, index: number): Buffer | undefined {
+  const value = environment.getBinary(keyOf(index));
+  environment.resetReadTxn();
+  if (value === undefined || value.length < CRC_BYTES) return undefined;
+  const bytes = Buffer.from(value.buffer, value.byteOffset + CRC_BYTES, value.length - CRC_BYTES);
+  const stored = new DataView(value.buffer, value.byteOffset).getUint32(0);
+  return crc32(bytes, index) === stored ? bytes : undefined;
+}
+
+function readStoredHeader(environment: Environment, seq: number): StoredHeader {
+  const bytes = checkedValue(environment, HEADER_INDEX);
+  if (bytes === undefined) throw new DamagedError(`${nameOf(seq)}: the header is missing or fails its checksum`);
+  const stored = JSON.parse(bytes.toString('utf8')) as StoredHeader;
+  if (stored.header.seq !== seq) throw new DamagedError(`${nameOf(seq)}: the header is of ${stored.header.seq}`);
+  return stored;
+}
+
+function readBlock(environment: Environment, seq: number, index: number): SnapshotBlock {
+  const bytes = checkedValue(environment, index);
+  const keyEnd = bytes === undefined ? 0 : KEY_LENGTH_BYTES + bytes.readUInt16BE(0);
+  if (bytes === undefined) throw new DamagedError(`${nameOf(seq)}: block ${index} is missing or fails its checksum`);
+  return { key: bytes.toString('utf8', KEY_LENGTH_BYTES, keyEnd), bytes: new Uint8Array(bytes.subarray(keyEnd)) };
+}

@@ -1,0 +1,108 @@
+/**
+ * The LMDB environment of a log: its options, its named databases and how values stand in them. Nothing else opens it.
+ */
+import { mkdirSync } from 'node:fs';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { DamagedError } from '../group/ports.js';
+
+/** Page header of lmdb-js's fork of LMDB: what one overflow page holds is the page less this. */
+const PAGE_HEADER_BYTES = 24;
+const NODE_HEADER_BYTES = 8;
+const KEY_BYTES = 8;
+const LENGTH_BYTES = 4;
+
+/** The key of the owner record in `meta`; its version is the owner's epoch. */
+export const OWNER_KEY = Buffer.from('owner');
+
+export interface LogEnvironment {
+  readonly path: string;
+  readonly root: RootDatabase<Uint8Array, Uint8Array>;
+  /** 8 bytes big-endian first sequence number -> framed batch. */
+  readonly log: Database<Uint8Array, Uint8Array>;
+  /** `owner` -> JSON of the owner, versioned by its epoch. */
+  readonly meta: Database<Uint8Array, Uint8Array>;
+  /** Zero pages, while a scrub runs. */
+  readonly scrub: Database<Uint8Array, Uint8Array>;
+}
+
+export interface PageCounts {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly lastTxn: number;
+}
+
+/** Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. */
+export function openLogEnvironment(path: string): LogEnvironment {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const binary = { encoding: 'binary', keyEncoding: 'binary', compression: false } as const;
+  const root = open<Uint8Array, Uint8Array>(path, {
+    ...binary,
+    noSubdir: false,
+    // The default mode acknowledged data that a power cut then took away.
+    overlappingSync: false,
+    // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
+    noMemInit: false,
+    eventTurnBatching: false,
+  });
+  root.readerCheck();
+  return {
+    path,
+    root,
+    log: root.openDB('log', binary),
+    meta: root.openDB('meta', { ...binary, useVersions: true }),
+    scrub: root.openDB('scrub', binary),
+  };
+}
+
+/** What LMDB says of the file's pages and of its newest commit. */
+export function pageCountsOf(environment: LogEnvironment): PageCounts {
+  const stats = environment.root.getStats() as { pageSize: number; lastPageNumber: number; lastTxnId: number };
+  return { pageBytes: stats.pageSize, lastPage: stats.lastPageNumber, lastTxn: stats.lastTxnId };
+}
+
+/** The longest value that takes exactly one overflow page, in bytes. */
+export function onePageBytes(pageBytes: number): number {
+  return pageBytes - PAGE_HEADER_BYTES;
+}
+
+export function keyOfSeq(seq: number): Buffer {
+  const key = Buffer.allocUnsafe(KEY_BYTES);
+  key.writeBigUInt64BE(BigInt(seq));
+  return key;
+}
+
+export function seqOfKey(key: Uint8Array): number {
+  return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
+}
+
+/** A batch as it stands in the log: its length, its bytes, and zeros up to `storedBytes`. */
+export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.length): Buffer {
+  const framed = Buffer.allocUnsafeSlow(storedBytes);
+  framed.writeUInt32BE(bytes.length);
+  framed.set(bytes, LENGTH_BYTES);
+  return framed.fill(0, LENGTH_BYTES + bytes.length);
+}
+
+/** A copy of the batch in a framed value; the value may be a view that the next read overwrites. */
+export function unframe(framed: Uint8Array, seq: number): Uint8Array {
+  // lmdb-js sets `length` of a larger buffer: only plain arithmetic on `length` is right here.
+  const view = new DataView(framed.buffer, framed.byteOffset);
+  const length = framed.length < LENGTH_BYTES ? -1 : view.getUint32(0);
+  if (length < 0 || LENGTH_BYTES + length > framed.length) {
+    throw new DamagedError(`log: the batch at ${seq} is cut: ${framed.length} bytes stored`);
+  }
+  const start = framed.byteOffset + LENGTH_BYTES;
+  return new Uint8Array(framed.buffer.slice(start, start + length));
+}
+
+/**
+ * Bytes to store for a value that replaces one of `oldBytes`, so that no node in a leaf page ever shrinks, grows or moves:
+ * LMDB leaves the moved bytes behind in the page's gap, where no scrub of free pages reaches them. A value in a leaf page
+ * is overwritten in place at its old size, or moves out to overflow pages; one in overflow pages stays in such.
+ */
+export function replacedBytes(bytes: number, oldBytes: number, pageBytes: number): number {
+  const neededBytes = LENGTH_BYTES + bytes;
+  const nodeBytesMax = (((pageBytes - PAGE_HEADER_BYTES) >> 1) & ~1) - 2;
+  const wasInLeaf = NODE_HEADER_BYTES + KEY_BYTES + oldBytes <= nodeBytesMax;
+  return wasInLeaf && neededBytes <= oldBytes ? oldBytes : Math.max(neededBytes, pageBytes >> 1);
+}

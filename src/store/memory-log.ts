@@ -1,0 +1,114 @@
+/** The log's port in memory, for the simulation: the same rules as `lmdb-log.ts`, and faults on demand. */
+import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
+
+/** What happens to an append: written, refused (nothing written), or written with the answer lost. */
+export type AppendFault = 'ok' | 'refuse' | 'lose';
+
+/** What stays when a node dies. Open writers on it one after another; each takes the log from the one before. */
+export class MemoryLog implements LogReader {
+  readonly #batches: StoredBatch[] = [];
+  #epoch = 0;
+  #appends = 0;
+  readonly #beforeAppend: (append: number) => AppendFault;
+
+  /** `beforeAppend` gets the number of the append, from 0 and over all owners, and says what becomes of it. */
+  constructor(beforeAppend: (append: number) => AppendFault = () => 'ok') {
+    this.#beforeAppend = beforeAppend;
+  }
+
+  claim(): MemoryLogWriter {
+    this.#epoch += 1;
+    return new MemoryLogWriter(this, this.#epoch);
+  }
+
+  last(): StoredBatch | undefined {
+    return copyOf(this.#batches.at(-1));
+  }
+
+  at(seq: number): StoredBatch | undefined {
+    return copyOf(this.#batches[this.#indexFrom(seq + 1) - 1]);
+  }
+
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    const found: StoredBatch[] = [];
+    let bytes = 0;
+    for (let i = this.#indexFrom(firstSeq); i < this.#batches.length && found.length < limit; i += 1) {
+      const batch = this.#batches[i]!;
+      found.push({ firstSeq: batch.firstSeq, bytes: batch.bytes.slice() });
+      bytes += batch.bytes.length;
+      if (bytes >= maxBytes) break;
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {}
+
+  /** For writers only. */
+  write(epoch: number, batch: StoredBatch | null, rewrites: readonly StoredBatch[]): void {
+    if (epoch !== this.#epoch) throw new OwnerLostError('another owner took the log');
+    const lastSeq = this.#batches.at(-1)?.firstSeq ?? -1;
+    if (batch !== null && batch.firstSeq <= lastSeq) {
+      throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${lastSeq}`);
+    }
+    const indexes = rewrites.map((rewrite) => this.#indexOf(rewrite.firstSeq));
+    const fault = this.#beforeAppend(this.#appends);
+    this.#appends += 1;
+    if (fault === 'refuse') throw new Error('the store refused the commit');
+    for (const [i, index] of indexes.entries()) this.#batches[index] = copyOf(rewrites[i])!;
+    if (batch !== null) this.#batches.push(copyOf(batch)!);
+    if (fault === 'lose') throw new Error('the answer to the commit is lost');
+  }
+
+  #indexOf(seq: number): number {
+    const index = this.#indexFrom(seq);
+    if (this.#batches[index]?.firstSeq !== seq) throw new Error(`there is no batch at ${seq} to replace`);
+    return index;
+  }
+
+  /** Index of the first batch at or above `seq`. */
+  #indexFrom(seq: number): number {
+    let low = 0;
+    let high = this.#batches.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#batches[middle]!.firstSeq < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+export class MemoryLogWriter implements LogWriter {
+  readonly epoch: number;
+  readonly #log: MemoryLog;
+
+  /** Made by `MemoryLog.claim`. */
+  constructor(log: MemoryLog, epoch: number) {
+    this.#log = log;
+    this.epoch = epoch;
+  }
+
+  last(): StoredBatch | undefined {
+    return this.#log.last();
+  }
+
+  at(seq: number): StoredBatch | undefined {
+    return this.#log.at(seq);
+  }
+
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    return this.#log.from(firstSeq, limit, maxBytes);
+  }
+
+  async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    this.#log.write(this.epoch, batch, rewrites);
+  }
+
+  async scrub(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+function copyOf(batch: StoredBatch | undefined): StoredBatch | undefined {
+  return batch === undefined ? undefined : { firstSeq: batch.firstSeq, bytes: batch.bytes.slice() };
+}

@@ -1,0 +1,55 @@
+/** The snapshots' port in memory, for the simulation. */
+import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
+
+interface MemorySnapshot {
+  readonly header: SnapshotHeader;
+  readonly blocks: readonly SnapshotBlock[];
+}
+
+export class MemorySnapshotStore implements SnapshotStore {
+  readonly #snapshots = new Map<number, MemorySnapshot>();
+  readonly #damaged = new Set<number>();
+
+  list(): number[] {
+    return [...this.#snapshots.keys()].sort((a, b) => b - a);
+  }
+
+  async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
+    const copies = Array.from(blocks, copyOf);
+    this.#snapshots.set(header.seq, { header: { ...header }, blocks: copies });
+    this.#damaged.delete(header.seq);
+  }
+
+  readHeader(seq: number): SnapshotHeader {
+    return { ...this.#snapshot(seq).header };
+  }
+
+  *readBlocks(seq: number): Iterable<SnapshotBlock> {
+    const { blocks } = this.#snapshot(seq);
+    for (const block of blocks) {
+      if (this.#damaged.has(seq)) throw new DamagedError(`snapshot ${seq}: block ${block.key} fails its checksum`);
+      yield copyOf(block);
+    }
+  }
+
+  async remove(seq: number): Promise<void> {
+    this.#snapshots.delete(seq);
+  }
+
+  async sweep(): Promise<void> {}
+
+  /** Makes the blocks of a snapshot fail their checksum, as a flipped bit would. */
+  damage(seq: number): void {
+    this.#damaged.add(seq);
+  }
+
+  #snapshot(seq: number): MemorySnapshot {
+    const snapshot = this.#snapshots.get(seq);
+    if (snapshot === undefined) throw new DamagedError(`snapshot ${seq}: there is none`);
+    return snapshot;
+  }
+}
+
+function copyOf(block: SnapshotBlock): SnapshotBlock {
+  return { key: block.key, bytes: block.bytes.slice() };
+}

@@ -1,0 +1,220 @@
+/**
+ * Who owns a data folder. The owner record lives in the log's own environment, so that every commit can be made on condition
+ * that it still stands; its epoch grows by compare-and-set, so that of two starters exactly one wins.
+ */
+import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kill, pid as ownPid } from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../limits.js';
+import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
+import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
+import { type LogEnvironment, OWNER_KEY, openLogEnvironment } from './log-environment.js';
+
+/** Tells one process from all others, also after its number was used again. Null where the system does not say. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks from boot to the start of the process. */
+  readonly processStart: string | null;
+  readonly bootId: string | null;
+  readonly pidNamespace: string | null;
+}
+
+/** As stored, under a version that equals `epoch`. */
+interface OwnerRecord {
+  readonly epoch: number;
+  readonly pid: number;
+  readonly process_start: string | null;
+  readonly boot_id: string | null;
+  readonly pid_namespace: string | null;
+  /** ISO 8601; for people only. */
+  readonly claimed_at: string;
+  /** True once the owner closed the folder in good order. */
+  readonly released: boolean;
+}
+
+/** Another node owns the folder and lives, or took it a moment before. */
+export class FolderOwnedError extends Error {
+  override readonly name = 'FolderOwnedError';
+}
+
+/** How often an owner beats and how long a silent one is watched, in ms. */
+export interface OwnerTimes {
+  readonly heartbeatMs: number;
+  readonly ownerSilentMs: number;
+}
+
+/** The identity of this process. */
+export function thisProcess(): ProcessIdentity {
+  return {
+    pid: ownPid,
+    processStart: processStartOf(ownPid),
+    bootId: readText('/proc/sys/kernel/random/boot_id'),
+    pidNamespace: readPidNamespace(),
+  };
+}
+
+/**
+ * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last owner's.
+ * Rejects with `FolderOwnedError` where the owner lives, and with `DamagedError` where the log's file is cut. An owner that
+ * cannot be looked up is watched for `ownerSilentMs` first.
+ */
+export async function claimFolder(
+  dir: string,
+  identity: ProcessIdentity = thisProcess(),
+  times: OwnerTimes = limits,
+): Promise<LmdbLogWriter> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const logFolder = logFolderOf(dir);
+  checkEnvironmentFile(dataFileOf(logFolder), { mayBeNew: true });
+  const environment = openLogEnvironment(logFolder);
+  try {
+    const before = readOwner(environment);
+    if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
+    const record = recordOf(identity, (before?.epoch ?? 0) + 1);
+    if (!(await takeOver(environment, record, before))) throw owned(dir, readOwner(environment));
+    const stopHeart = startHeart(dir, record.epoch, environment, times.heartbeatMs);
+    const writer = new LmdbLogWriter(environment, {
+      epoch: record.epoch,
+      async release() {
+        stopHeart();
+        // Only while it is still one's own: the condition is the epoch.
+        await putOwner(environment, { ...record, released: true }, record.epoch);
+      },
+    });
+    await writer.tidy();
+    return writer;
+  } catch (error) {
+    await environment.root.close();
+    throw error;
+  }
+}
+
+function takeOver(environment: LogEnvironment, record: OwnerRecord, before: OwnerRecord | undefined): Promise<boolean> {
+  // Null: on condition that there is none.
+  return putOwner(environment, record, before?.epoch ?? (null as unknown as number));
+}
+
+async function putOwner(environment: LogEnvironment, record: OwnerRecord, epochBefore: number): Promise<boolean> {
+  const bytes = Buffer.from(JSON.stringify(record));
+  return environment.meta.put(OWNER_KEY, bytes, record.epoch, epochBefore);
+}
+
+function readOwner(environment: LogEnvironment): OwnerRecord | undefined {
+  try {
+    const bytes = environment.meta.getBinary(OWNER_KEY);
+    return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as OwnerRecord);
+  } finally {
+    environment.root.resetReadTxn();
+  }
+}
+
+function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
+  return {
+    epoch,
+    pid: identity.pid,
+    process_start: identity.processStart,
+    boot_id: identity.bootId,
+    pid_namespace: identity.pidNamespace,
+    claimed_at: new Date().toISOString(),
+    released: false,
+  };
+}
+
+function owned(dir: string, owner: OwnerRecord | undefined): FolderOwnedError {
+  const who = owner === undefined ? 'another process' : `process ${owner.pid} (since ${owner.claimed_at})`;
+  return new FolderOwnedError(`the data folder ${dir} is in use by ${who}; one node per folder`);
+}
+
+async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string, times: OwnerTimes): Promise<boolean> {
+  if (owner.released) return false;
+  const canLookUp =
+    owner.boot_id !== null &&
+    owner.boot_id === identity.bootId &&
+    owner.pid_namespace !== null &&
+    owner.pid_namespace === identity.pidNamespace;
+  if (canLookUp) return owner.process_start !== null && processStartOf(owner.pid) === owner.process_start;
+  const hasNoProc = owner.boot_id === null && identity.bootId === null;
+  if (hasNoProc && !runs(owner.pid)) return false;
+  return beats(dir, owner.epoch, times);
+}
+
+/** Watches whether the owner's heartbeat changes; what it says does not matter, so clocks do not either. */
+async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boolean> {
+  const looks = Math.ceil(times.ownerSilentMs / times.heartbeatMs) * 4;
+  const first = readHeartbeat(dir, epoch);
+  for (let look = 0; look < looks; look += 1) {
+    await delay(times.ownerSilentMs / looks);
+    if (readHeartbeat(dir, epoch) !== first) return true;
+  }
+  return false;
+}
+
+/** Beats until stopped, or until another owner took over. */
+function startHeart(dir: string, epoch: number, environment: LogEnvironment, heartbeatMs: number): () => void {
+  let beat = 0;
+  const write = () => {
+    if (readOwner(environment)?.epoch !== epoch) {
+      clearInterval(timer);
+      return;
+    }
+    beat += 1;
+    try {
+      writeFileSync(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 });
+    } catch {
+      // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
+    }
+  };
+  const timer = setInterval(write, heartbeatMs);
+  timer.unref();
+  write();
+  return () => clearInterval(timer);
+}
+
+function heartbeatFile(dir: string): string {
+  return join(dir, 'heartbeat');
+}
+
+/** The owner's beat; undefined for none or one of another owner. */
+function readHeartbeat(dir: string, epoch: number): string | undefined {
+  const text = readText(heartbeatFile(dir));
+  return text?.startsWith(`${epoch} `) ? text : undefined;
+}
+
+/** Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such process. */
+function processStartOf(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  if (stat === null) return null;
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+}
+
+function readPidNamespace(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return null;
+  }
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (isMissing(error) || isGone(error)) return null;
+    throw error;
+  }
+}
+
+/** A process that ended between opening and reading its file. */
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+}
+
+/** Signal 0 only asks. A process of another user counts as running. */
+function runs(pid: number): boolean {
+  try {
+    return kill(pid, 0);
+  } catch (error) {
+    return !isGone(error);
+  }
+}

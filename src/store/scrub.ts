@@ -1,0 +1,94 @@
+/**
+ * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the page
+ * is used again, so values of zeros claim every free page once, and are removed again.
+ */
+import { statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../limits.js';
+import { dataFileOf } from './environment-file.js';
+import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
+
+/** Commits what it is given in one transaction that only the folder's owner can make. */
+export type Commit = (write: () => Promise<boolean>) => Promise<void>;
+
+const READER_LOOK_MS = 5;
+/** Pages claimed at once where few or none are free: the file grows by no more than this. */
+const PIECE_PAGES_MIN = 32;
+/** A page that is taken and given back within one commit is free again and never written: a second pass takes it. */
+const PASSES = 2;
+
+export async function scrubFreePages(environment: LogEnvironment, commit: Commit): Promise<void> {
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    const lastTxn = pageCountsOf(environment).lastTxn;
+    await removeScrubPages(environment, commit);
+    // Pages freed by a commit become free for use two commits later, once no reader stands before them.
+    for (let step = 0; step < 2; step += 1) await claimPages(environment, commit, step, 1);
+    await untilReadersPass(environment, lastTxn);
+    await claimAll(environment, commit);
+    await removeScrubPages(environment, commit);
+  }
+}
+
+/** Gives back the pages of zeros. */
+export async function removeScrubPages(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { root, scrub } = environment;
+  const isEmpty = [...scrub.getKeys({ limit: 1 })].length === 0;
+  root.resetReadTxn();
+  if (!isEmpty) await commit(() => asPromise(scrub.clearAsync()));
+}
+
+/** Claims pages until LMDB had to take new ones from the end of the file, which is when no free one was left. */
+async function claimAll(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { lastPage: lastBefore, pageBytes } = pageCountsOf(environment);
+  const piecePagesMax = Math.floor(limits.turnBytes / pageBytes);
+  let piecePages = PIECE_PAGES_MIN;
+  let claimed = 2;
+  for (;;) {
+    await claimPages(environment, commit, claimed, piecePages);
+    claimed += piecePages;
+    const { lastPage } = pageCountsOf(environment);
+    // A commit that a crash cut short leaves pages behind the last one, which growing overwrites.
+    const fileBytes = statSync(dataFileOf(environment.path)).size;
+    if (lastPage > lastBefore && fileBytes <= (lastPage + 1) * pageBytes) return;
+    piecePages = Math.min(piecePages * 2, piecePagesMax);
+  }
+}
+
+async function claimPages(environment: LogEnvironment, commit: Commit, first: number, count: number): Promise<void> {
+  const zeros = Buffer.alloc(onePageBytes(pageCountsOf(environment).pageBytes));
+  await commit(() => {
+    let written: Promise<boolean> = Promise.resolve(true);
+    for (let page = first; page < first + count; page += 1) {
+      const key = Buffer.allocUnsafe(4);
+      key.writeUInt32BE(page);
+      written = environment.scrub.put(key, zeros);
+    }
+    return written;
+  });
+}
+
+/** Waits until no reader stands at or before the commit `txn`; readers are short, so a long wait is a fault. */
+async function untilReadersPass(environment: LogEnvironment, txn: number): Promise<void> {
+  environment.root.readerCheck();
+  const looks = Math.ceil(limits.requestTimeoutMs / READER_LOOK_MS);
+  for (let look = 0; look < looks; look += 1) {
+    if (oldestReaderTxn(environment.root.readerList()) > txn) return;
+    await delay(READER_LOOK_MS);
+  }
+  throw new Error(`a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten`);
+}
+
+/** Lines of `pid thread txn`, the last being `-` for a reader at rest. */
+function oldestReaderTxn(readerList: string): number {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const line of readerList.split('\n')) {
+    const txn = /^\s*\d+\s+[0-9a-f]+\s+(\d+)$/.exec(line)?.[1];
+    if (txn !== undefined) oldest = Math.min(oldest, Number(txn));
+  }
+  return oldest;
+}
+
+async function asPromise(done: Promise<unknown>): Promise<boolean> {
+  await done;
+  return true;
+}

@@ -1,0 +1,157 @@
+/** What every adapter of the log's port must do. Registers its tests with uvu; the caller runs them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../../src/group/ports.js';
+
+export interface LogHarness {
+  /** A writer on an empty log. */
+  writer(): Promise<LogWriter>;
+  /** Another owner takes the log of the newest writer, as if that had died. */
+  takeOver(): Promise<LogWriter>;
+  /** A reader of the log of the newest writer. */
+  reader(): LogReader;
+  /** Closes and removes everything. */
+  end(): Promise<void>;
+}
+
+/** `count` bytes that differ from batch to batch. */
+export function batchOf(firstSeq: number, count = 40): StoredBatch {
+  return { firstSeq, bytes: Uint8Array.from({ length: count }, (_, i) => (firstSeq * 31 + i * 7) & 0xff) };
+}
+
+export function testLog(name: string, harness: () => Promise<LogHarness>): void {
+  const rule = (text: string, body: (log: LogHarness) => Promise<void>) =>
+    test(`${name}: ${text}`, async () => {
+      const log = await harness();
+      try {
+        await body(log);
+      } finally {
+        await log.end();
+      }
+    });
+
+  rule('an empty log has no last batch, none at a number and none from one', async (log) => {
+    const writer = await log.writer();
+    assert.is(writer.last(), undefined);
+    assert.is(writer.at(10), undefined);
+    assert.equal(writer.from(0, 10, 1000), []);
+  });
+
+  rule('what was appended is read back byte for byte, at every size', async (log) => {
+    const writer = await log.writer();
+    const sizes = [1, 17, 500, 2_010, 2_030, 2_040, 4_068, 4_069, 5_000, 70_000, 300_000, 3_000_000];
+    for (const [i, size] of sizes.entries()) await writer.append(batchOf(i + 1, size), []);
+    for (const [i, size] of sizes.entries()) assert.equal(writer.at(i + 1), batchOf(i + 1, size));
+    assert.equal(writer.last(), batchOf(sizes.length, 3_000_000));
+  });
+
+  rule('at() finds the batch that holds a sequence number', async (log) => {
+    const writer = await log.writer();
+    for (const seq of [1, 4, 300, 70_000]) await writer.append(batchOf(seq), []);
+    const found = [0, 1, 3, 4, 299, 300, 69_999, 70_000, 2 ** 53 - 1].map((seq) => writer.at(seq)?.firstSeq);
+    assert.equal(found, [undefined, 1, 1, 4, 4, 300, 300, 70_000, 70_000]);
+  });
+
+  rule('from() reads in order until its limit or its bytes are reached, and at least one batch', async (log) => {
+    const writer = await log.writer();
+    for (const seq of [1, 5, 9, 260, 70_000]) await writer.append(batchOf(seq, 100), []);
+    const seqs = (firstSeq: number, limit: number, maxBytes: number) =>
+      writer.from(firstSeq, limit, maxBytes).map((batch) => batch.firstSeq);
+    assert.equal(seqs(0, 100, 1e6), [1, 5, 9, 260, 70_000]);
+    assert.equal(seqs(2, 2, 1e6), [5, 9]);
+    assert.equal(seqs(5, 100, 1), [5]);
+    assert.equal(seqs(5, 100, 200), [5, 9]);
+    assert.equal(seqs(70_001, 100, 1e6), []);
+  });
+
+  rule('bytes that were read belong to the caller', async (log) => {
+    const writer = await log.writer();
+    await writer.append(batchOf(1, 100), []);
+    await writer.append(batchOf(2, 40_000), []);
+    const [small, large] = [writer.at(1)!, writer.at(2)!];
+    writer.from(0, 10, 1e6);
+    assert.equal(small, batchOf(1, 100));
+    assert.equal(large, batchOf(2, 40_000));
+    assert.ok(small.bytes.buffer.byteLength <= 4_096, 'no view of a large buffer');
+    small.bytes.fill(0);
+    assert.equal(writer.at(1), batchOf(1, 100));
+  });
+
+  rule('bytes handed over may be reused once the append resolved', async (log) => {
+    const writer = await log.writer();
+    const batch = batchOf(1);
+    await writer.append(batch, []);
+    batch.bytes.fill(0);
+    assert.equal(writer.at(1), batchOf(1));
+  });
+
+  rule('a reader sees each append once it resolved', async (log) => {
+    const writer = await log.writer();
+    const reader = log.reader();
+    for (let seq = 1; seq <= 20; seq += 1) {
+      await writer.append(batchOf(seq), []);
+      assert.equal(reader.last(), batchOf(seq));
+    }
+    await reader.close();
+  });
+
+  rule('a rewrite replaces its batch, shorter or longer, together with a new batch', async (log) => {
+    const writer = await log.writer();
+    const sizes = [30, 600, 1_000, 6_000, 100_000];
+    for (const [i, size] of sizes.entries()) await writer.append(batchOf(i + 1, size), []);
+    for (const newBytes of [10, 700, 2_500, 90_000, 120_000]) {
+      const rewrites = sizes.map((_, i) => ({ firstSeq: i + 1, bytes: batchOf(i + 77, newBytes).bytes }));
+      await writer.append(batchOf(1_000 + newBytes), rewrites);
+      assert.equal(writer.from(1, sizes.length, 1e9), rewrites);
+      assert.equal(writer.last(), batchOf(1_000 + newBytes));
+    }
+  });
+
+  rule('rewrites without a new batch are committed too', async (log) => {
+    const writer = await log.writer();
+    await writer.append(batchOf(1), []);
+    await writer.append(null, [{ firstSeq: 1, bytes: new Uint8Array([1, 2, 3]) }]);
+    assert.equal(writer.at(1)?.bytes, new Uint8Array([1, 2, 3]));
+    assert.is(writer.last()?.firstSeq, 1);
+  });
+
+  rule('a batch that does not follow the newest, and a rewrite of none, are refused whole', async (log) => {
+    const writer = await log.writer();
+    await writer.append(batchOf(5), []);
+    for (const seq of [4, 5]) assert.ok((await rejection(writer.append(batchOf(seq), []))) instanceof Error);
+    assert.ok((await rejection(writer.append(batchOf(6), [batchOf(3)]))) instanceof Error);
+    assert.equal(writer.from(0, 10, 1e6), [batchOf(5)]);
+  });
+
+  rule('a new owner has a greater epoch, and the old one writes nothing more', async (log) => {
+    const first = await log.writer();
+    await first.append(batchOf(1), []);
+    const second = await log.takeOver();
+    assert.is(second.epoch, first.epoch + 1);
+    assert.ok((await rejection(first.append(batchOf(2), [batchOf(1, 50)]))) instanceof OwnerLostError);
+    assert.equal(second.from(0, 10, 1e6), [batchOf(1)]);
+    await second.append(batchOf(2, 60), []);
+    assert.equal(second.last(), batchOf(2, 60));
+  });
+
+  rule('a scrub changes nothing that can be read', async (log) => {
+    const writer = await log.writer();
+    for (let seq = 1; seq <= 50; seq += 1) await writer.append(batchOf(seq, seq * 100), []);
+    await writer.append(null, [{ firstSeq: 7, bytes: new Uint8Array(9) }]);
+    const before = writer.from(0, 100, 1e9);
+    await writer.scrub();
+    assert.equal(writer.from(0, 100, 1e9), before);
+    await writer.append(batchOf(51), []);
+    assert.equal(writer.last(), batchOf(51));
+  });
+}
+
+/** What the promise rejects with; undefined where it resolves. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,114 @@
+/** What every adapter of the snapshots' port must do. Registers its tests with uvu; the caller runs them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
+import { rejection } from './log.js';
+
+export interface SnapshotsHarness {
+  readonly store: SnapshotStore;
+  end(): Promise<void>;
+}
+
+export function headerOf(seq: number): SnapshotHeader {
+  return { version: 1, seq, chain: 'c'.repeat(64), digest: 'd'.repeat(64), epoch: 3 };
+}
+
+export function blocksOf(seed: number, sizes: readonly number[]): SnapshotBlock[] {
+  return sizes.map((size, i) => ({
+    key: `part-${(i * 7919 + seed) % 100}-é`,
+    bytes: Uint8Array.from({ length: size }, (_, at) => (seed + i * 13 + at * 5) & 0xff),
+  }));
+}
+
+export function testSnapshots(name: string, harness: () => Promise<SnapshotsHarness>): void {
+  const rule = (text: string, body: (store: SnapshotStore) => Promise<void>) =>
+    test(`${name}: ${text}`, async () => {
+      const { store, end } = await harness();
+      try {
+        await body(store);
+      } finally {
+        await end();
+      }
+    });
+
+  rule('a snapshot comes back as written, blocks in their order', async (store) => {
+    const blocks = blocksOf(1, [0, 1, 100, 4_000, 5_000, 300_000, 3, 1_048_576]);
+    await store.write(headerOf(42), blocks);
+    assert.equal(store.readHeader(42), headerOf(42));
+    assert.equal([...store.readBlocks(42)], blocks);
+  });
+
+  rule('many small blocks keep their order', async (store) => {
+    const blocks = blocksOf(5, Array<number>(3_000).fill(20));
+    await store.write(headerOf(1), blocks);
+    assert.equal([...store.readBlocks(1)], blocks);
+  });
+
+  rule('a snapshot without blocks is one', async (store) => {
+    await store.write(headerOf(0), []);
+    assert.equal(store.list(), [0]);
+    assert.equal([...store.readBlocks(0)], []);
+  });
+
+  rule('the list names the newest first', async (store) => {
+    for (const seq of [7, 100_000, 20]) await store.write(headerOf(seq), blocksOf(seq, [10]));
+    assert.equal(store.list(), [100_000, 20, 7]);
+  });
+
+  rule('writing a sequence number again replaces its snapshot', async (store) => {
+    await store.write(headerOf(7), blocksOf(1, [10, 20, 30]));
+    await store.write({ ...headerOf(7), epoch: 9 }, blocksOf(2, [5]));
+    assert.is(store.readHeader(7).epoch, 9);
+    assert.equal([...store.readBlocks(7)], blocksOf(2, [5]));
+    assert.equal(store.list(), [7]);
+  });
+
+  rule('blocks that were read belong to the caller', async (store) => {
+    await store.write(headerOf(1), blocksOf(3, [50, 60]));
+    const read = [...store.readBlocks(1)];
+    read[0]!.bytes.fill(0);
+    assert.equal([...store.readBlocks(1)], blocksOf(3, [50, 60]));
+  });
+
+  rule('reading may stop early, and two readings may overlap', async (store) => {
+    await store.write(headerOf(1), blocksOf(3, [50, 60, 70]));
+    for (const block of store.readBlocks(1)) {
+      assert.equal(block, blocksOf(3, [50])[0]);
+      assert.equal([...store.readBlocks(1)].length, 3);
+      break;
+    }
+    await store.remove(1);
+    assert.equal(store.list(), []);
+  });
+
+  rule('removing one leaves the others, and one that is not there is no fault', async (store) => {
+    for (const seq of [1, 2]) await store.write(headerOf(seq), blocksOf(seq, [10]));
+    await store.remove(1);
+    await store.remove(1);
+    assert.equal(store.list(), [2]);
+    assert.equal([...store.readBlocks(2)], blocksOf(2, [10]));
+  });
+
+  rule('a snapshot that is not there is damage when read', async (store) => {
+    assert.throws(
+      () => store.readHeader(5),
+      (error: unknown) => error instanceof DamagedError,
+    );
+    assert.throws(
+      () => [...store.readBlocks(5)],
+      (error: unknown) => error instanceof DamagedError,
+    );
+  });
+
+  rule('a write that fails in the middle leaves nothing in the list', async (store) => {
+    await store.write(headerOf(1), blocksOf(1, [10]));
+    const failing = function* (): Iterable<SnapshotBlock> {
+      yield* blocksOf(1, [10, 2_000_000]);
+      throw new Error('the source failed');
+    };
+    for (const seq of [1, 2]) assert.ok((await rejection(store.write(headerOf(seq), failing()))) instanceof Error);
+    await store.sweep();
+    assert.equal(store.list(), [1]);
+    assert.equal([...store.readBlocks(1)], blocksOf(1, [10]));
+  });
+}

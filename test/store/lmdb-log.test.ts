@@ -1,0 +1,71 @@
+/** The log in LMDB keeps the port's contract, also across threads and closings. */
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError } from '../../src/group/ports.js';
+import { type LmdbLogWriter, openLogReader } from '../../src/store/lmdb-log.js';
+import { claimFolder } from '../../src/store/owner.js';
+import { batchOf, testLog } from '../contracts/log.js';
+import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
+
+testLog('lmdb log', async () => {
+  const dir = temporaryFolder();
+  const writers: LmdbLogWriter[] = [];
+  const claim = async () => {
+    const writer = await claimFolder(dir, deadProcess());
+    writers.push(writer);
+    return writer;
+  };
+  return {
+    writer: claim,
+    takeOver: claim,
+    reader: () => openLogReader(dir),
+    end: async () => {
+      for (const writer of writers) await writer.close();
+      removeFolder(dir);
+    },
+  };
+});
+
+test('a log is the same after it was closed and opened again', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir);
+  await first.append(batchOf(1, 200_000), []);
+  await first.append(batchOf(300), []);
+  await first.close();
+  const second = await claimFolder(dir);
+  assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
+  await second.append(batchOf(301), []);
+  await second.close();
+  removeFolder(dir);
+});
+
+test('a reader of a folder without a log names the missing file', () => {
+  const dir = temporaryFolder();
+  assert.throws(
+    () => openLogReader(dir),
+    (error: unknown) => error instanceof DamagedError && error.message.includes(join(dir, 'log', 'data.mdb')),
+  );
+  removeFolder(dir);
+});
+
+test('reading does not make the file grow while batches are rewritten', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const reader = openLogReader(dir);
+  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 5_000), []);
+  const { lastPage } = writer.pages();
+  for (let round = 0; round < 200; round += 1) {
+    reader.last();
+    reader.at(10);
+    reader.from(0, 5, 1e6);
+    await writer.append(null, [{ firstSeq: 10, bytes: batchOf(round, 5_000).bytes }]);
+  }
+  // A rewrite of 2 pages and its leaf, root and free list: each commit can use what the one before the last freed.
+  assert.ok(writer.pages().lastPage <= lastPage + 40, `${lastPage} -> ${writer.pages().lastPage}`);
+  await reader.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test.run();

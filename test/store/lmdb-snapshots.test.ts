@@ -1,0 +1,133 @@
+/** Snapshots in LMDB keep the port's contract; interrupted writes, cut files and flipped bits are found. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError } from '../../src/group/ports.js';
+import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { blocksOf, headerOf, testSnapshots } from '../contracts/snapshots.js';
+import { removeFolder, temporaryFolder } from './temporary-folder.js';
+
+const readerEntry = fileURLToPath(new URL('./read-snapshots.js', import.meta.url));
+const SIZES = [10, 5_000, 40, 1_500, 70_000, 3];
+
+testSnapshots('lmdb snapshots', async () => {
+  const dir = temporaryFolder();
+  return { store: new LmdbSnapshotStore(dir), end: async () => removeFolder(dir) };
+});
+
+async function withSnapshot(body: (dir: string, store: LmdbSnapshotStore, file: string) => unknown): Promise<void> {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(9), blocksOf(4, SIZES));
+  await body(dir, store, join(dir, 'snapshot-0000000000000009', 'data.mdb'));
+  removeFolder(dir);
+}
+
+const isDamage = (error: unknown) =>
+  error instanceof DamagedError && error.message.includes('snapshot-0000000000000009');
+
+test('a file cut at any length is damage before a page of it is read', () =>
+  withSnapshot((_dir, store, file) => {
+    const whole = readFileSync(file);
+    const lengths = [0, 1, 100, 4_095, 4_096, 4_200, 8_192, 20_000, whole.length - 4_096, whole.length - 1];
+    for (const length of lengths) {
+      // A new file each time, as LMDB knows open ones by their inode.
+      writeFileSync(`${file}.cut`, whole.subarray(0, length));
+      renameSync(`${file}.cut`, file);
+      assert.throws(() => store.readHeader(9), isDamage, `cut at ${length}`);
+      assert.throws(() => [...store.readBlocks(9)], isDamage, `cut at ${length}`);
+    }
+  }));
+
+test('a folder without a data file is damage', () =>
+  withSnapshot((dir, store) => {
+    mkdirSync(join(dir, 'snapshot-0000000000000011'));
+    assert.equal(store.list(), [11, 9]);
+    assert.throws(
+      () => store.readHeader(11),
+      (error: unknown) => error instanceof DamagedError,
+    );
+  }));
+
+test('one flipped bit anywhere is found or changes nothing, and never ends the process that serves', () =>
+  withSnapshot((dir, _store, file) => {
+    const whole = readFileSync(file);
+    const stride = 1_013;
+    const copies = join(dir, 'copies');
+    for (let at = 0, n = 0; at < whole.length; at += stride, n += 1) {
+      const folder = join(copies, String(n).padStart(5, '0'), 'snapshot-0000000000000009');
+      mkdirSync(folder, { recursive: true });
+      const flipped = Buffer.from(whole);
+      flipped[at]! ^= 1 << (n % 8);
+      writeFileSync(join(folder, 'data.mdb'), flipped);
+    }
+    const names = readdirSync(copies).sort();
+    const verdicts = new Map<string, string>();
+    // A crash ends the child; the next one goes on behind the copy that did it.
+    for (let next = 0; next < names.length; ) {
+      const { stdout } = spawnSync(process.execPath, [readerEntry, copies, ...names.slice(next)], { encoding: 'utf8' });
+      const lines = stdout.split('\n').filter((line) => line !== '');
+      for (const line of lines) verdicts.set(line.split(' ')[0]!, line.split(' ')[1]!);
+      next += lines.length;
+      if (next < names.length) verdicts.set(names[next++]!, 'crash');
+    }
+    assert.is(verdicts.size, names.length);
+    const counts = { same: 0, damaged: 0, failed: 0, crash: 0, silent: 0 };
+    for (const verdict of verdicts.values()) counts[verdict as keyof typeof counts] += 1;
+    assert.is(counts.silent, 0, JSON.stringify(counts));
+    assert.ok(counts.damaged > names.length / 2, JSON.stringify(counts));
+  }));
+
+test('blocks that changed places are damage', async () => {
+  await withSnapshot(async (_dir, store, file) => {
+    // Two blocks of one size, each on overflow pages of its own: their pages change places.
+    await store.write(headerOf(9), blocksOf(4, [6_000, 6_000]));
+    const [first, second] = [...store.readBlocks(9)];
+    const bytes = readFileSync(file);
+    const [one, two] = [bytes.indexOf(first!.bytes), bytes.indexOf(second!.bytes)];
+    assert.ok(one > 0 && two > 0);
+    const start = (at: number) => at - (at % 4_096) + 24;
+    const page = Buffer.from(bytes.subarray(start(one), start(one) + 6_100));
+    bytes.copy(bytes, start(one), start(two), start(two) + 6_100);
+    page.copy(bytes, start(two));
+    writeFileSync(`${file}.new`, bytes);
+    renameSync(`${file}.new`, file);
+    assert.throws(() => [...store.readBlocks(9)], isDamage);
+  });
+});
+
+test('a snapshot that was killed while being written is not listed and is swept', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  mkdirSync(join(dir, '.tmp-snapshot-0000000000000004'));
+  writeFileSync(join(dir, '.tmp-snapshot-0000000000000004', 'data.mdb'), 'half');
+  writeFileSync(join(dir, 'head.json'), '{}');
+  assert.equal(store.list(), [3]);
+  await store.sweep();
+  assert.equal(readdirSync(dir).sort(), ['head.json', 'snapshot-0000000000000003']);
+  removeFolder(dir);
+});
+
+test('a replacement that was killed half way leaves the old snapshot in place after a sweep', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
+  await store.sweep();
+  assert.equal([...store.readBlocks(3)], blocksOf(1, [10]));
+  removeFolder(dir);
+});
+
+test('a snapshot on a file system that cannot be written is read all the same', async () => {
+  await withSnapshot((dir, store) => {
+    execFileSync('chmod', ['-R', 'a-w', dir]);
+    assert.equal([...store.readBlocks(9)], blocksOf(4, SIZES));
+    execFileSync('chmod', ['-R', 'u+w', dir]);
+  });
+});
+
+test.run();

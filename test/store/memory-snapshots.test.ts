@@ -1,0 +1,23 @@
+/** The in-memory snapshots keep the port's contract, and damage is found at the blocks. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError } from '../../src/group/ports.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { blocksOf, headerOf, testSnapshots } from '../contracts/snapshots.js';
+
+testSnapshots('memory snapshots', async () => ({ store: new MemorySnapshotStore(), end: async () => {} }));
+
+test('a damaged snapshot fails at its blocks until it is written again', async () => {
+  const store = new MemorySnapshotStore();
+  await store.write(headerOf(1), blocksOf(1, [10]));
+  store.damage(1);
+  assert.equal(store.readHeader(1), headerOf(1));
+  assert.throws(
+    () => [...store.readBlocks(1)],
+    (error: unknown) => error instanceof DamagedError,
+  );
+  await store.write(headerOf(1), blocksOf(1, [10]));
+  assert.equal([...store.readBlocks(1)], blocksOf(1, [10]));
+});
+
+test.run();

@@ -2,9 +2,13 @@
  * What a group offers to the floors above it (HTTP, operator command): commands, which are durable once they resolve,
  * and views, which are synchronous reads of memory. Nothing above this floor sees state, records, store or pools.
  */
+import type { EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/event-types.js';
-import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
+import type { TrustExplanation, TrustView } from '../core/score.js';
+import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+
+export type { EventSubmission, Registration, TrustExplanation, TrustView };
 
 export interface GroupIdentity {
   readonly groupId: string;
@@ -52,51 +56,8 @@ export interface GroupCounts {
   readonly events: number;
 }
 
-/** A player's score at a moment. Unrounded. */
-export interface TrustView {
-  /** 0 to 100, 50 neutral. */
-  readonly score: number;
-  /** 0 to 1. */
-  readonly confidence: number;
-  readonly verdict: Verdict;
-  readonly eventCount: number;
-  /** ms since 1970 of the newest change of this player. */
-  readonly updatedAt: number;
-}
-
-export interface TrustExplanation {
-  /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
-  readonly lowering: number;
-  readonly raising: number;
-  /** Peers with evidence. */
-  readonly peers: number;
-  readonly preTrusted: boolean;
-  readonly halfLifeDays: number;
-  readonly weightsBasedOnSeq: number;
-}
-
-/** An event as the schema admitted it, its player already replaced by the subject's 32 bytes. */
-export interface EventSubmission {
-  readonly schemaVersion: string;
-  readonly eventId: string;
-  readonly eventType: EventTypeName;
-  readonly peerId: string;
-  /** Null where the identity mode forbids what the caller sent. */
-  readonly subject: Uint8Array | null;
-  readonly gameId: string;
-  readonly severity: number;
-  /** ms since 1970. */
-  readonly timestamp: number;
-}
-
 export interface AcceptedEvent {
   readonly receivedAt: number;
-}
-
-export interface Registration {
-  readonly peerName: string;
-  readonly gameIds: readonly string[];
-  readonly contactEmail?: string;
 }
 
 /** A peer together with its key in the clear: handed out once, kept only as a digest. */

@@ -1,0 +1,199 @@
+/**
+ * A batch: the records of one turn as one value of the log, with its checksum and its place in the chain. Little-endian:
+ *
+ * | at  | type    | meaning                                                                   |
+ * |-----|---------|---------------------------------------------------------------------------|
+ * | 0   | u16     | magic 0x4250                                                              |
+ * | 2   | u8      | format version                                                            |
+ * | 3   | u8      | 1 where the content was rewritten by an erasure, else 0                   |
+ * | 4   | u32     | CRC-32 of everything behind it                                            |
+ * | 8   | f64     | sequence number of the first record                                       |
+ * | 16  | f64     | the turn's time, ms since 1970: `received_at` of its events               |
+ * | 24  | u32     | number of records n                                                       |
+ * | 28  | u32     | bytes of the records                                                      |
+ * | 32  | 16 B    | nonce; zeros once rewritten                                               |
+ * | 48  | 32 B    | d: SHA-256 of the content (from 16 on, without d and chain) as first written |
+ * | 80  | 32 B    | chain: SHA-256(previous chain, first, n, d)                               |
+ * | 112 | u32 x n | where each record starts behind the offsets                               |
+ */
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { decodeRecord, encodeRecord, type LogRecord } from './records.js';
+
+const MAGIC = 0x4250;
+const VERSION = 1;
+const HEAD = 112;
+const NONCE_AT = 32;
+const DIGEST_AT = 48;
+const CHAIN_AT = 80;
+
+export const NONCE_BYTES = 16;
+export const CHAIN_BYTES = 32;
+
+/** The chain value before the first batch. */
+export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
+
+/** A batch's bytes are not what was written; the message says which and how. */
+export class BatchError extends Error {
+  override readonly name = 'BatchError';
+}
+
+/** Gathers a turn's records, then seals them. */
+export class BatchWriter {
+  readonly #records: Uint8Array[] = [];
+  #bytes = 0;
+
+  get count(): number {
+    return this.#records.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(record: LogRecord): void {
+    const bytes = encodeRecord(record);
+    this.#records.push(bytes);
+    this.#bytes += bytes.length;
+  }
+
+  /** The batch, chained to `previousChain`. `nonce` keeps `d` from confirming guesses at erased content. */
+  seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
+    return seal(this.#records, this.#bytes, firstSeq, at, nonce, previousChain);
+  }
+}
+
+function seal(
+  records: readonly Uint8Array[],
+  size: number,
+  firstSeq: number,
+  at: number,
+  nonce: Uint8Array,
+  previousChain: Uint8Array,
+): Batch {
+  const out = layOut(records, size, firstSeq, at);
+  out.set(nonce, NONCE_AT);
+  const digest = contentDigest(out);
+  out.set(digest, DIGEST_AT);
+  out.set(chainValue(previousChain, firstSeq, records.length, digest), CHAIN_AT);
+  out.writeUInt32LE(crc32(out.subarray(8)), 4);
+  return new Batch(out);
+}
+
+function layOut(records: readonly Uint8Array[], size: number, firstSeq: number, at: number): Buffer {
+  const count = records.length;
+  const out = Buffer.allocUnsafe(HEAD + count * 4 + size);
+  out.writeUInt16LE(MAGIC, 0);
+  out[2] = VERSION;
+  out[3] = 0;
+  out.writeDoubleLE(firstSeq, 8);
+  out.writeDoubleLE(at, 16);
+  out.writeUInt32LE(count, 24);
+  out.writeUInt32LE(size, 28);
+  let offset = 0;
+  for (let i = 0; i < count; i++) {
+    out.writeUInt32LE(offset, HEAD + i * 4);
+    out.set(records[i]!, HEAD + count * 4 + offset);
+    offset += records[i]!.length;
+  }
+  return out;
+}
+
+function contentDigest(bytes: Buffer): Uint8Array {
+  return createHash('sha256').update(bytes.subarray(16, DIGEST_AT)).update(bytes.subarray(HEAD)).digest();
+}
+
+function chainValue(previous: Uint8Array, firstSeq: number, count: number, digest: Uint8Array): Uint8Array {
+  const place = Buffer.allocUnsafe(12);
+  place.writeDoubleLE(firstSeq, 0);
+  place.writeUInt32LE(count, 8);
+  return createHash('sha256').update(previous).update(place).update(digest).digest();
+}
+
+/** One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the rest. */
+export class Batch {
+  readonly bytes: Buffer;
+  readonly firstSeq: number;
+  readonly at: number;
+  readonly count: number;
+
+  /** Throws `BatchError` where the bytes are not a whole batch. */
+  constructor(bytes: Uint8Array) {
+    const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (b.length < HEAD || b.readUInt16LE(0) !== MAGIC) throw new BatchError('not a batch of the log');
+    if (b[2] !== VERSION) throw new BatchError(`batch format ${b[2]} was written by a newer release`);
+    if (b.readUInt32LE(4) !== crc32(b.subarray(8))) throw new BatchError('checksum differs');
+    this.bytes = b;
+    this.firstSeq = b.readDoubleLE(8);
+    this.at = b.readDoubleLE(16);
+    this.count = b.readUInt32LE(24);
+    if (b.length !== HEAD + this.count * 4 + b.readUInt32LE(28)) throw new BatchError('length differs');
+  }
+
+  get lastSeq(): number {
+    return this.firstSeq + this.count - 1;
+  }
+
+  get chain(): Uint8Array {
+    return this.bytes.subarray(CHAIN_AT, HEAD);
+  }
+
+  get rewritten(): boolean {
+    return this.bytes[3] === 1;
+  }
+
+  /** Digest of the content as it is now, hex. */
+  digestNow(): string {
+    return Buffer.from(contentDigest(this.bytes)).toString('hex');
+  }
+
+  /** Whether the content is what was first written. A rewritten batch answers for its content by a `batches_rewritten` record. */
+  contentHolds(): boolean {
+    return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
+  }
+
+  /** Whether this batch comes right behind the one with this chain value and last sequence number. */
+  follows(chain: Uint8Array, lastSeq: number): boolean {
+    if (this.firstSeq !== lastSeq + 1) return false;
+    const digest = this.bytes.subarray(DIGEST_AT, CHAIN_AT);
+    return Buffer.compare(chainValue(chain, this.firstSeq, this.count, digest), this.chain) === 0;
+  }
+
+  holds(seq: number): boolean {
+    return seq >= this.firstSeq && seq <= this.lastSeq;
+  }
+
+  /** The record with this sequence number, which must lie in the batch. */
+  record(seq: number): LogRecord {
+    return decodeRecord(this.#slice(seq - this.firstSeq));
+  }
+
+  *[Symbol.iterator](): IterableIterator<LogRecord> {
+    for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
+  }
+
+  /** The batch with some records replaced, in its place of the chain. */
+  rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
+    const records: Uint8Array[] = [];
+    let size = 0;
+    for (let i = 0; i < this.count; i++) {
+      const replacement = replacements.get(this.firstSeq + i);
+      const bytes = replacement === undefined ? this.#slice(i) : encodeRecord(replacement);
+      records.push(bytes);
+      size += bytes.length;
+    }
+    const out = layOut(records, size, this.firstSeq, this.at);
+    out[3] = 1;
+    out.fill(0, NONCE_AT, DIGEST_AT);
+    this.bytes.copy(out, DIGEST_AT, DIGEST_AT, HEAD);
+    out.writeUInt32LE(crc32(out.subarray(8)), 4);
+    return new Batch(out);
+  }
+
+  #slice(i: number): Buffer {
+    const body = HEAD + this.count * 4;
+    const from = this.bytes.readUInt32LE(HEAD + i * 4);
+    const to = i + 1 < this.count ? this.bytes.readUInt32LE(HEAD + (i + 1) * 4) : this.bytes.length - body;
+    return this.bytes.subarray(body + from, body + to);
+  }
+}

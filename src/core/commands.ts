@@ -1,0 +1,76 @@
+/** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
+import type { EventTypeName } from './event-types.js';
+import type { EventAccepted } from './records.js';
+import type { PeerStatus } from './vocabulary.js';
+
+/** An event as the schema admitted it, its player already replaced by the subject's 32 bytes. */
+export interface EventSubmission {
+  readonly schemaVersion: string;
+  readonly eventId: string;
+  readonly eventType: EventTypeName;
+  readonly peerId: string;
+  /** Null where the identity mode forbids what the caller sent. */
+  readonly subject: Uint8Array | null;
+  readonly gameId: string;
+  readonly severity: number;
+  /** ms since 1970. */
+  readonly timestamp: number;
+}
+
+export interface Registration {
+  readonly peerName: string;
+  readonly gameIds: readonly string[];
+  readonly contactEmail?: string;
+}
+
+/** What bounds a group beyond the limits of the service; from the configuration. */
+export interface GroupBounds {
+  readonly peersMax: number;
+  readonly erasureQuotaPerDay: number;
+  readonly erasureMode: 'peer' | 'operator';
+}
+
+export interface RegisterPeer extends Registration {
+  readonly peerId: string;
+  /** SHA-256 of the key, hex. */
+  readonly keyDigest: string;
+  readonly by: string;
+}
+
+export interface ChangePeerStatus {
+  readonly peerId: string;
+  readonly status: PeerStatus;
+  readonly by: string;
+}
+
+export interface RotateKey {
+  readonly peerId: string;
+  readonly keyDigest: string;
+  readonly overlapMs: number;
+  readonly by: string;
+}
+
+export interface ChangePreTrust {
+  readonly change: 'add' | 'remove';
+  readonly peerId: string;
+  readonly by: string;
+}
+
+/** A withdrawal, with the event as the log holds it. */
+export interface WithdrawEvent {
+  /** Number of the asking peer; null with authentication off. */
+  readonly caller: number | null;
+  readonly eventSeq: number;
+  readonly event: EventAccepted;
+  /** `rewrites` of the state when the event was read. */
+  readonly asOf: number;
+}
+
+export interface EraseSubject {
+  /** Number of the asking peer, -1 for a caller without a key, -2 for the operator. */
+  readonly caller: number;
+  readonly subject: Uint8Array;
+  /** SHA-256(receipt + subject hash), hex: what the audit log keeps. */
+  readonly commitment: string;
+  readonly by: string;
+}

@@ -1,0 +1,32 @@
+/**
+ * Decay by half-life, kept in forward form: mass is scaled up by how far its moment lies behind the epoch, so that one addition
+ * takes an event in, and one factor brings every sum to its worth at a moment (scoring page, "State and reads").
+ */
+import { limits } from '../limits.js';
+
+const DAY_MS = 86_400_000;
+
+/** Half-lives from `epoch` to `at`; 0 where decay is off. */
+function halfLives(at: number, epoch: number, halfLifeDays: number): number {
+  return halfLifeDays === 0 ? 0 : (at - epoch) / (halfLifeDays * DAY_MS);
+}
+
+/** What mass that arises at `at` is multiplied by. Computed once, in `decide`, and carried by the record. */
+export function scaleAt(at: number, epoch: number, halfLifeDays: number): number {
+  return 2 ** halfLives(at, epoch, halfLifeDays);
+}
+
+/** What a sum is multiplied by to have its worth at `at`. */
+export function worthAt(at: number, epoch: number, halfLifeDays: number): number {
+  return 2 ** -halfLives(at, epoch, halfLifeDays);
+}
+
+/**
+ * How the epoch moves before evidence at `at` can be scaled: by whole half-lives, so that the factor is an exact power of two.
+ * Null while `at` is near enough.
+ */
+export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { epoch: number; factor: number } | null {
+  const lives = Math.floor(halfLives(at, epoch, halfLifeDays));
+  if (lives <= limits.epochHalfLivesMax) return null;
+  return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: 2 ** -lives };
+}

@@ -1,0 +1,87 @@
+/**
+ * The digest of a state: equal for equal states, however their tables are laid out. Subjects and event ids enter as sums of one
+ * 64-bit hash each, so that no order is needed; the rest as JSON.
+ */
+import { hash } from 'node:crypto';
+import { metaOf } from './snapshot-meta.js';
+import type { GroupState } from './state.js';
+
+/** Sums of hashes, as two lanes of 32 bits that wrap. */
+class Sum {
+  #high = 0;
+  #low = 0;
+
+  add(words: Uint32Array): void {
+    let high = 0x9e3779b9;
+    let low = 0x85ebca6b;
+    for (let i = 0; i < words.length; i++) {
+      high = Math.imul(high ^ words[i]!, 0xcc9e2d51);
+      low = Math.imul(low ^ words[i]!, 0x1b873593);
+      high = ((high << 15) | (high >>> 17)) ^ low;
+      low = ((low << 13) | (low >>> 19)) + high;
+    }
+    this.#high = (this.#high + finish(high)) | 0;
+    this.#low = (this.#low + finish(low)) | 0;
+  }
+
+  get hex(): string {
+    return [this.#high, this.#low].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+}
+
+/** The finaliser of MurmurHash3: every bit of the input moves every bit of the output. */
+function finish(h: number): number {
+  let x = h ^ (h >>> 16);
+  x = Math.imul(x, 0x85ebca6b);
+  x ^= x >>> 13;
+  x = Math.imul(x, 0xc2b2ae35);
+  return x ^ (x >>> 16);
+}
+
+const KEY_WORDS = 8;
+
+/** One hash per (subject, peer) pair: key, time of change, peer, sums, count and head. */
+function subjectsSum(state: GroupState): string {
+  const { subjects } = state;
+  const { entries } = subjects;
+  const sum = new Sum();
+  const words = new Uint32Array(KEY_WORDS + 10);
+  const doubles = new Float64Array(4);
+  const halves = new Uint32Array(doubles.buffer);
+  for (let row = 0; row < subjects.rows; row++) {
+    if (!subjects.has(row)) continue;
+    for (let word = 0; word < KEY_WORDS; word++) words[word] = subjects.keyWord(row, word);
+    doubles[3] = subjects.updatedAt(row);
+    const first = subjects.firstEntry(row);
+    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+      doubles[0] = entries.lowering(entry);
+      doubles[1] = entries.raising(entry);
+      doubles[2] = entries.head(entry);
+      words.set(halves, KEY_WORDS);
+      words[KEY_WORDS + 8] = entries.peer(entry);
+      words[KEY_WORDS + 9] = entries.count(entry);
+      sum.add(words);
+    }
+  }
+  return sum.hex;
+}
+
+function eventIdsSum(state: GroupState): string {
+  const sum = new Sum();
+  const words = new Uint32Array(13);
+  for (const [tag, seq, peer] of state.eventIds) {
+    for (let i = 0; i < 10; i++) words[i] = tag.charCodeAt(i);
+    words[10] = seq % 0x100000000;
+    words[11] = Math.floor(seq / 0x100000000);
+    words[12] = peer;
+    sum.add(words);
+  }
+  return sum.hex;
+}
+
+/** SHA-256, hex, of everything that a replay must reproduce. Chain heads of unfinished redactions are left out: they shrink as the work goes on. */
+export function stateDigest(state: GroupState): string {
+  const { redactions, ...meta } = metaOf(state);
+  const parts = [JSON.stringify(meta), redactions.map(({ seq }) => seq).join(), subjectsSum(state), eventIdsSum(state)];
+  return hash('sha256', parts.join('\n'), 'hex');
+}

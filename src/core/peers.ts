@@ -1,0 +1,66 @@
+/** The peers of the group and their keys. Peers are few (thousands), so they are plain objects; their number never changes. */
+import type { PeerStatus } from './vocabulary.js';
+
+export interface Peer {
+  readonly index: number;
+  readonly peerId: string;
+  readonly peerName: string;
+  readonly gameIds: readonly string[];
+  readonly contactEmail: string | null;
+  readonly registeredAt: number;
+  status: PeerStatus;
+  /** SHA-256 of the key, hex. */
+  keyDigest: string;
+  /** The key before the last rotation, while its overlap lasts. */
+  oldKeyDigest: string | null;
+  /** ms since 1970; the old key works before it. */
+  oldKeyUntil: number;
+  /** Events ever accepted. */
+  eventCount: number;
+}
+
+export class Peers {
+  readonly list: Peer[] = [];
+  readonly #byId = new Map<string, Peer>();
+  readonly #byKey = new Map<string, Peer>();
+
+  get size(): number {
+    return this.list.length;
+  }
+
+  at(index: number): Peer {
+    const peer = this.list[index];
+    if (peer === undefined) throw new Error(`peers: there is no peer number ${index}`);
+    return peer;
+  }
+
+  byId(peerId: string): Peer | undefined {
+    return this.#byId.get(peerId);
+  }
+
+  /** The peer of a key's digest, old keys only while they work. */
+  byKey(digest: string, now: number): Peer | undefined {
+    const peer = this.#byKey.get(digest);
+    if (peer === undefined || digest === peer.keyDigest || now < peer.oldKeyUntil) return peer;
+    return undefined;
+  }
+
+  add(peer: Peer): void {
+    if (peer.index !== this.list.length) throw new Error(`peers: number ${peer.index} is out of order`);
+    this.list.push(peer);
+    this.#byId.set(peer.peerId, peer);
+    this.#byKey.set(peer.keyDigest, peer);
+    if (peer.oldKeyDigest !== null) this.#byKey.set(peer.oldKeyDigest, peer);
+  }
+
+  rotate(peer: Peer, keyDigest: string, oldKeyUntil: number): void {
+    if (peer.oldKeyDigest !== null) this.#byKey.delete(peer.oldKeyDigest);
+    this.#byKey.delete(peer.keyDigest);
+    const overlaps = oldKeyUntil > 0;
+    peer.oldKeyDigest = overlaps ? peer.keyDigest : null;
+    peer.oldKeyUntil = oldKeyUntil;
+    if (overlaps) this.#byKey.set(peer.keyDigest, peer);
+    peer.keyDigest = keyDigest;
+    this.#byKey.set(keyDigest, peer);
+  }
+}

@@ -1,0 +1,29 @@
+/** How a player becomes a subject (specification section 1): the only place where a raw player id is looked at. */
+import { hash } from 'node:crypto';
+import type { IdentityMode } from './vocabulary.js';
+
+const subjectHash = /^[0-9a-f]{64}$/i;
+
+/** Whether a text is a subject hash: 64 hex characters, in either case. */
+export function isSubjectHash(text: string): boolean {
+  return subjectHash.test(text);
+}
+
+/** The 32 bytes of a subject hash in hex. */
+export function subjectBytes(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex');
+}
+
+export function subjectHex(subject: Uint8Array): string {
+  return Buffer.from(subject.buffer, subject.byteOffset, subject.byteLength).toString('hex');
+}
+
+/**
+ * SHA-256(UTF-8(player id) + salt), or the hash itself where the peer made it already.
+ * Null where the mode lets no raw identity token travel.
+ */
+export function pseudonymise(playerId: string, salt: Uint8Array, mode: IdentityMode): Uint8Array | null {
+  if (isSubjectHash(playerId)) return subjectBytes(playerId);
+  if (mode === 'high-security') return null;
+  return hash('sha256', Buffer.concat([Buffer.from(playerId), salt]), 'buffer');
+}

@@ -1,0 +1,330 @@
+/**
+ * The records of the append log: everything that ever changes the state, and their bytes. Each record starts with its type and
+ * version; `decodeRecord` lifts old versions and refuses what a newer release wrote. Events and tombstones are packed, since
+ * there are many of them; weights are columns of doubles; the rest is JSON.
+ */
+import { ID_TAG_BYTES, type IdTag } from './event-ids.js';
+import type { Environment, IdentityMode, PeerStatus } from './vocabulary.js';
+
+/** The part of a record that the audit log shows, chained by its hashes. */
+export interface AuditPart {
+  readonly action: string;
+  readonly actor: string;
+  readonly target: string;
+  /** SHA-256, hex, of the previous entry (64 zeros before the first). */
+  readonly prev_hash: string;
+  readonly hash: string;
+}
+
+/** The first record: what this folder is. */
+export interface GroupFormed {
+  readonly type: 'group_formed';
+  readonly group_id: string;
+  readonly identity_mode: IdentityMode;
+  readonly environment: Environment;
+  /** SHA-256, hex, that tells a salt from another without holding it. */
+  readonly salt_digest: string;
+  /** 32 bytes, hex: seeds the hash tables. */
+  readonly node_secret: string;
+  readonly half_life_days: number;
+  /** ms since 1970: the moment to which evidence is scaled. */
+  readonly epoch: number;
+  readonly audit: AuditPart;
+}
+
+export interface PeerRegistered {
+  readonly type: 'peer_registered';
+  readonly peer: number;
+  readonly peer_id: string;
+  readonly peer_name: string;
+  readonly game_ids: readonly string[];
+  readonly contact_email: string | null;
+  /** SHA-256 of the key, hex. */
+  readonly key_digest: string;
+  readonly audit: AuditPart;
+}
+
+export interface PeerStatusChanged {
+  readonly type: 'peer_status_changed';
+  readonly peer: number;
+  readonly status: PeerStatus;
+  readonly audit: AuditPart;
+}
+
+export interface PeerKeyRotated {
+  readonly type: 'peer_key_rotated';
+  readonly peer: number;
+  readonly key_digest: string;
+  /** ms since 1970 until which the old key still works; 0: it is dead. */
+  readonly old_key_until: number;
+  readonly audit: AuditPart;
+}
+
+export interface PreTrustSet {
+  readonly type: 'pre_trust_set';
+  readonly peers: readonly number[];
+  /** The configured value that this applied, or null where the operator command set it. */
+  readonly configured: string | null;
+  readonly audit: AuditPart;
+}
+
+/** Carries every sum over at its present worth: all are multiplied by `factor`, and scaled to `epoch` from here on. */
+export interface HalfLifeChanged {
+  readonly type: 'half_life_changed';
+  readonly half_life_days: number;
+  readonly epoch: number;
+  readonly factor: number;
+  readonly audit: AuditPart;
+}
+
+/** The same with the half-life unchanged: `factor` is an exact power of two. */
+export interface EpochMoved {
+  readonly type: 'epoch_moved';
+  readonly epoch: number;
+  readonly factor: number;
+}
+
+/** A trust event as accepted. Its `received_at` is the time of its batch. */
+export interface EventAccepted {
+  readonly type: 'event_accepted';
+  readonly peer: number;
+  readonly subject: Uint8Array;
+  readonly event_id: string;
+  /** Number of the event type in the table of types. */
+  readonly event_type: number;
+  /** Position in the peer's `game_ids`. */
+  readonly game: number;
+  readonly schema_version: string;
+  readonly severity: number;
+  readonly timestamp: number;
+  /** Evidence as decided: base weight x severity, scaled to the decay epoch; negative where it lowers trust. */
+  readonly mass: number;
+  /** Previous record of the same (subject, peer), 0 for none. */
+  readonly prev: number;
+}
+
+/** What withdrawal and erasure leave of an event. */
+export interface EventGone {
+  readonly type: 'event_gone';
+  readonly peer: number;
+  readonly id_tag: IdTag;
+  readonly prev: number;
+}
+
+/** A peer took back its own event; the pair's sums are stated as they are afterwards. */
+export interface EventWithdrawn {
+  readonly type: 'event_withdrawn';
+  readonly peer: number;
+  /** Hex, or null once the subject was erased. */
+  readonly subject: string | null;
+  readonly event_seq: number;
+  readonly lowering: number;
+  readonly raising: number;
+  readonly count: number;
+  /** The subject's time of change afterwards. */
+  readonly updated_at: number;
+  readonly prev: number;
+}
+
+/** An erasure that waits for the operator. */
+export interface ErasureRequested {
+  readonly type: 'erasure_requested';
+  /** Peer that asked, or -1 for a caller without a key. */
+  readonly peer: number;
+  readonly subject: string | null;
+  readonly audit: AuditPart;
+}
+
+/** A subject leaves the state here; its bytes leave the log by `batches_rewritten`. */
+export interface SubjectErased {
+  readonly type: 'subject_erased';
+  /** Peer that asked, -1 for a caller without a key, -2 for the operator (whom no quota binds). */
+  readonly peer: number;
+  readonly subject: string | null;
+  readonly events: number;
+  readonly audit: AuditPart;
+}
+
+/** Earlier batches were replaced in this record's transaction. */
+export interface BatchesRewritten {
+  readonly type: 'batches_rewritten';
+  /** First sequence number and new content digest (hex) of each. */
+  readonly batches: readonly (readonly [firstSeq: number, digest: string])[];
+  /** Sequence number of the record whose work this finishes, or null where more is to come. */
+  readonly done: number | null;
+}
+
+export interface WeightsPublished {
+  readonly type: 'weights_published';
+  readonly based_on_seq: number;
+  readonly computed_at: number;
+  readonly pi: number;
+  /** By number of the peer. */
+  readonly tau: Float64Array;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+}
+
+export type LogRecord =
+  | GroupFormed
+  | PeerRegistered
+  | PeerStatusChanged
+  | PeerKeyRotated
+  | PreTrustSet
+  | HalfLifeChanged
+  | EpochMoved
+  | EventAccepted
+  | EventGone
+  | EventWithdrawn
+  | ErasureRequested
+  | SubjectErased
+  | BatchesRewritten
+  | WeightsPublished;
+
+export type RecordType = LogRecord['type'];
+
+/** Numbers as written; never reused. */
+const typeIds: Record<RecordType, number> = {
+  group_formed: 1,
+  peer_registered: 2,
+  peer_status_changed: 3,
+  peer_key_rotated: 4,
+  pre_trust_set: 5,
+  half_life_changed: 6,
+  epoch_moved: 7,
+  event_accepted: 8,
+  event_gone: 9,
+  event_withdrawn: 10,
+  erasure_requested: 11,
+  subject_erased: 12,
+  batches_rewritten: 13,
+  weights_published: 14,
+};
+
+const typeNames = new Map<number, RecordType>(
+  (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
+);
+
+/** The newest version of each record that this release writes. */
+const VERSION = 1;
+
+/** A record that this release cannot read. */
+export class UnknownRecordError extends Error {
+  override readonly name = 'UnknownRecordError';
+}
+
+const EVENT_HEAD = 76;
+const GONE_BYTES = 22;
+
+/** Bytes of a record, type and version included. */
+export function encodeRecord(record: LogRecord): Uint8Array {
+  if (record.type === 'event_accepted') return encodeEvent(record);
+  if (record.type === 'event_gone') return encodeGone(record);
+  if (record.type === 'weights_published') return encodeWeights(record);
+  const { type, ...rest } = record;
+  const json = Buffer.from(JSON.stringify(rest));
+  const out = Buffer.allocUnsafe(2 + json.length);
+  out[0] = typeIds[type];
+  out[1] = VERSION;
+  json.copy(out, 2);
+  return out;
+}
+
+/** The record in `bytes`. Throws `UnknownRecordError` for what a newer release wrote, any error for damage. */
+export function decodeRecord(bytes: Buffer): LogRecord {
+  const type = typeNames.get(bytes[0]!);
+  if (type === undefined || bytes[1] !== VERSION) {
+    throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
+  }
+  if (type === 'event_accepted') return decodeEvent(bytes);
+  if (type === 'event_gone') return decodeGone(bytes);
+  if (type === 'weights_published') return decodeWeights(bytes);
+  return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
+}
+
+function encodeEvent(event: EventAccepted): Uint8Array {
+  const idBytes = event.event_id.length;
+  const out = Buffer.allocUnsafe(EVENT_HEAD + idBytes + event.schema_version.length);
+  out[0] = typeIds.event_accepted;
+  out[1] = VERSION;
+  out[2] = event.event_type;
+  out[3] = idBytes;
+  out.writeUInt16LE(event.peer, 4);
+  out.writeUInt16LE(event.game, 6);
+  out.writeDoubleLE(event.timestamp, 8);
+  out.writeDoubleLE(event.severity, 16);
+  out.writeDoubleLE(event.mass, 24);
+  out.writeDoubleLE(event.prev, 32);
+  out.set(event.subject, 40);
+  out.writeUInt32LE(event.schema_version.length, 72);
+  out.write(event.event_id, EVENT_HEAD, 'latin1');
+  out.write(event.schema_version, EVENT_HEAD + idBytes, 'latin1');
+  return out;
+}
+
+function decodeEvent(bytes: Buffer): EventAccepted {
+  const idEnd = EVENT_HEAD + bytes[3]!;
+  return {
+    type: 'event_accepted',
+    event_type: bytes[2]!,
+    peer: bytes.readUInt16LE(4),
+    game: bytes.readUInt16LE(6),
+    timestamp: bytes.readDoubleLE(8),
+    severity: bytes.readDoubleLE(16),
+    mass: bytes.readDoubleLE(24),
+    prev: bytes.readDoubleLE(32),
+    subject: bytes.subarray(40, 72),
+    event_id: bytes.toString('latin1', EVENT_HEAD, idEnd),
+    schema_version: bytes.toString('latin1', idEnd, idEnd + bytes.readUInt32LE(72)),
+  };
+}
+
+function encodeGone(gone: EventGone): Uint8Array {
+  const out = Buffer.allocUnsafe(GONE_BYTES);
+  out[0] = typeIds.event_gone;
+  out[1] = VERSION;
+  out.writeUInt16LE(gone.peer, 2);
+  out.writeDoubleLE(gone.prev, 4);
+  out.write(gone.id_tag, 12, ID_TAG_BYTES, 'latin1');
+  return out;
+}
+
+function decodeGone(bytes: Buffer): EventGone {
+  return {
+    type: 'event_gone',
+    peer: bytes.readUInt16LE(2),
+    prev: bytes.readDoubleLE(4),
+    id_tag: bytes.toString('latin1', 12, 12 + ID_TAG_BYTES),
+  };
+}
+
+function encodeWeights(weights: WeightsPublished): Uint8Array {
+  const count = weights.tau.length;
+  const out = Buffer.allocUnsafe(30 + count * 24);
+  out[0] = typeIds.weights_published;
+  out[1] = VERSION;
+  out.writeUInt32LE(count, 2);
+  out.writeDoubleLE(weights.based_on_seq, 6);
+  out.writeDoubleLE(weights.computed_at, 14);
+  out.writeDoubleLE(weights.pi, 22);
+  for (let i = 0; i < count; i++) {
+    out.writeDoubleLE(weights.tau[i]!, 30 + i * 24);
+    out.writeDoubleLE(weights.a[i]!, 38 + i * 24);
+    out.writeDoubleLE(weights.b[i]!, 46 + i * 24);
+  }
+  return out;
+}
+
+function decodeWeights(bytes: Buffer): WeightsPublished {
+  const count = bytes.readUInt32LE(2);
+  const column = (at: number) => Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * 24));
+  return {
+    type: 'weights_published',
+    based_on_seq: bytes.readDoubleLE(6),
+    computed_at: bytes.readDoubleLE(14),
+    pi: bytes.readDoubleLE(22),
+    tau: column(30),
+    a: column(38),
+    b: column(46),
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights
+ * (scoring page, "State and reads"). O(peers that reported the player), no allocation but the answer.
+ */
+import { worthAt } from './decay.js';
+import { damping, saturate, sigmoid, unit } from './evidence.js';
+import type { GroupState } from './state.js';
+import { trustConstants as k } from './trust-constants.js';
+import type { Verdict } from './vocabulary.js';
+
+/** A player's score at a moment. Unrounded. */
+export interface TrustView {
+  /** 0 to 100, 50 neutral. */
+  readonly score: number;
+  /** 0 to 1. */
+  readonly confidence: number;
+  readonly verdict: Verdict;
+  /** Events held for the player, of any peer. */
+  readonly eventCount: number;
+  /** ms since 1970 of the newest change of this player. */
+  readonly updatedAt: number;
+}
+
+export interface TrustExplanation {
+  /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
+  readonly lowering: number;
+  readonly raising: number;
+  /** Peers with evidence. */
+  readonly peers: number;
+  /** Whether pre-trusted peers are among them. */
+  readonly preTrusted: boolean;
+  readonly halfLifeDays: number;
+  readonly weightsBasedOnSeq: number;
+}
+
+/** The moment of a read, with the factor that brings sums to their worth at it. */
+export interface Moment {
+  readonly at: number;
+  readonly worth: number;
+}
+
+export function momentOf(state: GroupState, at: number): Moment {
+  return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
+}
+
+/** Weight of a peer on reads: tau in [0,1], log-odds A and B in [0,3.5], and w = clip(tau (A+B)/4, 0, 1). */
+export interface PeerWeight {
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+  readonly weight: number;
+}
+
+export function weightOf(state: GroupState, peer: number): PeerWeight {
+  const { tau, a, b } = state.weights;
+  const known = peer < tau.length;
+  const t = known ? tau[peer]! : 1;
+  const pa = known ? a[peer]! : k.priorLogOdds;
+  const pb = known ? b[peer]! : k.priorLogOdds;
+  return { tau: t, a: pa, b: pb, weight: publishedWeight(t, pa, pb) };
+}
+
+function publishedWeight(tau: number, a: number, b: number): number {
+  return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * k.weightReference)));
+}
+
+/** The worth of a subject's evidence. A clock that was set back inflates nothing: a read is never before the newest evidence. */
+function worthFor(state: GroupState, row: number, moment: Moment): number {
+  const updatedAt = state.subjects.updatedAt(row);
+  return updatedAt > moment.at ? worthAt(updatedAt, state.epoch, state.halfLifeDays) : moment.worth;
+}
+
+/** Score, confidence and verdict of a subject's row. */
+export function trustOf(state: GroupState, row: number, moment: Moment): TrustView {
+  const { subjects, weights, preTrusted } = state;
+  const { entries } = subjects;
+  const worth = worthFor(state, row, moment);
+  const first = subjects.firstEntry(row);
+  const end = first + subjects.peerCount(row);
+  let mass = 0;
+  let effective = 0;
+  let trusted = 0;
+  let others = 0;
+  let peers = 0;
+  let events = 0;
+  for (let entry = first; entry < end; entry++) {
+    events += entries.count(entry);
+    const peer = entries.peer(entry);
+    const b = entries.lowering(entry) * worth;
+    const m = b + entries.raising(entry) * worth;
+    if (!(m > 0) || state.peers.at(peer).status === 'revoked') continue;
+    const known = peer < weights.tau.length;
+    const tau = known ? weights.tau[peer]! : 1;
+    const pa = known ? weights.a[peer]! : k.priorLogOdds;
+    const pb = known ? weights.b[peer]! : k.priorLogOdds;
+    const x = b / m;
+    const n = saturate(m);
+    const logOdds = tau * n * (x * pa - (1 - x) * pb);
+    mass += tau * unit(m);
+    effective += publishedWeight(tau, pa, pb) * n;
+    if (preTrusted.includes(peer)) trusted += logOdds;
+    else others += logOdds;
+    peers++;
+  }
+  const bound = k.preTrustClip * Math.abs(trusted);
+  const bounded = trusted === 0 ? others : Math.min(bound, Math.max(-bound, others));
+  const confidence = effective / (effective + k.confidenceHalf);
+  const score = 100 * sigmoid((-confidence * (trusted + bounded)) / damping(mass));
+  return {
+    score,
+    confidence,
+    verdict: verdictOf(score, confidence, peers),
+    eventCount: events,
+    updatedAt: subjects.updatedAt(row),
+  };
+}
+
+/** The band of a score (0 to 100). One peer alone never makes a player untrusted. */
+export function verdictOf(score: number, confidence: number, peers: number): Verdict {
+  if (score < k.untrustedBelow && peers >= k.untrustedPeersMin) return 'untrusted';
+  if (score < k.suspiciousBelow) return 'suspicious';
+  if (score >= k.trustedFrom && confidence >= k.trustedConfidenceMin) return 'trusted';
+  return 'neutral';
+}
+
+/** What a subject's score is made of. */
+export function explanationOf(state: GroupState, row: number, moment: Moment): TrustExplanation {
+  const { subjects, preTrusted } = state;
+  const worth = worthFor(state, row, moment);
+  const first = subjects.firstEntry(row);
+  const explanation = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+    const b = subjects.entries.lowering(entry) * worth;
+    const g = subjects.entries.raising(entry) * worth;
+    const peer = subjects.entries.peer(entry);
+    if (!(b + g > 0) || state.peers.at(peer).status === 'revoked') continue;
+    explanation.lowering += b;
+    explanation.raising += g;
+    explanation.peers++;
+    if (preTrusted.includes(peer)) explanation.preTrusted = true;
+  }
+  return { ...explanation, halfLifeDays: state.halfLifeDays, weightsBasedOnSeq: state.weights.basedOnSeq };
+}

@@ -1,0 +1,55 @@
+/**
+ * HalfSipHash-1-3 over 32-bit words: the keyed mix behind every hash table of the state. Keyed by the node's secret, so that
+ * a peer that chooses its own subject hashes cannot choose their slots.
+ * Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
+ */
+
+/** A 64-bit key as two words. */
+export interface SipKey {
+  readonly k0: number;
+  readonly k1: number;
+}
+
+/** The key that the first 8 bytes of a secret make, little-endian. */
+export function sipKey(secret: Uint8Array): SipKey {
+  const view = new DataView(secret.buffer, secret.byteOffset, secret.byteLength);
+  return { k0: view.getUint32(0, true), k1: view.getUint32(4, true) };
+}
+
+/** The hash (unsigned 32 bits) of `count` words of `words` from `from` on. */
+export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
+  let v0 = key.k0;
+  let v1 = key.k1;
+  let v2 = 0x6c796765 ^ key.k0;
+  let v3 = 0x74656462 ^ key.k1;
+  const last = (count * 4) << 24;
+  for (let i = 0; i <= count; i++) {
+    const m = i < count ? words[from + i]! : last;
+    v3 ^= m;
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+    v0 ^= m;
+  }
+  v2 ^= 0xff;
+  for (let i = 0; i < 3; i++) {
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+  }
+  return (v1 ^ v3) >>> 0;
+}

@@ -1,0 +1,76 @@
+/** All of a state but its large tables, as one JSON value: what a snapshot stores of it and what the digest covers. */
+import type { Peer } from './peers.js';
+import type { GroupFormed } from './records.js';
+import { GroupState, type PendingErasure, type Redaction } from './state.js';
+
+export interface SnapshotMeta {
+  readonly formed: GroupFormed;
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly halfLifeDays: number;
+  readonly epoch: number;
+  readonly rescales: readonly { readonly seq: number; readonly factor: number }[];
+  readonly peers: readonly Peer[];
+  readonly preTrusted: readonly number[];
+  readonly preTrustConfigured: string | null;
+  readonly weights: {
+    readonly basedOnSeq: number;
+    readonly computedAt: number | null;
+    readonly pi: number;
+    readonly tau: readonly number[];
+    readonly a: readonly number[];
+    readonly b: readonly number[];
+  };
+  readonly auditHead: string;
+  readonly audited: number;
+  readonly redactions: readonly Redaction[];
+  readonly pendingErasures: readonly PendingErasure[];
+  readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
+  readonly rewrites: number;
+  readonly eventCount: number;
+}
+
+export function metaOf(state: GroupState): SnapshotMeta {
+  const { weights } = state;
+  return {
+    formed: state.formed,
+    lastSeq: state.lastSeq,
+    lastAt: state.lastAt,
+    halfLifeDays: state.halfLifeDays,
+    epoch: state.epoch,
+    rescales: state.rescales,
+    peers: state.peers.list,
+    preTrusted: state.preTrusted,
+    preTrustConfigured: state.preTrustConfigured,
+    weights: { ...weights, tau: [...weights.tau], a: [...weights.a], b: [...weights.b] },
+    auditHead: state.auditHead,
+    audited: state.auditSeqs.length,
+    redactions: [...state.redactions.values()],
+    pendingErasures: state.pendingErasures,
+    erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
+    rewrites: state.rewrites,
+    eventCount: state.eventCount,
+  };
+}
+
+/** A state with everything but its tables, which the caller fills. */
+export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
+  const state = new GroupState(meta.formed, salt);
+  for (const peer of meta.peers) state.peers.add({ ...peer });
+  state.lastSeq = meta.lastSeq;
+  state.lastAt = meta.lastAt;
+  state.halfLifeDays = meta.halfLifeDays;
+  state.epoch = meta.epoch;
+  state.rescales = [...meta.rescales];
+  state.preTrusted = [...meta.preTrusted];
+  state.preTrustConfigured = meta.preTrustConfigured;
+  const { tau, a, b } = meta.weights;
+  state.weights = { ...meta.weights, tau: Float64Array.from(tau), a: Float64Array.from(a), b: Float64Array.from(b) };
+  state.auditHead = meta.auditHead;
+  state.redactions = new Map(meta.redactions.map((redaction) => [redaction.seq, redaction]));
+  state.pendingErasures = [...meta.pendingErasures];
+  state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
+  state.rewrites = meta.rewrites;
+  state.eventCount = meta.eventCount;
+  return state;
+}

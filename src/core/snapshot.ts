@@ -1,0 +1,199 @@
+/**
+ * A state as blocks and back. Tables are written by content, not by layout: rows in no particular order, each whole, so that the
+ * format outlives every change of the tables. Blocks, little-endian, of about a mebibyte:
+ *
+ * | key         | content                                                                                              |
+ * |-------------|------------------------------------------------------------------------------------------------------|
+ * | `meta`      | JSON, `SnapshotMeta`                                                                                 |
+ * | `times/n`   | per step: f64 first sequence number, f64 time                                                        |
+ * | `audit/n`   | f64 sequence number                                                                                  |
+ * | `ids/n`     | per event id: 10 bytes tag, f64 sequence number, u16 peer                                            |
+ * | `players/n` | per subject: 32 bytes key, f64 time of change, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
+ */
+import { limits } from '../limits.js';
+import { ID_TAG_BYTES } from './event-ids.js';
+import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
+import type { GroupState } from './state.js';
+
+export const SNAPSHOT_VERSION = 1;
+
+export interface Block {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+const ID_BYTES = ID_TAG_BYTES + 10;
+const PLAYER_BYTES = 42;
+const ENTRY_BYTES = 30;
+
+/** Gathers rows of one table into blocks. */
+class Blocks {
+  readonly #name: string;
+  #number = 0;
+  #buffer = Buffer.allocUnsafe(limits.snapshotBlockBytes);
+  at = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Makes room for a row; returns the block that is full, if the row does not fit. */
+  reserve(bytes: number): Block | null {
+    if (this.at + bytes <= this.#buffer.length) return null;
+    const full = this.finish();
+    this.#buffer = Buffer.allocUnsafe(Math.max(limits.snapshotBlockBytes, bytes));
+    return full;
+  }
+
+  finish(): Block | null {
+    if (this.at === 0) return null;
+    const key = `${this.#name}/${String(this.#number++).padStart(8, '0')}`;
+    const bytes = this.#buffer.subarray(0, this.at);
+    this.at = 0;
+    return { key, bytes };
+  }
+
+  u16(value: number): void {
+    this.at = this.#buffer.writeUInt16LE(value, this.at);
+  }
+
+  u32(value: number): void {
+    this.at = this.#buffer.writeUInt32LE(value, this.at);
+  }
+
+  f64(value: number): void {
+    this.at = this.#buffer.writeDoubleLE(value, this.at);
+  }
+
+  latin1(text: string): void {
+    this.at += this.#buffer.write(text, this.at, 'latin1');
+  }
+}
+
+/** The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. */
+export function* snapshotBlocks(state: GroupState): Generator<Block> {
+  yield { key: 'meta', bytes: Buffer.from(JSON.stringify(metaOf(state))) };
+  yield* timesBlocks(state);
+  yield* auditBlocks(state);
+  yield* idBlocks(state);
+  yield* playerBlocks(state);
+}
+
+function* timesBlocks({ times }: GroupState): Generator<Block> {
+  const blocks = new Blocks('times');
+  for (let i = 0; i < times.seqs.length; i++) {
+    const full = blocks.reserve(16);
+    if (full !== null) yield full;
+    blocks.f64(times.seqs.at(i));
+    blocks.f64(times.ats.at(i));
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* auditBlocks({ auditSeqs }: GroupState): Generator<Block> {
+  const blocks = new Blocks('audit');
+  for (let i = 0; i < auditSeqs.length; i++) {
+    const full = blocks.reserve(8);
+    if (full !== null) yield full;
+    blocks.f64(auditSeqs.at(i));
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* idBlocks({ eventIds }: GroupState): Generator<Block> {
+  const blocks = new Blocks('ids');
+  for (const [tag, seq, peer] of eventIds) {
+    const full = blocks.reserve(ID_BYTES);
+    if (full !== null) yield full;
+    blocks.latin1(tag);
+    blocks.f64(seq);
+    blocks.u16(peer);
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* playerBlocks({ subjects }: GroupState): Generator<Block> {
+  const { entries } = subjects;
+  const blocks = new Blocks('players');
+  for (let row = 0; row < subjects.rows; row++) {
+    const peers = subjects.peerCount(row);
+    if (peers === 0) continue;
+    const full = blocks.reserve(PLAYER_BYTES + peers * ENTRY_BYTES);
+    if (full !== null) yield full;
+    for (let word = 0; word < 8; word++) blocks.u32(subjects.keyWord(row, word));
+    blocks.f64(subjects.updatedAt(row));
+    blocks.u16(peers);
+    const first = subjects.firstEntry(row);
+    for (let entry = first; entry < first + peers; entry++) {
+      blocks.u16(entries.peer(entry));
+      blocks.u32(entries.count(entry));
+      blocks.f64(entries.lowering(entry));
+      blocks.f64(entries.raising(entry));
+      blocks.f64(entries.head(entry));
+    }
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+/** The state that `snapshotBlocks` wrote. Throws where the blocks are not a whole snapshot of this version. */
+export function loadSnapshot(blocks: Iterable<Block>, salt: Uint8Array): GroupState {
+  let state: GroupState | null = null;
+  let audited = 0;
+  for (const { key, bytes } of blocks) {
+    const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (key === 'meta') {
+      const meta = JSON.parse(b.toString()) as SnapshotMeta;
+      audited = meta.audited;
+      state = stateFrom(meta, salt);
+      continue;
+    }
+    if (state === null) throw new Error(`snapshot: block ${key} comes before meta`);
+    load(state, key.slice(0, key.indexOf('/')), b);
+  }
+  if (state === null) throw new Error('snapshot: no meta block');
+  if (state.auditSeqs.length !== audited) throw new Error('snapshot: audit blocks are missing');
+  if (state.eventIds.size !== state.eventCount) throw new Error('snapshot: event id blocks are missing');
+  return state;
+}
+
+function load(state: GroupState, table: string, b: Buffer): void {
+  switch (table) {
+    case 'times':
+      for (let at = 0; at < b.length; at += 16) state.times.note(b.readDoubleLE(at), b.readDoubleLE(at + 8));
+      return;
+    case 'audit':
+      for (let at = 0; at < b.length; at += 8) state.auditSeqs.push(b.readDoubleLE(at));
+      return;
+    case 'ids':
+      for (let at = 0; at < b.length; at += ID_BYTES) {
+        const tag = b.toString('latin1', at, at + ID_TAG_BYTES);
+        state.eventIds.insert(tag, b.readDoubleLE(at + ID_TAG_BYTES), b.readUInt16LE(at + ID_TAG_BYTES + 8));
+      }
+      return;
+    case 'players':
+      loadPlayers(state, b);
+      return;
+    default:
+      throw new Error(`snapshot: unknown block ${table}`);
+  }
+}
+
+function loadPlayers({ subjects }: GroupState, b: Buffer): void {
+  let at = 0;
+  while (at < b.length) {
+    const key = b.subarray(at, at + 32);
+    const updatedAt = b.readDoubleLE(at + 32);
+    const peers = b.readUInt16LE(at + 40);
+    at += PLAYER_BYTES;
+    for (let i = 0; i < peers; i++, at += ENTRY_BYTES) {
+      const peer = b.readUInt16LE(at);
+      const entry = subjects.entryFor(key, peer, updatedAt);
+      const sums = [b.readDoubleLE(at + 6), b.readDoubleLE(at + 14)] as const;
+      subjects.entries.set(entry, peer, ...sums, b.readUInt32LE(at + 2), b.readDoubleLE(at + 22));
+    }
+  }
+}

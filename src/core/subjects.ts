@@ -1,0 +1,228 @@
+/**
+ * The players of the group under their hashes: an open-addressing table over all 32 bytes of the key, with a row per subject in
+ * columns and its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the whole at once.
+ *
+ * | column    | type       | bytes | meaning                                              |
+ * |-----------|------------|-------|------------------------------------------------------|
+ * | key       | Uint32 x 8 | 32    | the subject hash, as little-endian words             |
+ * | updatedAt | Float64    | 8     | ms since 1970 of the newest record that touched it   |
+ * | entryAt   | Uint32     | 4     | first of its peer entries                            |
+ * | peers     | Uint16     | 2     | number of peer entries                               |
+ * | (index)   | Uint32     | 5-11  | row + 1, in shards that hold 3/8 to 3/4 of their slots |
+ */
+import { limits } from '../limits.js';
+import { PeerEntries } from './peer-entries.js';
+import { type SipKey, sipHash } from './siphash.js';
+
+const KEY_WORDS = 8;
+const SEGMENT_BITS = 14;
+const SEGMENT_SIZE = 1 << SEGMENT_BITS;
+const SEGMENT_MASK = SEGMENT_SIZE - 1;
+const SHARD_BITS = 12;
+const SHARDS = 1 << SHARD_BITS;
+const SLOTS_MIN = 8;
+
+class Segment {
+  readonly key = new Uint32Array(SEGMENT_SIZE * KEY_WORDS);
+  readonly updatedAt = new Float64Array(SEGMENT_SIZE);
+  readonly entryAt = new Uint32Array(SEGMENT_SIZE);
+  readonly peers = new Uint16Array(SEGMENT_SIZE);
+}
+
+interface Shard {
+  slots: Uint32Array;
+  used: number;
+}
+
+/** A key as words, reused from call to call: the table copies it when it inserts. */
+const wanted = new Uint32Array(KEY_WORDS);
+const wantedBytes = new Uint8Array(wanted.buffer);
+
+export class Subjects {
+  readonly entries = new PeerEntries();
+  readonly #key: SipKey;
+  readonly #segments: Segment[] = [];
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Uint32Array(0), used: 0 }));
+  readonly #freeRows: number[] = [];
+  #rowsUsed = 0;
+
+  constructor(key: SipKey) {
+    this.#key = key;
+  }
+
+  get size(): number {
+    return this.#rowsUsed - this.#freeRows.length;
+  }
+
+  /** Rows ever used: an upper bound for a walk over `has`. */
+  get rows(): number {
+    return this.#rowsUsed;
+  }
+
+  /** Whether a row holds a subject (an erased one's row is empty until it is used again). */
+  has(row: number): boolean {
+    return this.#segments[row >>> SEGMENT_BITS]!.peers[row & SEGMENT_MASK]! > 0;
+  }
+
+  /** The row of a subject, or -1. */
+  find(subject: Uint8Array): number {
+    wantedBytes.set(subject);
+    const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
+    const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
+    if (shard.used === 0) return -1;
+    const slot = this.#slotOf(shard, hash);
+    return shard.slots[slot]! - 1;
+  }
+
+  /** Number of the subject's peer entries, and where they begin. */
+  peerCount(row: number): number {
+    return this.#segments[row >>> SEGMENT_BITS]!.peers[row & SEGMENT_MASK]!;
+  }
+
+  firstEntry(row: number): number {
+    return this.#segments[row >>> SEGMENT_BITS]!.entryAt[row & SEGMENT_MASK]!;
+  }
+
+  updatedAt(row: number): number {
+    return this.#segments[row >>> SEGMENT_BITS]!.updatedAt[row & SEGMENT_MASK]!;
+  }
+
+  /** Moves a subject's time of change forward; a clock that was set back moves nothing. */
+  touch(row: number, at: number): void {
+    const s = this.#segments[row >>> SEGMENT_BITS]!;
+    const i = row & SEGMENT_MASK;
+    if (at > s.updatedAt[i]!) s.updatedAt[i] = at;
+  }
+
+  /** The subject's 32 bytes, a copy. */
+  keyOf(row: number): Uint8Array {
+    const from = (row & SEGMENT_MASK) * KEY_WORDS;
+    const words = this.#segments[row >>> SEGMENT_BITS]!.key.slice(from, from + KEY_WORDS);
+    return new Uint8Array(words.buffer);
+  }
+
+  /** One word (0 to 7) of a row's key. */
+  keyWord(row: number, word: number): number {
+    return this.#segments[row >>> SEGMENT_BITS]!.key[(row & SEGMENT_MASK) * KEY_WORDS + word]!;
+  }
+
+  /** The entry of a peer on a row, or -1. */
+  entryOf(row: number, peer: number): number {
+    const first = this.firstEntry(row);
+    const end = first + this.peerCount(row);
+    for (let entry = first; entry < end; entry++) if (this.entries.peer(entry) === peer) return entry;
+    return -1;
+  }
+
+  /** The entry of a (subject, peer) pair, made empty where there is none. */
+  entryFor(subject: Uint8Array, peer: number, at: number): number {
+    let row = this.find(subject);
+    if (row < 0) {
+      row = this.#insert(subject);
+      const s = this.#segments[row >>> SEGMENT_BITS]!;
+      const i = row & SEGMENT_MASK;
+      s.entryAt[i] = this.entries.allocate();
+      s.peers[i] = 1;
+      s.updatedAt[i] = at;
+      this.entries.set(s.entryAt[i]!, peer, 0, 0, 0, 0);
+      return s.entryAt[i]!;
+    }
+    this.touch(row, at);
+    const known = this.entryOf(row, peer);
+    if (known >= 0) return known;
+    const s = this.#segments[row >>> SEGMENT_BITS]!;
+    const i = row & SEGMENT_MASK;
+    s.entryAt[i] = this.entries.grow(s.entryAt[i]!, s.peers[i]!);
+    const entry = s.entryAt[i]! + s.peers[i]!;
+    s.peers[i]!++;
+    this.entries.set(entry, peer, 0, 0, 0, 0);
+    return entry;
+  }
+
+  /** Removes a subject and all of its evidence, leaving none of its bytes behind. */
+  remove(subject: Uint8Array): void {
+    wantedBytes.set(subject);
+    const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
+    const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
+    if (shard.used === 0) return;
+    const slot = this.#slotOf(shard, hash);
+    const row = shard.slots[slot]! - 1;
+    if (row < 0) return;
+    this.#vacate(shard, slot);
+    const s = this.#segments[row >>> SEGMENT_BITS]!;
+    const i = row & SEGMENT_MASK;
+    this.entries.release(s.entryAt[i]!, s.peers[i]!);
+    s.key.fill(0, i * KEY_WORDS, (i + 1) * KEY_WORDS);
+    s.updatedAt[i] = 0;
+    s.entryAt[i] = 0;
+    s.peers[i] = 0;
+    this.#freeRows.push(row);
+  }
+
+  /** A row for the key in `wanted`. */
+  #insert(subject: Uint8Array): number {
+    if (this.size >= limits.subjectsMax) throw new Error('subjects: the table is full');
+    const row = this.#freeRows.pop() ?? this.#rowsUsed++;
+    if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment());
+    wantedBytes.set(subject);
+    this.#segments[row >>> SEGMENT_BITS]!.key.set(wanted, (row & SEGMENT_MASK) * KEY_WORDS);
+    const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
+    const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
+    if ((shard.used + 1) * 4 > shard.slots.length * 3) this.#growShard(shard);
+    shard.slots[this.#slotOf(shard, hash)] = row + 1;
+    shard.used++;
+    return row;
+  }
+
+  /** The slot that holds the key in `wanted`, or the empty one where it belongs. */
+  #slotOf(shard: Shard, hash: number): number {
+    const mask = shard.slots.length - 1;
+    let slot = hash & mask;
+    for (;;) {
+      const row = shard.slots[slot]! - 1;
+      if (row < 0 || this.#isWanted(row)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #isWanted(row: number): boolean {
+    const key = this.#segments[row >>> SEGMENT_BITS]!.key;
+    const from = (row & SEGMENT_MASK) * KEY_WORDS;
+    for (let i = 0; i < KEY_WORDS; i++) if (key[from + i] !== wanted[i]) return false;
+    return true;
+  }
+
+  #hashOfRow(row: number): number {
+    return sipHash(this.#key, this.#segments[row >>> SEGMENT_BITS]!.key, (row & SEGMENT_MASK) * KEY_WORDS, KEY_WORDS);
+  }
+
+  #growShard(shard: Shard): void {
+    const old = shard.slots;
+    shard.slots = new Uint32Array(Math.max(SLOTS_MIN, old.length * 2));
+    const mask = shard.slots.length - 1;
+    for (const stored of old) {
+      if (stored === 0) continue;
+      let slot = this.#hashOfRow(stored - 1) & mask;
+      while (shard.slots[slot] !== 0) slot = (slot + 1) & mask;
+      shard.slots[slot] = stored;
+    }
+  }
+
+  /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
+  #vacate(shard: Shard, slot: number): void {
+    const { slots } = shard;
+    const mask = slots.length - 1;
+    let gap = slot;
+    let next = (gap + 1) & mask;
+    while (slots[next] !== 0) {
+      const home = this.#hashOfRow(slots[next]! - 1) & mask;
+      if (((next - home) & mask) >= ((next - gap) & mask)) {
+        slots[gap] = slots[next]!;
+        gap = next;
+      }
+      next = (next + 1) & mask;
+    }
+    slots[gap] = 0;
+    shard.used--;
+  }
+}

@@ -1,0 +1,61 @@
+/** The commands that a group's actor takes, and what each answers. */
+import type {
+  ChangePeerStatus,
+  ChangePreTrust,
+  EraseSubject,
+  EventSubmission,
+  RegisterPeer,
+  RotateKey,
+  WithdrawEvent,
+} from '../core/commands.js';
+import type { readAgain } from '../core/decide.js';
+import type { WeightsPublished } from '../core/records.js';
+import type { Outcome } from '../errors.js';
+import type { AcceptedEvent } from './api.js';
+
+/** Where the chains of a subject begin and how much it holds: what a listing walks. */
+export interface Chains {
+  readonly total: number;
+  readonly peers: number;
+  /** Per peer with records: its number and the newest of them. */
+  readonly heads: readonly { readonly peer: number; readonly head: number }[];
+}
+
+/** Where an event lies in the log, as of a count of rewrites; 0 for an unknown id. */
+export interface Located {
+  readonly seq: number;
+  readonly asOf: number;
+}
+
+export type Command =
+  | { readonly type: 'submit'; readonly caller: number | null; readonly events: readonly EventSubmission[] }
+  | ({ readonly type: 'register' } & RegisterPeer)
+  | ({ readonly type: 'peer_status' } & ChangePeerStatus)
+  | ({ readonly type: 'rotate_key' } & RotateKey)
+  | ({ readonly type: 'pre_trust' } & ChangePreTrust)
+  | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
+  | { readonly type: 'half_life'; readonly days: number }
+  | { readonly type: 'locate'; readonly eventId: string }
+  | ({ readonly type: 'withdraw' } & WithdrawEvent)
+  | { readonly type: 'chains'; readonly subject: Uint8Array }
+  | ({ readonly type: 'erase' } & EraseSubject)
+  | { readonly type: 'publish_weights'; readonly weights: Omit<WeightsPublished, 'type'> };
+
+/** What each command answers. `at` of a turn is stamped into the answers that need it. */
+export interface Answers {
+  submit: Outcome<AcceptedEvent>[];
+  register: Outcome<number>;
+  peer_status: Outcome<number>;
+  rotate_key: Outcome<number>;
+  pre_trust: Outcome<null>;
+  configured_pre_trust: Outcome<null>;
+  half_life: Outcome<null>;
+  locate: Located;
+  withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
+  chains: Chains | null;
+  /** Answered when an erasure is complete on disk, or its request durable. */
+  erase: Outcome<{ readonly events: number; readonly pending: boolean; readonly at: number }>;
+  publish_weights: null;
+}
+
+export type Answer = Answers[keyof Answers];

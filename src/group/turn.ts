@@ -1,0 +1,132 @@
+/** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
+import { BatchWriter } from '../core/batch.js';
+import type { EraseSubject, EventSubmission, GroupBounds } from '../core/commands.js';
+import {
+  type Decision,
+  decideConfiguredPreTrust,
+  decideEpoch,
+  decideErasure,
+  decideEvent,
+  decideHalfLife,
+  decideKeyRotation,
+  decidePeerStatus,
+  decidePreTrust,
+  decideRegistration,
+  decideWithdrawal,
+  readAgain,
+} from '../core/decide.js';
+import type { LogRecord } from '../core/records.js';
+import type { GroupState } from '../core/state.js';
+import { granted, type Outcome } from '../errors.js';
+import type { Effect } from './actor.js';
+import type { AcceptedEvent } from './api.js';
+import type { Answer, Answers, Chains, Command } from './commands.js';
+import type { Mail } from './mailbox.js';
+
+/** `effects` are what happens when the turn's records are durable. */
+export class Turn<T> {
+  readonly batch = new BatchWriter();
+  readonly effects: Effect<T>[] = [];
+  readonly erasures: { seq: number; token: T; answer: Answers['erase'] }[] = [];
+  readonly #state: GroupState;
+  readonly #bounds: GroupBounds;
+  readonly #now: number;
+
+  constructor(state: GroupState, bounds: GroupBounds, now: number) {
+    this.#state = state;
+    this.#bounds = bounds;
+    this.#now = now;
+  }
+
+  /** Writes a record and applies it. */
+  record(record: LogRecord): void {
+    this.batch.add(record);
+    this.#state.apply(record, this.#now);
+  }
+
+  take({ command, token }: Mail<Command, T>): void {
+    if (command.type === 'erase') {
+      this.#erase(command, token);
+      return;
+    }
+    this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
+  }
+
+  #answer(command: Exclude<Command, { type: 'erase' }>): Answer {
+    const state = this.#state;
+    switch (command.type) {
+      case 'submit':
+        return command.events.map((event) => this.#submit(command.caller, event));
+      case 'register':
+        return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
+      case 'peer_status':
+        return this.#decide(decidePeerStatus(state, command, this.#now));
+      case 'rotate_key':
+        return this.#decide(decideKeyRotation(state, command, this.#now));
+      case 'pre_trust':
+        return this.#decide(decidePreTrust(state, command, this.#now));
+      case 'configured_pre_trust':
+        return this.#decide(decideConfiguredPreTrust(state, command.peerIds, this.#now));
+      case 'half_life':
+        return this.#decide(decideHalfLife(state, command.days, this.#now));
+      case 'locate':
+        return { seq: state.eventIds.seqOf(state.tagOf(command.eventId)), asOf: state.rewrites };
+      case 'withdraw': {
+        const decision = decideWithdrawal(state, command, this.#now);
+        if (decision === readAgain) return readAgain;
+        const outcome = this.#decide(decision);
+        return outcome.ok ? granted({ withdrawnAt: this.#now }) : outcome;
+      }
+      case 'chains':
+        return chainsOf(state, command.subject);
+      case 'publish_weights':
+        this.record({ type: 'weights_published', ...command.weights });
+        return null;
+    }
+  }
+
+  #decide<A>(decision: Decision<A>): Outcome<A> {
+    for (const record of decision.records) this.record(record);
+    return decision.outcome;
+  }
+
+  #submit(caller: number | null, submission: EventSubmission): Outcome<AcceptedEvent> {
+    const state = this.#state;
+    const moved = decideEpoch(state, this.#now);
+    if (moved !== null) this.record(moved);
+    const decided = decideEvent(state, caller, submission, this.#now);
+    this.effects.push({
+      type: 'decided',
+      eventType: submission.eventType,
+      outcome: decided.ok ? 'accepted' : decided.code,
+    });
+    if (!decided.ok) return decided;
+    const { event, tag } = decided.value;
+    this.batch.add(event);
+    state.applyDecided(event, tag, this.#now);
+    return granted({ receivedAt: this.#now });
+  }
+
+  /** An erasure is answered once the subject's bytes are gone; its request, or a refusal, with the turn. */
+  #erase(command: EraseSubject, token: T): void {
+    const outcome = this.#decide(decideErasure(this.#state, this.#bounds, command, this.#now));
+    const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.#now }) : outcome;
+    if (outcome.ok && !outcome.value.pending) this.erasures.push({ seq: this.#state.lastSeq, token, answer });
+    else this.effects.push({ type: 'answer', token, answer });
+  }
+}
+
+function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
+  const row = state.subjects.find(subject);
+  if (row < 0) return null;
+  const { entries } = state.subjects;
+  const first = state.subjects.firstEntry(row);
+  const chains = { total: 0, peers: 0, heads: [] as { peer: number; head: number }[] };
+  for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
+    const count = entries.count(entry);
+    chains.total += count;
+    if (count > 0) chains.peers++;
+    chains.heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
+  }
+  return chains;
+}

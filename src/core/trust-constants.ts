@@ -95,9 +95,11 @@ export const trustConstants = {
   badShareCeilingMin: 0.2,
   badShareCeilingMax: 0.6,
 
-  // Shape of the computation, without effect on any value
+  // Shape of the computation. Only `pairsMax` can move a value, and only in a group that meets it.
   /** Peers up to which sums over pairs are kept in one dense triangle. */
   densePeersMax: 1_500,
+  /** Pairs kept at once, of 28 bytes each; 5,793 peers that all share players still fit. */
+  pairsMax: 2 ** 24,
   /** Pairs handed to operators, at most. */
   pairsReportedMax: 100,
 } as const;

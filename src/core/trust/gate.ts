@@ -4,7 +4,8 @@
  */
 import { trustConstants } from '../trust-constants.js';
 import { lowerWeightedMedian } from './median.js';
-import { type Centres, gatherPairs, type Pairs } from './pairs.js';
+import type { Centres, Pairs } from './pair-list.js';
+import { gatherPairs } from './pairs.js';
 import type { Votes } from './votes.js';
 
 const c = trustConstants;
@@ -17,7 +18,7 @@ export interface Gate {
 /** `preTrusted`: one byte per peer. Peers without votes move nothing and get the gate of a newcomer. */
 export function openGates(votes: Votes, preTrusted: Uint8Array): Gate {
   const hasPreTrusted = preTrusted.includes(1);
-  const pairs = gatherPairs(votes, centres(votes));
+  const pairs = gatherPairs(votes, centres(votes), preTrusted);
   const partnerMass = sumOfWeights(pairs, votes.peers);
   const sharing = partnerMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
   // Two peers that differ: nothing tells which of them is right.

@@ -6,7 +6,7 @@ import { trustConstants } from '../trust-constants.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import { openGates } from './gate.js';
 import { fitLogOdds } from './log-odds.js';
-import type { Pairs } from './pairs.js';
+import type { Pairs } from './pair-list.js';
 import { readVotes } from './votes.js';
 
 const { pairsReportedMax, weightReference } = trustConstants;

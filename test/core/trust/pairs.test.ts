@@ -1,14 +1,15 @@
 /** Expected values are worked out by hand from the equations of stage 1; the sums stand beside them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Centres, gatherPairs } from '../../../src/core/trust/pairs.js';
+import { type Centres, PairList } from '../../../src/core/trust/pair-list.js';
+import { gatherPairs } from '../../../src/core/trust/pairs.js';
 import { readVotes } from '../../../src/core/trust/votes.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
 
 const even: Centres = { mu: 0.5, own: Float64Array.of(0.5, 0.5) };
 
 function pairsOf(rows: readonly (readonly Entry[])[], centres: Centres, peers = 2) {
-  return gatherPairs(readVotes(evidenceOf(peers, rows), factsOf(peers)), centres);
+  return gatherPairs(readVotes(evidenceOf(peers, rows), factsOf(peers)), centres, new Uint8Array(peers));
 }
 
 function repeat(count: number, row: readonly Entry[]): (readonly Entry[])[] {
@@ -96,6 +97,34 @@ test("the order of a player's entries does not matter to a pair", () => {
     centres,
   );
   assert.equal(forth.agreement.slice(0, 1), back.agreement.slice(0, 1));
+});
+
+test('a full list drops the pairs that share the fewest players, but none with a pre-trusted peer', () => {
+  const peers = 8;
+  const list = new PairList(
+    { mu: 0.5, own: new Float64Array(peers).fill(0.5) },
+    Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0),
+    4,
+  );
+  const add = (j: number, k: number, shared: number) => list.add(j, k, Float64Array.of(shared, 0, 0, 0, 1, 1), 0);
+  add(0, 1, 1);
+  add(1, 2, 1);
+  add(1, 3, 5);
+  add(1, 4, 3);
+  // Full: from here on a pair needs two shared players.
+  add(2, 3, 1);
+  add(2, 4, 2);
+  // Full again: four.
+  add(2, 5, 4);
+  add(2, 6, 3);
+  add(0, 7, 1);
+  const kept = Array.from({ length: list.count }, (_, p) => [list.first[p], list.second[p], list.shared[p]]);
+  assert.equal(kept, [
+    [0, 1, 1],
+    [1, 3, 5],
+    [2, 5, 4],
+    [0, 7, 1],
+  ]);
 });
 
 test.run();

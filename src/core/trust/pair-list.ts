@@ -1,0 +1,124 @@
+/**
+ * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what
+ * that counts (scoring page, stage 1). Bounded: a crowd of peers on one player must not fill the memory with pairs.
+ */
+import { trustConstants } from '../trust-constants.js';
+
+const { agreementPrior, fullAgreement, oneSidedPart, sharedMax, spreadProductMin, twoSidedSpread } = trustConstants;
+
+/** Pairs that share at least one player, each once, ordered by `first`, then `second`; `first < second`. */
+export interface Pairs {
+  readonly count: number;
+  readonly first: Uint32Array;
+  readonly second: Uint32Array;
+  /** Players that both reported, `n_jk`. */
+  readonly shared: Uint32Array;
+  /** `a`, in [-1, 1]. */
+  readonly agreement: Float64Array;
+  /** `w`, in (0, 30]. */
+  readonly weight: Float64Array;
+}
+
+/** Around what votes are judged: the group's `mu`, and each peer's own `mu_j`. */
+export interface Centres {
+  readonly mu: number;
+  readonly own: Float64Array;
+}
+
+/**
+ * Pairs as they are found, in columns that double when full. At `pairsMax` the pairs that share the fewest players
+ * go, and no others like them are taken; pairs with a pre-trusted peer always stay.
+ */
+export class PairList implements Pairs {
+  count = 0;
+  first = new Uint32Array(1_024);
+  second = new Uint32Array(1_024);
+  shared = new Uint32Array(1_024);
+  agreement = new Float64Array(1_024);
+  weight = new Float64Array(1_024);
+  #sharedMin = 1;
+  readonly #centres: Centres;
+  readonly #preTrusted: Uint8Array;
+  readonly #pairsMax: number;
+
+  constructor(centres: Centres, preTrusted: Uint8Array, pairsMax: number) {
+    this.#centres = centres;
+    this.#preTrusted = preTrusted;
+    this.#pairsMax = pairsMax;
+  }
+
+  /**
+   * Takes the pair whose sums stand at `at`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Nothing where
+   * the two share no player.
+   */
+  add(j: number, k: number, sums: Float64Array, at: number): void {
+    const n = sums[at]!;
+    if (n === 0 || !this.#keeps(j, k, n)) return;
+    const { mu, own } = this.#centres;
+    const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
+    let r = uv / Math.sqrt(Math.max(uu * vv, spreadProductMin));
+    // The same around each peer's own mean: v_j = u_j - (mu_j - mu), so these sums follow from the six.
+    const dj = own[j]! - mu;
+    const dk = own[k]! - mu;
+    const spread = (uu - 2 * dj * u + n * dj * dj) * (vv - 2 * dk * v + n * dk * dk);
+    const d2 = Math.sqrt(Math.max(spread, spreadProductMin));
+    const twoSided = d2 > twoSidedSpread * n;
+    if (twoSided) r = Math.min(r, (uv - dk * u - dj * v + n * dj * dk) / d2);
+    const agreement = (Math.min(1, Math.max(-1, r / fullAgreement)) * n) / (n + agreementPrior);
+    this.#append(j, k, n, agreement, Math.min(n, sharedMax) * (twoSided ? 1 : oneSidedPart));
+  }
+
+  #keeps(j: number, k: number, shared: number): boolean {
+    return shared >= this.#sharedMin || this.#preTrusted[j] === 1 || this.#preTrusted[k] === 1;
+  }
+
+  #append(j: number, k: number, shared: number, agreement: number, weight: number): void {
+    if (this.count === this.#pairsMax) {
+      this.#thin();
+      if (!this.#keeps(j, k, shared)) return;
+    }
+    if (this.count === this.first.length) this.#grow();
+    const row = this.count++;
+    this.first[row] = j;
+    this.second[row] = k;
+    this.shared[row] = shared;
+    this.agreement[row] = agreement;
+    this.weight[row] = weight;
+  }
+
+  /** Doubles the players that a pair must share until some pairs have gone. */
+  #thin(): void {
+    while (this.count === this.#pairsMax) {
+      this.#sharedMin *= 2;
+      if (this.#sharedMin > 2 ** 32) throw new Error('more pairs with pre-trusted peers than pairs can be kept');
+      this.#drop();
+    }
+  }
+
+  #drop(): void {
+    let kept = 0;
+    for (let p = 0; p < this.count; p++) {
+      if (!this.#keeps(this.first[p]!, this.second[p]!, this.shared[p]!)) continue;
+      this.first[kept] = this.first[p]!;
+      this.second[kept] = this.second[p]!;
+      this.shared[kept] = this.shared[p]!;
+      this.agreement[kept] = this.agreement[p]!;
+      this.weight[kept] = this.weight[p]!;
+      kept++;
+    }
+    this.count = kept;
+  }
+
+  #grow(): void {
+    this.first = doubled(this.first, new Uint32Array(this.count * 2));
+    this.second = doubled(this.second, new Uint32Array(this.count * 2));
+    this.shared = doubled(this.shared, new Uint32Array(this.count * 2));
+    this.agreement = doubled(this.agreement, new Float64Array(this.count * 2));
+    this.weight = doubled(this.weight, new Float64Array(this.count * 2));
+  }
+}
+
+function doubled<T extends Uint32Array | Float64Array>(from: T, into: T): T {
+  into.set(from);
+  return into;
+}

@@ -1,0 +1,70 @@
+/**
+ * `npm test [-- FILTER...]`: builds what is stale, runs every test file, and asks that each row of the HTTP contract
+ * was seen by some test. The last line is `N passed, N failed`, alone.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { compile, projects, root } from './lib/compile.mjs';
+import { lastLine, runTests } from './lib/run-tests.mjs';
+
+const write = (text) => process.stdout.write(text);
+
+/** The rows of the contract that no test has seen, as the HTTP tests' own module tells. */
+async function unseenRows(testFolder, seenDir) {
+  const module = join(testFolder, 'http', 'contract-coverage.js');
+  if (!existsSync(module)) return [];
+  const { missingRows } = await import(pathToFileURL(module).href);
+  return missingRows(seenDir);
+}
+
+/** The whole number above 0 in an environment variable, or `fallback`; anything else ends the run. */
+function setting(name, fallback) {
+  const value = Number(process.env[name] || fallback);
+  if (Number.isInteger(value) && value > 0) return value;
+  console.error(`${name} must be a whole number above 0`);
+  process.exit(2);
+}
+
+async function main(filters) {
+  const concurrency = setting('TEST_CONCURRENCY', 2);
+  const timeoutMs = setting('TEST_TIMEOUT_S', 300) * 1000;
+  if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true })) {
+    return { passed: 0, failed: 1 };
+  }
+  const folder = join(root, projects.tests.outDir, 'test');
+  const seenDir = mkdtempSync(join(tmpdir(), 'ptf-contract-seen-'));
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupt.abort());
+  try {
+    const env = { ...process.env, CONTRACT_SEEN_DIR: seenDir };
+    const totals = await runTests({
+      folder,
+      filters,
+      concurrency,
+      timeoutMs,
+      env,
+      write,
+      signal: interrupt.signal,
+    });
+    if (totals.files === 0) write(`no test file matches ${filters.join(' ')}\n`);
+    for (const skip of totals.skips) write(`SKIPPED ${skip}\n`);
+    if (process.env.TEST_SKIPS_FAIL === 'true') totals.failed += totals.skips.length;
+    if (interrupt.signal.aborted) {
+      write('interrupted\n');
+      totals.failed += 1;
+    } else if (filters.length === 0) {
+      const missing = await unseenRows(folder, seenDir);
+      for (const row of missing) write(`no test saw ${row}\n`);
+      totals.failed += missing.length;
+    }
+    return totals;
+  } finally {
+    rmSync(seenDir, { recursive: true, force: true });
+  }
+}
+
+const totals = await main(process.argv.slice(2));
+if (totals.failed > 0 || totals.passed === 0) process.exitCode = 1;
+write(lastLine(totals));

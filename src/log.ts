@@ -1,0 +1,50 @@
+/**
+ * The node's log: JSON lines with the time in ISO 8601. Nothing secret is ever handed to it; the masking here is a
+ * belt for the day that somebody forgets. It walks by itself, because pino's `redact` with wildcards cost 67 us a line.
+ */
+import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import type { LogLevel } from './variables.js';
+
+/** Fields whose value never reaches a line. */
+const secretField =
+  /^((x[-_]peer[-_])?api[-_]?key|authorization|(set-)?cookie|service_session|(group[-_]?)?salt|session[-_]?secret|player[-_]?id|contact[-_]?email)$/i;
+
+/** Objects within objects that are looked into; what stands deeper does not reach the line. */
+const depthMax = 5;
+
+function masked(fields: object, depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      secretField.test(field) && value !== null ? '***' : shown(value, depth),
+    ]),
+  );
+}
+
+/** Plain objects and arrays are looked into; anything else knows its own form (errors, dates). */
+function shown(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const isArray = Array.isArray(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!isArray && prototype !== Object.prototype && prototype !== null) return value;
+  if (depth >= depthMax) return '[deep]';
+  return isArray ? value.map((item) => shown(item, depth + 1)) : masked(value, depth + 1);
+}
+
+/**
+ * A logger that writes lines of `level` and above to `to`, or to standard output. Standard output is written to
+ * synchronously, so that the last line before an exit is never lost. Bindings of child loggers are not masked.
+ */
+export function createLog(level: LogLevel, to: DestinationStream = destination({ fd: 1, sync: true })): Logger {
+  return pino(
+    {
+      level,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => masked(fields, 0),
+      },
+    },
+    to,
+  );
+}

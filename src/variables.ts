@@ -1,0 +1,226 @@
+/**
+ * The table of environment variables: each row's name, meaning, fallback and how its text is read. `config.ts` makes a
+ * Config of it, and the README's table and `.env.example` are held to it by a test.
+ */
+import { type Environment, environments, type IdentityMode, identityModes } from './core/vocabulary.js';
+import { limits } from './limits.js';
+
+export const registrationModes = ['open', 'session', 'closed'] as const;
+export type RegistrationMode = (typeof registrationModes)[number];
+
+export const erasureModes = ['peer', 'operator'] as const;
+export type ErasureMode = (typeof erasureModes)[number];
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+
+/** One row of the table. */
+export interface Variable<T> {
+  readonly name: string;
+  /** What it decides, in one line, for the README and the log. */
+  readonly meaning: string;
+  /** The value where the variable is unset. */
+  readonly fallback: T;
+  /** Also comes from the file that `<name>_FILE` names; masked wherever the configuration is shown. */
+  readonly secret?: true;
+  parse(text: string): Parsed<T>;
+}
+
+function value<T>(of: T): Parsed<T> {
+  return { ok: true, value: of };
+}
+
+function fault(text: string): { readonly ok: false; readonly fault: string } {
+  return { ok: false, fault: text };
+}
+
+function parseLine(text: string): Parsed<string> {
+  return /\p{Cc}/u.test(text) ? fault('must not hold control characters') : value(text);
+}
+
+function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return value(number);
+    return fault(`must be a whole number from ${min} to ${max}`);
+  };
+}
+
+function oneOf<T extends string>(choices: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    return found === undefined ? fault(`must be one of ${choices.join(', ')}`) : value(found);
+  };
+}
+
+function parseSwitch(text: string): Parsed<boolean> {
+  return text === 'true' || text === 'false' ? value(text === 'true') : fault('must be true or false');
+}
+
+function secretOf(bytesMin: number): (text: string) => Parsed<string> {
+  return (text) => {
+    const bytes = Buffer.byteLength(text, 'utf8');
+    return bytes >= bytesMin ? value(text) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
+  };
+}
+
+function parseGroupId(text: string): Parsed<string> {
+  if ([...text].length > limits.peerNameLength) return fault(`must have at most ${limits.peerNameLength} characters`);
+  return parseLine(text);
+}
+
+function parseHalfLife(text: string): Parsed<number> {
+  const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
+  return parsed.ok ? parsed : fault(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
+}
+
+function parsePeerIds(text: string): Parsed<readonly string[]> {
+  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+  if (ids.length === 0) return fault('names no peer');
+  if (ids.length > limits.preTrustedMax) return fault(`must name at most ${limits.preTrustedMax} peers`);
+  const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
+  return odd === undefined ? value(Object.freeze(ids)) : fault('holds something that is not a peer id');
+}
+
+/** Typed so that `parse` and `fallback` of one row agree. */
+function variable<T>(row: Variable<T>): Variable<T> {
+  return Object.freeze(row);
+}
+
+const portMax = 65_535;
+const countMax = Number.MAX_SAFE_INTEGER;
+
+/** Every variable that the node reads, in the order of the documentation. */
+export const variables = {
+  environment: variable<Environment>({
+    name: 'ENVIRONMENT',
+    meaning: '`dev`, `staging` or `prod`: each has its own node, data and keys',
+    fallback: 'dev',
+    parse: oneOf(environments),
+  }),
+  nodeEnv: variable<string>({
+    name: 'NODE_ENV',
+    meaning: '`production` asks for the rules of production whatever `ENVIRONMENT` says',
+    fallback: '',
+    parse: parseLine,
+  }),
+  host: variable<string>({
+    name: 'HOST',
+    meaning: 'Address that the public port listens on',
+    fallback: '127.0.0.1',
+    parse: parseLine,
+  }),
+  port: variable<number>({
+    name: 'PORT',
+    meaning: 'Public port; 0 picks a free one and logs it',
+    fallback: 8080,
+    parse: wholeNumber(0, portMax),
+  }),
+  dataDir: variable<string>({
+    name: 'DATA_DIR',
+    meaning: "Folder of the node's data; one node per folder",
+    fallback: './snapshots',
+    parse: parseLine,
+  }),
+  groupId: variable<string>({
+    name: 'GROUP_ID',
+    meaning: 'The federation group that this node serves; required in production',
+    fallback: 'local',
+    parse: parseGroupId,
+  }),
+  salt: variable<string | null>({
+    name: 'GROUP_SALT',
+    meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, else made once and kept in \`DATA_DIR\``,
+    fallback: null,
+    secret: true,
+    parse: secretOf(limits.saltBytesMin),
+  }),
+  identityMode: variable<IdentityMode>({
+    name: 'IDENTITY_MODE',
+    meaning: '`privacy-first` or `high-security`; chosen once per group',
+    fallback: 'privacy-first',
+    parse: oneOf(identityModes),
+  }),
+  peerAuthEnabled: variable<boolean>({
+    name: 'PEER_AUTH_ENABLED',
+    meaning: '`false` lets any caller act as any peer: for local trials only, refused in production',
+    fallback: true,
+    parse: parseSwitch,
+  }),
+  registrationMode: variable<RegistrationMode>({
+    name: 'REGISTRATION_MODE',
+    meaning:
+      '`open`, `session` (a valid `service_session` cookie) or `closed` (the operator adds peers); must be set in production',
+    fallback: 'open',
+    parse: oneOf(registrationModes),
+  }),
+  sessionSecret: variable<string | null>({
+    name: 'SESSION_SECRET',
+    meaning: `Verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
+    fallback: null,
+    secret: true,
+    parse: secretOf(limits.sessionSecretBytesMin),
+  }),
+  preTrustedPeers: variable<readonly string[] | null>({
+    name: 'PRE_TRUSTED_PEERS',
+    meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; unset leaves the set that the operator made`,
+    fallback: null,
+    parse: parsePeerIds,
+  }),
+  peersMax: variable<number>({
+    name: 'PEERS_MAX',
+    meaning: 'Peers that may register; beyond it registration answers 503',
+    fallback: limits.peersMaxDefault,
+    parse: wholeNumber(1, limits.peersMaxCeiling),
+  }),
+  halfLifeDays: variable<number>({
+    name: 'HALF_LIFE_DAYS',
+    meaning: 'Days after which evidence counts half; 0 turns decay off',
+    fallback: limits.halfLifeDaysDefault,
+    parse: parseHalfLife,
+  }),
+  weightsIntervalMs: variable<number>({
+    name: 'WEIGHTS_INTERVAL_MS',
+    meaning: 'Peer weights are computed at most this often',
+    fallback: limits.weightsIntervalMsDefault,
+    parse: wholeNumber(limits.weightsIntervalMsMin, limits.weightsIntervalMsMax),
+  }),
+  snapshotEvery: variable<number>({
+    name: 'SNAPSHOT_EVERY',
+    meaning: 'Log records between two snapshots, at least',
+    fallback: limits.snapshotEveryDefault,
+    parse: wholeNumber(1, countMax),
+  }),
+  erasureMode: variable<ErasureMode>({
+    name: 'ERASURE_MODE',
+    meaning: '`peer` erases on request, `operator` waits for `ptf erase`',
+    fallback: 'peer',
+    parse: oneOf(erasureModes),
+  }),
+  erasureQuotaPerDay: variable<number>({
+    name: 'ERASURE_QUOTA_PER_DAY',
+    meaning: 'Erasures per peer in a sliding 24 hours',
+    fallback: limits.erasureQuotaPerDay,
+    parse: wholeNumber(0, countMax),
+  }),
+  logLevel: variable<LogLevel>({
+    name: 'LOG_LEVEL',
+    meaning: `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}`,
+    fallback: 'info',
+    parse: oneOf(logLevels),
+  }),
+  metricsPort: variable<number | null>({
+    name: 'METRICS_PORT',
+    meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',
+    fallback: null,
+    parse: wholeNumber(0, portMax),
+  }),
+  metricsHost: variable<string>({
+    name: 'METRICS_HOST',
+    meaning: 'Address that the metrics port listens on',
+    fallback: '127.0.0.1',
+    parse: parseLine,
+  }),
+};

@@ -1,0 +1,276 @@
+/** The configuration: contract, "Process interface". Defaults and bounds below are that table's, written out. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Config, describeConfig, type Environ, loadConfig, type Remark, withDotenv } from '../src/config.js';
+import { type Variable, variables } from '../src/variables.js';
+
+const rows: readonly Variable<unknown>[] = Object.values(variables);
+const noFile = (): undefined => undefined;
+const salt16 = 'abcdefghijklmnop';
+const secret32 = 'session-secret-of-32-bytes-______';
+const production = { ENVIRONMENT: 'prod', GROUP_ID: 'g', GROUP_SALT: salt16, REGISTRATION_MODE: 'closed' };
+
+function load(env: Environ, files: Readonly<Record<string, string>> = {}): Config {
+  const outcome = loadConfig(env, (path) => files[path]);
+  if (!outcome.ok) throw new Error(outcome.faults.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
+  return outcome.config;
+}
+
+function faultsOf(env: Environ, files: Readonly<Record<string, string>> = {}): readonly Remark[] {
+  const outcome = loadConfig(env, (path) => files[path]);
+  return outcome.ok ? [] : outcome.faults;
+}
+
+function faulty(env: Environ, files: Readonly<Record<string, string>> = {}): string[] {
+  return faultsOf(env, files).map(({ variable }) => variable);
+}
+
+function repositoryFile(name: string): string {
+  return readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+}
+
+const defaults: Config = {
+  environment: 'dev',
+  production: false,
+  host: '127.0.0.1',
+  port: 8080,
+  dataDir: './snapshots',
+  groupId: 'local',
+  salt: null,
+  identityMode: 'privacy-first',
+  peerAuthEnabled: true,
+  registrationMode: 'open',
+  sessionSecret: null,
+  preTrustedPeers: null,
+  peersMax: 10_000,
+  halfLifeDays: 30,
+  weightsIntervalMs: 2_000,
+  snapshotEvery: 100_000,
+  erasureMode: 'peer',
+  erasureQuotaPerDay: 100,
+  logLevel: 'info',
+  metricsPort: null,
+  metricsHost: '127.0.0.1',
+};
+
+test('an empty environment gives the defaults of the contract, frozen', () => {
+  const config = load({});
+  assert.equal(config, defaults);
+  assert.ok(Object.isFrozen(config));
+});
+
+test('every variable is read', () => {
+  const config = load({
+    ENVIRONMENT: 'staging',
+    HOST: '0.0.0.0',
+    PORT: '0',
+    DATA_DIR: '/data',
+    GROUP_ID: 'arena-eu',
+    GROUP_SALT: salt16,
+    IDENTITY_MODE: 'high-security',
+    PEER_AUTH_ENABLED: 'false',
+    REGISTRATION_MODE: 'session',
+    SESSION_SECRET: secret32,
+    PRE_TRUSTED_PEERS: ' p1, p2 ,p1,',
+    PEERS_MAX: '7',
+    HALF_LIFE_DAYS: '0',
+    WEIGHTS_INTERVAL_MS: '50',
+    SNAPSHOT_EVERY: '1',
+    ERASURE_MODE: 'operator',
+    ERASURE_QUOTA_PER_DAY: '0',
+    LOG_LEVEL: 'silent',
+    METRICS_PORT: '9090',
+    METRICS_HOST: '::1',
+  });
+  assert.equal(config, {
+    environment: 'staging',
+    production: false,
+    host: '0.0.0.0',
+    port: 0,
+    dataDir: '/data',
+    groupId: 'arena-eu',
+    salt: salt16,
+    identityMode: 'high-security',
+    peerAuthEnabled: false,
+    registrationMode: 'session',
+    sessionSecret: secret32,
+    preTrustedPeers: ['p1', 'p2'],
+    peersMax: 7,
+    halfLifeDays: 0,
+    weightsIntervalMs: 50,
+    snapshotEvery: 1,
+    erasureMode: 'operator',
+    erasureQuotaPerDay: 0,
+    logLevel: 'silent',
+    metricsPort: 9090,
+    metricsHost: '::1',
+  });
+});
+
+test('a blank variable is unset', () => {
+  const blank = Object.fromEntries(rows.flatMap(({ name }) => [name, `${name}_FILE`]).map((name) => [name, '  ']));
+  assert.equal(load(blank), defaults);
+});
+
+test('a value outside of its bounds is a fault of its variable', () => {
+  const wrong: readonly (readonly [name: string, values: readonly string[]])[] = [
+    ['ENVIRONMENT', ['production', 'DEV']],
+    ['PORT', ['-1', '65536', '80a', '1e3', '0x50', '8080.5']],
+    ['METRICS_PORT', ['65536']],
+    ['GROUP_ID', ['a\u0007b', 'g'.repeat(201)]],
+    ['GROUP_SALT', ['fifteen-bytes-x']],
+    ['IDENTITY_MODE', ['privacy']],
+    ['PEER_AUTH_ENABLED', ['no', 'TRUE', '0']],
+    ['REGISTRATION_MODE', ['hosted']],
+    ['SESSION_SECRET', ['x'.repeat(31)]],
+    ['WEIGHTS_INTERVAL_MS', ['49', '3600001']],
+    ['HALF_LIFE_DAYS', ['3651', '0.5', '-1']],
+    ['SNAPSHOT_EVERY', ['0']],
+    ['PEERS_MAX', ['0', '65536']],
+    ['ERASURE_MODE', ['both']],
+    ['ERASURE_QUOTA_PER_DAY', ['-1']],
+    ['LOG_LEVEL', ['verbose']],
+    ['PRE_TRUSTED_PEERS', [',', 'a b', 'p'.repeat(65), Array.from({ length: 65 }, (_, i) => `p${i}`).join(',')]],
+  ];
+  for (const [name, values] of wrong) {
+    for (const value of values) assert.equal(faulty({ [name]: value }), [name], `${name}=${value}`);
+  }
+});
+
+test('the least and greatest values are accepted', () => {
+  const right: readonly (readonly [name: string, values: readonly string[]])[] = [
+    ['PORT', ['0', '65535']],
+    ['WEIGHTS_INTERVAL_MS', ['50', '3600000']],
+    ['HALF_LIFE_DAYS', ['0', '1', '3650']],
+    ['PEERS_MAX', ['1', '65535']],
+    ['SESSION_SECRET', ['x'.repeat(32)]],
+  ];
+  for (const [name, values] of right) {
+    for (const value of values) assert.equal(faulty({ [name]: value }), [], `${name}=${value}`);
+  }
+});
+
+test('the length of a salt counts in bytes of UTF-8', () => {
+  // U+00E9 takes two bytes: eight of them make 16.
+  assert.equal(faulty({ GROUP_SALT: '\u00e9'.repeat(8) }), []);
+  assert.equal(faulty({ GROUP_SALT: '\u00e9'.repeat(7) }), ['GROUP_SALT']);
+});
+
+test('all faults are reported at once', () => {
+  assert.equal(faulty({ PORT: 'x', HALF_LIFE_DAYS: 'y', LOG_LEVEL: 'z' }).sort(), [
+    'HALF_LIFE_DAYS',
+    'LOG_LEVEL',
+    'PORT',
+  ]);
+});
+
+test('production requires a group, a salt, a registration mode and authentication', () => {
+  for (const env of [{ ENVIRONMENT: 'prod' }, { NODE_ENV: 'production' }]) {
+    assert.equal(faulty({ ...env, PEER_AUTH_ENABLED: 'false' }).sort(), [
+      'GROUP_ID',
+      'GROUP_SALT',
+      'PEER_AUTH_ENABLED',
+      'REGISTRATION_MODE',
+    ]);
+  }
+  const config = load(production);
+  assert.is(config.production, true);
+  assert.is(config.peerAuthEnabled, true);
+});
+
+test('NODE_ENV=production brings the rules of production and leaves the environment alone', () => {
+  const config = load({ ...production, ENVIRONMENT: 'staging', NODE_ENV: 'production' });
+  assert.is(config.production, true);
+  assert.is(config.environment, 'staging');
+  assert.is(load({ NODE_ENV: 'test' }).production, false);
+});
+
+test('registration by session requires its secret', () => {
+  assert.equal(faulty({ REGISTRATION_MODE: 'session' }), ['SESSION_SECRET']);
+  assert.equal(faulty({ REGISTRATION_MODE: 'session', SESSION_SECRET: 'short' }), ['SESSION_SECRET']);
+  assert.equal(faulty({ REGISTRATION_MODE: 'session', SESSION_SECRET: secret32 }), []);
+});
+
+test('a secret comes from its file, without the last line break and otherwise untouched', () => {
+  const files = { '/run/salt': ` ${salt16} \r\n`, '/run/session': `${secret32}\n` };
+  const config = load({ ...production, GROUP_SALT: '', GROUP_SALT_FILE: '/run/salt' }, files);
+  assert.is(config.salt, ` ${salt16} `);
+  assert.is(load({ REGISTRATION_MODE: 'session', SESSION_SECRET_FILE: '/run/session' }, files).sessionSecret, secret32);
+});
+
+test('a secret together with its file is a fault, and so is a file that gives nothing', () => {
+  const files = { '/salt': salt16, '/blank': ' \n', '/short': 'short' };
+  assert.equal(faulty({ GROUP_SALT: salt16, GROUP_SALT_FILE: '/salt' }, files), ['GROUP_SALT']);
+  assert.equal(faulty({ GROUP_SALT_FILE: '/absent' }, files), ['GROUP_SALT_FILE']);
+  assert.equal(faulty({ GROUP_SALT_FILE: '/blank' }, files), ['GROUP_SALT_FILE']);
+  assert.equal(faulty({ GROUP_SALT_FILE: '/short' }, files), ['GROUP_SALT']);
+  const unreadable = loadConfig({ SESSION_SECRET_FILE: '/x' }, () => {
+    throw new Error('EACCES');
+  });
+  assert.equal(unreadable.ok ? [] : unreadable.faults.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
+});
+
+test('neither a fault nor the description of a configuration shows a secret', () => {
+  const short = 'hunter2';
+  const faults = faultsOf({ GROUP_SALT: short, SESSION_SECRET: short, PORT: 'x' });
+  assert.is(faults.length, 3);
+  assert.not.ok(JSON.stringify(faults).includes(short));
+  const shown = describeConfig(load({ GROUP_SALT: salt16, SESSION_SECRET: secret32 }));
+  assert.is(shown.group_salt, '***');
+  assert.is(shown.session_secret, '***');
+  assert.not.ok(JSON.stringify(shown).includes(salt16) || JSON.stringify(shown).includes(secret32));
+  assert.is(describeConfig(defaults).group_salt, null);
+});
+
+test('the description names every variable but NODE_ENV', () => {
+  const names = rows.map(({ name }) => name.toLowerCase()).filter((name) => name !== 'node_env');
+  assert.equal(Object.keys(describeConfig(defaults)).sort(), [...names, 'production'].sort());
+});
+
+test('authentication that is off and more than three pre-trusted peers give a warning each', () => {
+  const warned = (env: Environ): string[] => {
+    const outcome = loadConfig(env, noFile);
+    return outcome.ok ? outcome.warnings.map(({ variable }) => variable) : ['faulty'];
+  };
+  assert.equal(warned({}), []);
+  assert.equal(warned({ PRE_TRUSTED_PEERS: 'a,b,c' }), []);
+  assert.equal(warned({ PEER_AUTH_ENABLED: 'false', PRE_TRUSTED_PEERS: 'a,b,c,d' }), [
+    'PEER_AUTH_ENABLED',
+    'PRE_TRUSTED_PEERS',
+  ]);
+});
+
+test('the environment wins over the .env file, unless it is blank there', () => {
+  const file = 'PORT=1\nHOST=1.1.1.1 # a note\nGROUP_ID="from file"\n';
+  const env = withDotenv({ PORT: '2', HOST: '' }, (path) => (path === '.env' ? file : undefined), '.env');
+  assert.equal(env, { PORT: '2', HOST: '1.1.1.1', GROUP_ID: 'from file' });
+  assert.equal(withDotenv({ PORT: '2' }, noFile, '.env'), { PORT: '2' });
+});
+
+test('.env.example names every variable, holds the defaults, and turns authentication off for local trials', () => {
+  const text = repositoryFile('.env.example');
+  for (const { name, secret } of rows) {
+    for (const line of secret ? [name, `${name}_FILE`] : [name]) {
+      assert.match(text, new RegExp(`^${line}=`, 'm'), `${line} stands in .env.example`);
+    }
+  }
+  const env = withDotenv({}, () => text, '.env');
+  assert.equal(load(env), { ...defaults, peerAuthEnabled: false });
+  const known = new Set(rows.flatMap(({ name }) => [name, `${name}_FILE`]));
+  assert.equal(
+    Object.keys(env).filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+test("the README's table has a row for every variable", () => {
+  const readme = repositoryFile('README.md');
+  for (const { name, secret } of rows) {
+    const row = readme.split('\n').find((line) => line.startsWith(`| \`${name}\``));
+    assert.ok(row !== undefined, `README.md has a table row that starts with | \`${name}\``);
+    if (secret) assert.ok(row.includes(`${name}_FILE`), `the row of ${name} names ${name}_FILE`);
+  }
+});
+
+test.run();

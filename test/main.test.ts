@@ -1,0 +1,121 @@
+/** The process from outside: exit codes, faults on standard error, signals. Runs `dist/main.js` as an operator would. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+interface Started {
+  readonly child: ChildProcess;
+  output(): string;
+  errors(): string;
+  /** Resolves once the output holds `text`; rejects where the process ends before. */
+  said(text: string): Promise<void>;
+  /** The exit code, or the name of the signal that ended the process. */
+  ended: Promise<number | string | null>;
+}
+
+let folder = '';
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-main-'));
+});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts the node in a folder of its own, with no more of this process's environment than it needs. */
+function start(env: Readonly<Record<string, string>>): Started {
+  const child = spawn(process.execPath, [entry], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode);
+  const said = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (output.includes(text)) resolve();
+      };
+      child.stdout.on('data', look);
+      void ended.then(() => reject(new Error(`ended without "${text}":\n${output}${errors}`)));
+      look();
+    });
+  return { child, output: () => output, errors: () => errors, said, ended };
+}
+
+const local = { PORT: '0', DATA_DIR: 'data' };
+
+test('every fault of the configuration is told on its own line of standard error, and the exit code is 2', async () => {
+  const node = start({ ...local, PORT: 'x', HALF_LIFE_DAYS: '-1', GROUP_SALT: 'hunter2' });
+  assert.is(await node.ended, 2);
+  const variables = node
+    .errors()
+    .trim()
+    .split('\n')
+    .map((line) => line.split(':')[0]);
+  assert.equal(variables.sort(), ['GROUP_SALT', 'HALF_LIFE_DAYS', 'PORT']);
+  assert.not.match(node.errors(), 'hunter2');
+  assert.is(node.output(), '');
+});
+
+test('the .env file of the working folder counts', async () => {
+  writeFileSync(join(folder, '.env'), 'LOG_LEVEL=loud\n');
+  const node = start(local);
+  assert.is(await node.ended, 2);
+  assert.match(node.errors(), /^LOG_LEVEL: /m);
+});
+
+test('a .env that cannot be read is a fault', async () => {
+  mkdirSync(join(folder, '.env'));
+  const node = start(local);
+  assert.is(await node.ended, 2);
+  assert.match(node.errors(), /^\.env: /m);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} stops the node with exit code 0, and the last line says so`, async () => {
+    const node = start({ ...local, PEER_AUTH_ENABLED: 'false' });
+    await node.said('listening');
+    node.child.kill(signal);
+    assert.is(await node.ended, 0, node.output() + node.errors());
+    const lines = node
+      .output()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.is(lines.at(0)?.msg, 'starting');
+    assert.is(lines.at(-1)?.msg, 'stopped');
+    assert.ok(lines.some(({ level, variable }) => level === 'warn' && variable === 'PEER_AUTH_ENABLED'));
+  });
+}
+
+test('a start that is refused tells one fatal line without a stack and exits with 1', async () => {
+  const first = start({ ...local, GROUP_ID: 'one', LOG_LEVEL: 'info' });
+  await first.said('listening');
+  first.child.kill('SIGTERM');
+  assert.is(await first.ended, 0);
+  const second = start({ ...local, GROUP_ID: 'another' });
+  assert.is(await second.ended, 1);
+  const fatal = second
+    .output()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ level }) => level === 'fatal');
+  assert.is(fatal.length, 1);
+  assert.is(fatal[0].err, undefined);
+  assert.match(fatal[0].msg, /group.?id/i);
+});
+
+test.run();

@@ -1,0 +1,147 @@
+/** The test runner itself, on fixture files in a folder of its own: what uvu lets pass, it must not. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skips: readonly string[];
+  readonly files: number;
+}
+
+interface Options {
+  readonly folder: string;
+  readonly filters: readonly string[];
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  write(text: string): void;
+}
+
+interface Runner {
+  runTests(options: Options): Promise<Totals>;
+  lastLine(totals: Totals): string;
+}
+
+// Not compiled with the tests: the runner must work where the compiler has not run.
+const runner: Runner = await import(new URL('../../scripts/lib/run-tests.mjs', import.meta.url).href);
+
+const uvu = `import { test } from '${import.meta.resolve('uvu')}';\n`;
+const passing = `${uvu}test('a', () => {});\ntest('b', () => {});\ntest.run();\n`;
+const hanging = `${uvu}test('a', () => new Promise(() => setInterval(() => {}, 1000)));\ntest.run();\n`;
+
+/** Runs the runner on files given by their text, and returns its totals and everything that it wrote. */
+async function run(
+  files: Readonly<Record<string, string>>,
+  options: Partial<Options> = {},
+): Promise<Totals & { readonly report: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-runner-'));
+  let report = '';
+  try {
+    for (const [name, text] of Object.entries({ ...files, 'package.json': '{"type":"module"}' })) {
+      const path = join(folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+    const write = (text: string): void => {
+      report += text;
+    };
+    const totals = await runner.runTests({ folder, filters: [], timeoutMs: 60_000, write, ...options });
+    return { ...totals, report };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('the tests of all files are counted', async () => {
+  const totals = await run({
+    'a.test.mjs': '',
+    'a.test.js': passing,
+    'deep/er/b.test.js': passing,
+    'help.js': 'throw 1',
+  });
+  assert.equal([totals.passed, totals.failed, totals.files], [4, 0, 2]);
+  assert.match(totals.report, 'deep/er/b.test.ts');
+});
+
+test('a failing test counts, and its output is shown whole', async () => {
+  const text = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('the reason'); });\ntest.run();\n`;
+  const totals = await run({ 'a.test.js': text });
+  assert.equal([totals.passed, totals.failed], [1, 1]);
+  assert.match(totals.report, 'FAIL a.test.ts');
+  assert.match(totals.report, 'the reason');
+});
+
+test('a file that runs no test is refused', async () => {
+  const forgotten = await run({ 'a.test.js': `${uvu}test('never run', () => {});\n` });
+  assert.equal([forgotten.passed, forgotten.failed], [0, 1]);
+  const none = await run({ 'a.test.js': `${uvu}test.run();\n` });
+  assert.equal([none.passed, none.failed], [0, 1]);
+});
+
+test('a file that ends without a summary is refused, whatever its exit code', async () => {
+  for (const text of ['', 'process.exit(0);', `${uvu}test('a', () => process.exit(0));\ntest.run();\n`, 'throw 1;']) {
+    const totals = await run({ 'a.test.js': text });
+    assert.equal([totals.passed, totals.failed], [0, 1], text);
+  }
+});
+
+test('a bad exit code after passing tests counts as a failure', async () => {
+  const totals = await run({ 'a.test.js': `${passing}process.on('exit', () => { process.exitCode = 3; });\n` });
+  assert.equal([totals.passed, totals.failed], [2, 1]);
+});
+
+/** A file that starts a process which listens on a free port and prints it, and that then never ends. */
+const hangingWithChild = `import { spawn } from 'node:child_process';
+const listen = "const s = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log('port ' + s.address().port + '.'))";
+spawn(process.execPath, ['-e', listen], { stdio: 'inherit' });
+${hanging}`;
+
+test('a hanging file is killed at its limit, together with what it started', async () => {
+  const totals = await run({ 'a.test.js': hangingWithChild }, { timeoutMs: 2_500 });
+  assert.equal([totals.passed, totals.failed], [0, 1]);
+  assert.match(totals.report, 'killed at its limit of 2.5 s');
+  const port = Number(/port (\d+)\./.exec(totals.report)?.[1]);
+  const answer = await new Promise((resolve) => {
+    connect(port, '127.0.0.1')
+      .on('connect', () => resolve('connected'))
+      .on('error', (error) => resolve(error.message));
+  });
+  assert.match(String(answer), 'ECONNREFUSED');
+});
+
+test('an interrupt ends the files that run and starts no other', async () => {
+  const interrupt = new AbortController();
+  const running = run(
+    { 'a.test.js': hanging, 'b.test.js': hanging, 'c.test.js': passing },
+    { signal: interrupt.signal },
+  );
+  interrupt.abort();
+  const totals = await running;
+  assert.is(totals.passed, 0);
+});
+
+test('a filter picks files by any part of their path, as compiled or as in the repository', async () => {
+  const files = { 'a.test.js': passing, 'http/b.test.js': passing, 'http/c.test.js': passing };
+  const counts = async (...filters: string[]): Promise<number> => (await run(files, { filters })).files;
+  assert.is(await counts('http'), 2);
+  assert.is(await counts('test/http/b.test.ts'), 1);
+  assert.is(await counts('a.test', 'c.test'), 2);
+  assert.is(await counts('nothing-like-it'), 0);
+});
+
+test('tests that were left out are reported with their reasons', async () => {
+  const text = `${uvu}console.log('SKIPPED: no strace here');\ntest.skip('a', () => {});\ntest('b', () => {});\ntest.run();\n`;
+  const totals = await run({ 'a.test.js': text });
+  assert.equal([totals.passed, totals.failed], [1, 0]);
+  assert.equal(totals.skips, ['a.test.js: no strace here', 'a.test.js: 1 skipped in the file']);
+});
+
+test('the last line holds the totals alone', () => {
+  assert.is(runner.lastLine({ passed: 12, failed: 3, skips: [], files: 2 }), '12 passed, 3 failed\n');
+});
+
+test.run();

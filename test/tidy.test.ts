@@ -1,0 +1,246 @@
+/**
+ * Keeps the house in order: the floors of the architecture page (which part may import which), a core without clock,
+ * chance and I/O, and the rules of the style page that a machine can read.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const ground = ['limits', 'errors'];
+const actor = [...ground, 'core', 'group'];
+const outside = [...actor, 'store', 'workers', 'http', 'operator', 'config', 'variables', 'log'];
+
+/** The parts of `src` (a folder, or a file at its top) and the other parts that each may import, if only a type. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  limits: [],
+  errors: [],
+  core: ground,
+  group: [...ground, 'core'],
+  store: actor,
+  workers: [...actor, 'store'],
+  http: actor,
+  operator: actor,
+  variables: [...ground, 'core'],
+  config: [...ground, 'core', 'variables'],
+  log: ['variables'],
+  node: outside,
+  main: [...outside, 'node'],
+  ptf: [...outside, 'node'],
+};
+
+/** Parts that are held to these packages; any other part may use what package.json lists. */
+const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
+  limits: [],
+  errors: [],
+  core: ['node:crypto', 'node:zlib'],
+  group: ['node:crypto'],
+  variables: [],
+  config: ['dotenv'],
+  log: ['pino'],
+};
+
+/** Packages that have one home: what others need of them comes in through a port. */
+const homes: Readonly<Record<string, readonly string[]>> = { lmdb: ['store'], piscina: ['workers'] };
+
+/** Files of the core that may use functions whose last bit differs between Node versions, and why. */
+const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
+  ['src/core/decay.ts', 'decide computes a factor once and the record carries it; reads are never replayed'],
+  ['src/core/evidence.ts', 'its sigmoid and logit serve reads and recorded weights only'],
+  ['src/core/score.ts', 'a score is computed at the read and never replayed'],
+  ['src/core/trust/', 'weights are recorded as computed; a replay takes the recorded values'],
+];
+
+/** Files besides the entries that may ask the process something, and why. */
+const processAllowed: Readonly<Record<string, string>> = {
+  'src/store/owner.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
+};
+
+interface Source {
+  /** From the root of the repository, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+function sourcesUnder(folder: string, name = /\.(?:ts|mjs)$/): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && name.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes('node_modules'))
+    .map((path) => ({ path: path.slice(root.length), text: readFileSync(path, 'utf8') }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+const commentOrString = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.)*`/g;
+
+/** The text without comments, its line breaks kept. */
+function withoutComments(text: string): string {
+  return text.replace(commentOrString, (found) => (found.startsWith('/') ? found.replace(/[^\n]/g, ' ') : found));
+}
+
+/** The text without comments and without what stands in strings. */
+function codeOnly(text: string): string {
+  return withoutComments(text).replace(commentOrString, "''");
+}
+
+/** What the text imports or re-exports, types too. */
+function importsOf(text: string): string[] {
+  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+  return [...withoutComments(text).matchAll(pattern)].map((match) => match[1] ?? '');
+}
+
+function partOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** What this file imports although its floor forbids it. */
+function forbiddenImports({ path, text }: Source): string[] {
+  const part = partOf(path);
+  const allowed = mayImport[part];
+  if (allowed === undefined) return [`${path} belongs to no part that the table knows`];
+  return importsOf(text)
+    .filter((specifier) => {
+      if (specifier.startsWith('.')) {
+        const target = partOf(posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts'));
+        return target !== part && !allowed.includes(target);
+      }
+      const name = packageOf(specifier);
+      return mayUsePackages[part]?.includes(name) === false || homes[name]?.includes(part) === false;
+    })
+    .map((specifier) => `${path} imports ${specifier}`);
+}
+
+/** Each `path:line: what was found` in the code of the files. */
+function findInCode(sources: readonly Source[], pattern: RegExp, textOf = codeOnly): string[] {
+  return sources.flatMap(({ path, text }) =>
+    textOf(text)
+      .split('\n')
+      .flatMap((line, index) => {
+        const found = pattern.exec(line)?.[0];
+        return found === undefined ? [] : [`${path}:${index + 1}: ${found}`];
+      }),
+  );
+}
+
+const src = sourcesUnder('src');
+const core = src.filter(({ path }) => path.startsWith('src/core/'));
+const everything = [...src, ...sourcesUnder('test'), ...sourcesUnder('bench'), ...sourcesUnder('scripts')];
+
+/** `new Date(ms)` only converts; every other use of Date reads the clock. */
+const impure =
+  /(?<!\bnew )\bDate\b|\bDate\b(?!\([^)\s])|\b(?:setTimeout|setInterval|setImmediate|queueMicrotask|Promise|async|await|process|performance|console|fetch|globalThis)\b|\bMath\.random\b|\brandom(?:Bytes|UUID|Int|Fill\w*)\b|\bgetRandomValues\b/;
+const inexact = /\*\*|\bMath\.(?:pow|exp|expm1|log\w*|cbrt|hypot|a?(?:sin|cos|tan)h?|atan2)\b/;
+
+test('no file imports from a floor that its own may not see', () => {
+  assert.ok(src.length > 0 && core.length > 0);
+  assert.equal(src.flatMap(forbiddenImports), []);
+});
+
+test('the core has no clock, chance, timer, promise, process or I/O', () => {
+  assert.equal(findInCode(core, impure), []);
+  const zlib = core.flatMap(({ text }) => [...text.matchAll(/import \{([^}]*)\} from 'node:zlib'/g)]);
+  for (const [, names] of zlib) assert.is(names?.trim(), 'crc32');
+});
+
+test('the core computes nothing that differs between Node versions, but where it is never replayed', () => {
+  const exact = core.filter(({ path }) => !inexactAllowed.some(([start]) => path.startsWith(start)));
+  assert.equal(findInCode(exact, inexact), []);
+});
+
+test('only the entries touch the process', () => {
+  const entries = ['src/main.ts', 'src/ptf.ts', ...Object.keys(processAllowed)];
+  const others = src.filter(({ path }) => !entries.includes(path));
+  assert.equal(findInCode(others, /\bprocess\./), []);
+  assert.equal(
+    others
+      .filter(({ text }) => importsOf(text).some((name) => /^(?:node:)?process$/.test(name)))
+      .map(({ path }) => path),
+    [],
+  );
+});
+
+test('no source file is longer than 350 lines', () => {
+  const long = everything
+    .filter(({ path }) => /^(?:src|bench)\//.test(path))
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > 350);
+  assert.equal(long, []);
+});
+
+test('every source file starts with a comment that says what it owns', () => {
+  const bare = everything
+    .filter(({ path }) => !path.startsWith('test/'))
+    .filter(({ text }) => !/^(?:#![^\n]*\n)?\/(?:\*\*|\/)\s*\S/.test(text));
+  assert.equal(
+    bare.map(({ path }) => path),
+    [],
+  );
+});
+
+test('file names are in kebab-case', () => {
+  const odd = everything.filter(
+    ({ path }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?\.(?:ts|mjs)$/.test(basename(path)),
+  );
+  assert.equal(
+    odd.map(({ path }) => path),
+    [],
+  );
+});
+
+test('nothing is left for later, left out, or exported by default', () => {
+  const marks = new RegExp(`\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`);
+  assert.equal(
+    findInCode(everything, marks, (text) => text),
+    [],
+  );
+  assert.equal(findInCode(sourcesUnder('test'), /\btest\.(?:skip|only)\b/), []);
+  assert.equal(findInCode(everything, /\bexport default\b|@ts-(?:ignore|nocheck)/), []);
+});
+
+test('versions are exact, and the lock file names no host', () => {
+  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.ok(typeof manifest === 'object' && manifest !== null);
+  const loose = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'overrides']
+    .flatMap((group) => Object.entries(Object.entries(manifest).find(([key]) => key === group)?.[1] ?? {}))
+    .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version)));
+  assert.equal(loose, []);
+  assert.not.match(readFileSync(join(root, 'package-lock.json'), 'utf8'), /"resolved"/);
+});
+
+test('the checks above find what they look for', () => {
+  const faults = (path: string, text: string): number => forbiddenImports({ path, text }).length;
+  assert.is(faults('src/http/a.ts', "import type { A } from '../store/log.js';"), 1);
+  assert.is(
+    faults('src/http/deep/a.ts', "import {\n  a,\n} from '../../group/api.js';\nimport { b } from '../b.js';"),
+    0,
+  );
+  assert.is(faults('src/core/deep/a.ts', "export { a } from '../../group/api.js';"), 1);
+  assert.is(faults('src/core/a.ts', "// from '../http/a.js'\nimport { readFileSync } from 'node:fs';"), 1);
+  assert.is(faults('src/group/a.ts', "const a = await import('lmdb');"), 1);
+  assert.is(faults('src/operator/a.ts', "import { Piscina } from 'piscina';"), 1);
+  assert.is(faults('src/errors.ts', "import './limits.js';"), 1);
+  assert.is(faults('src/strange/a.ts', ''), 1);
+
+  const found = (pattern: RegExp, text: string): string[] => findInCode([{ path: 'a.ts', text }], pattern);
+  assert.equal(found(impure, "const a = 1; /* Date */ const b = 'Date'; // Date"), []);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the code that is looked at
+  assert.equal(found(impure, '/*\n*/ const a = `${Date.now()}`;'), ['a.ts:2: Date']);
+  assert.equal(found(impure, 'const a = new Date(ms).toISOString();'), []);
+  assert.equal(found(impure, 'const a = new Date();'), ['a.ts:1: Date']);
+  assert.equal(found(impure, 'const a = Date(ms);'), ['a.ts:1: Date']);
+  assert.equal(found(impure, 'const a = Math.random();'), ['a.ts:1: Math.random']);
+  assert.equal(found(inexact, 'const a = 2 ** b + Math.sqrt(c);'), ['a.ts:1: **']);
+  assert.equal(found(inexact, 'const a = Math.log2(b);'), ['a.ts:1: Math.log2']);
+});
+
+test.run();

@@ -3,10 +3,11 @@
  * in the list below.
  */
 import { Command } from 'commander';
+import { quality } from './quality/run.js';
 import { replay } from './replay.js';
 import type { Scenario } from './scenario.js';
 
-const scenarios: readonly Scenario[] = [replay];
+const scenarios: readonly Scenario[] = [replay, quality];
 
 const program = new Command('bench').description('Measures a node of this service, and the quality of its scores.');
 

@@ -1,0 +1,164 @@
+/**
+ * What attackers do to a group. Every attack adds the adversaries' reports to a scene and returns the players it aims at;
+ * a lie lowers a good player or raises a bad one.
+ *
+ * `stealth`: Sybils that invent nobody, report honestly on more than half of the players, so that each of them agrees with the
+ * honest peers, and lie together on as many targets as Sybils that do not hide. `idle` and `invented` do not lie: peers
+ * that only registered, and peers that each reported one player of their own, to pull medians over peers.
+ */
+import { poisson, sample } from './random.js';
+import { attackerSkill, type Scene, type Skill } from './scene.js';
+
+export type AttackName =
+  | 'none'
+  | 'invert'
+  | 'flood'
+  | 'badmouth'
+  | 'ballot'
+  | 'camouflage'
+  | 'sleeper'
+  | 'collude'
+  | 'colludeLowering'
+  | 'sybils'
+  | 'sybilsCamouflaged'
+  | 'stealth'
+  | 'idle'
+  | 'invented';
+
+/** Returns the players aimed at. */
+type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
+
+const seenShare = 0.35;
+/** With so much camouflage about a third of the targets are judged wrong where the goals were set: those that no anchor reported. */
+const stealthySeenShare = 0.55;
+const sybilSkill: Skill = { onBad: 0.8, onGood: 0.95 };
+
+export const attacks: Readonly<Record<AttackName, Attack>> = {
+  none: () => [],
+  idle: () => [],
+
+  invert(scene, [adversary]) {
+    const seen = seenPlayers(scene, seenShare);
+    for (const player of seen) scene.lie(adversary!, player, 1 + poisson(scene.random, 0.8));
+    return seen;
+  },
+
+  flood(scene, [adversary]) {
+    const targets = ([0, 1] as const).flatMap((bad) => part(scene, scene.knownPlayers(bad), 0.2));
+    for (const player of targets) scene.lie(adversary!, player, 50);
+    return targets;
+  },
+
+  badmouth(scene, [adversary]) {
+    return lieAmidHonesty(scene, adversary!, () => sample(scene.knownPlayers(0), 100, scene.random));
+  },
+
+  ballot(scene, [adversary]) {
+    return lieAmidHonesty(scene, adversary!, () => part(scene, scene.knownPlayers(1), 0.5));
+  },
+
+  camouflage(scene, [adversary]) {
+    return lieAmidHonesty(scene, adversary!, (seen) => part(scene, seen, 0.05));
+  },
+
+  sleeper(scene, [adversary]) {
+    const seen = seenPlayers(scene, seenShare);
+    const honestFor = Math.floor(0.7 * seen.length);
+    for (const player of seen.slice(0, honestFor)) scene.reportHonestly(adversary!, player, attackerSkill);
+    const targets = seen.slice(honestFor);
+    for (const player of targets) scene.lie(adversary!, player, 3);
+    return targets;
+  },
+
+  collude(scene, adversaries) {
+    return lieTogether(scene, adversaries, bothKinds(scene), 1500, 0.5);
+  },
+
+  colludeLowering(scene, adversaries) {
+    return lieTogether(scene, adversaries, sample(scene.knownPlayers(0), 250, scene.random), 1500, 1);
+  },
+
+  sybils(scene, adversaries) {
+    return lieTogether(scene, adversaries, bothKinds(scene), 1000, 0.5);
+  },
+
+  sybilsCamouflaged(scene, adversaries) {
+    const targets = lieTogether(scene, adversaries, bothKinds(scene), 1000, 0.5);
+    reportHonestly(scene, adversaries, without(seenPlayers(scene, 0.2), targets), sybilSkill, 0.5);
+    return targets;
+  },
+
+  stealth(scene, adversaries) {
+    const targets = bothKinds(scene);
+    for (const player of targets) {
+      for (const adversary of adversaries) scene.lie(adversary, player, 3);
+    }
+    reportHonestly(scene, adversaries, without(seenPlayers(scene, stealthySeenShare), targets), sybilSkill, 1);
+    return targets;
+  },
+
+  invented(scene, adversaries) {
+    for (const adversary of adversaries) scene.report(adversary, scene.addPlayers(1)[0]!, -1, 1);
+    return [];
+  },
+};
+
+function seenPlayers(scene: Scene, share: number): number[] {
+  return part(scene, scene.knownPlayers(), share);
+}
+
+function part(scene: Scene, players: readonly number[], share: number): number[] {
+  return sample(players, Math.floor(share * players.length), scene.random);
+}
+
+function without(players: readonly number[], excluded: Iterable<number>): number[] {
+  const gone = new Set(excluded);
+  return players.filter((player) => !gone.has(player));
+}
+
+function bothKinds(scene: Scene): number[] {
+  return [...sample(scene.knownPlayers(0), 200, scene.random), ...part(scene, scene.knownPlayers(1), 0.5)];
+}
+
+function reportHonestly(
+  scene: Scene,
+  peers: readonly number[],
+  players: readonly number[],
+  skill: Skill,
+  share: number,
+): void {
+  for (const player of players) {
+    for (const peer of peers) {
+      if (share === 1 || scene.random() < share) scene.reportHonestly(peer, player, skill);
+    }
+  }
+}
+
+/** Honest on a third of the players, 20 lies on each of the targets. */
+function lieAmidHonesty(scene: Scene, adversary: number, choose: (seen: readonly number[]) => number[]): number[] {
+  const seen = seenPlayers(scene, seenShare);
+  const targets = choose(seen);
+  reportHonestly(scene, [adversary], without(seen, targets), attackerSkill, 1);
+  for (const player of targets) scene.lie(adversary, player, 20);
+  return targets;
+}
+
+/** Three lies of each on the targets, and perfect agreement on invented subjects, of which `loweredShare` are lowered. */
+function lieTogether(
+  scene: Scene,
+  adversaries: readonly number[],
+  targets: number[],
+  inventedSubjects: number,
+  loweredShare: number,
+): number[] {
+  for (const player of targets) {
+    for (const adversary of adversaries) scene.lie(adversary, player, 3);
+  }
+  for (const player of scene.addPlayers(inventedSubjects)) {
+    const polarity = scene.random() < loweredShare ? -1 : 1;
+    for (const adversary of adversaries) {
+      for (let k = 0; k < 2; k++) scene.report(adversary, player, polarity, 1);
+    }
+  }
+  return targets;
+}

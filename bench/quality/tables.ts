@@ -1,0 +1,66 @@
+/** The quality tables as text: one per measure, a row per group and a column per method; then the goals. */
+import type { Goal } from './goals.js';
+import { type Measures, methodLabels, methodNames } from './methods.js';
+import type { Row } from './rows.js';
+
+export interface Measure {
+  readonly key: keyof Measures;
+  readonly title: string;
+  /** Whether more is better. */
+  readonly more: boolean;
+  /** Empty for what is not known. */
+  print(value: number): string;
+}
+
+const hundredths = (value: number): string => (Number.isNaN(value) ? '' : (value * 100).toFixed(2));
+const thousandths = (value: number): string => (Number.isNaN(value) ? '' : value.toFixed(3));
+
+export const measures: readonly Measure[] = [
+  { key: 'auc', title: 'AUC, %', more: true, print: hundredths },
+  { key: 'accuracy', title: 'Accuracy, %', more: true, print: hundredths },
+  { key: 'brier', title: 'Brier score', more: false, print: thousandths },
+  { key: 'targetError', title: 'Mean error on the targets', more: false, print: thousandths },
+];
+
+/** The rows that have the measure for some method. */
+export function rowsWith(rows: readonly Row[], { key }: Measure): Row[] {
+  return rows.filter(({ methods }) => methodNames.some((method) => !Number.isNaN(methods[method][key])));
+}
+
+export function rowLabel({ origin, name, groups }: Row): string {
+  return groups > 1 ? `${origin}: ${name} x${groups}` : `${origin}: ${name}`;
+}
+
+export function goalVerdict({ met }: Goal): string {
+  return met === null ? 'not measured' : met ? 'met' : 'MISSED';
+}
+
+export function printTables(rows: readonly Row[], goals: readonly Goal[]): string {
+  const tables = measures.map((measure) =>
+    alignColumns([
+      [measure.title, ...methodNames.map((method) => methodLabels[method])],
+      ...rowsWith(rows, measure).map((row) => [
+        rowLabel(row),
+        ...methodNames.map((method) => measure.print(row.methods[method][measure.key])),
+      ]),
+    ]),
+  );
+  const verdicts = alignColumns([
+    ['Goal', 'wanted', 'reached', 'best classic', ''],
+    ...goals.map((goal) => [goal.figure, goal.goal, goal.reached ?? '-', goal.classic ?? '-', goalVerdict(goal)]),
+  ]);
+  return [...tables, verdicts].join('\n\n');
+}
+
+/** The first column to the left, the others to the right. */
+function alignColumns(lines: readonly (readonly string[])[]): string {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,178 @@
+/**
+ * The classic methods by hand, and against the table that an independent numpy implementation printed. The latter needs the
+ * data folder in PTF_SHARED_DATA (with `reference/results-public.txt` two levels above).
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadTrustSet } from '../../bench/data/trust-set.js';
+import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from '../../bench/quality/classics.js';
+import { type Measures, type MethodName, measureAll } from '../../bench/quality/methods.js';
+import type { EvidenceColumns } from '../../src/core/trust/columns.js';
+
+/** Three peers on three players: [lowering, raising] per peer, null for none. */
+function evidenceOf(rows: readonly (readonly ([number, number] | null)[])[]): EvidenceColumns {
+  const entries = rows.map((row) => row.flatMap((sums, peer) => (sums === null ? [] : [{ peer, sums }])));
+  const offsets = new Uint32Array(rows.length + 1);
+  entries.forEach((row, i) => {
+    offsets[i + 1] = offsets[i]! + row.length;
+  });
+  const all = entries.flat();
+  return {
+    peers: rows[0]!.length,
+    players: rows.length,
+    offsets,
+    peer: Uint32Array.from(all, ({ peer }) => peer),
+    lowering: Float64Array.from(all, ({ sums }) => sums[0]),
+    raising: Float64Array.from(all, ({ sums }) => sums[1]),
+  };
+}
+
+function close(actual: number | undefined, expected: number): void {
+  assert.ok(actual !== undefined && Math.abs(actual - expected) < 1e-8, `${actual} is not ${expected}`);
+}
+
+test('the majority takes every peer alike, however much it sends', () => {
+  const [first, second] = majority(
+    evidenceOf([
+      [
+        [50, 0],
+        [0, 1],
+        [0, 1],
+      ],
+      [[1, 3], null, null],
+    ]),
+  );
+  close(first, 1 / 3);
+  close(second, 1 / 4);
+});
+
+test('beta reputation takes every event alike', () => {
+  // (50 + 1) / (50 + 2 + 2)
+  close(
+    betaReputation(
+      evidenceOf([
+        [
+          [50, 0],
+          [0, 1],
+          [0, 1],
+        ],
+      ]),
+    )[0],
+    51 / 54,
+  );
+});
+
+test('Dawid-Skene turns a peer around that always contradicts the others', () => {
+  const agreed = (bad: boolean): [number, number] => (bad ? [1, 0] : [0, 1]);
+  const rows = Array.from({ length: 20 }, (_, i) => {
+    const bad = i % 4 === 0;
+    return [agreed(bad), agreed(bad), agreed(!bad)];
+  });
+  const badness = dawidSkene(evidenceOf([...rows, [null, null, [1, 0]]]));
+  assert.ok(badness[0]! > 0.99 && badness[1]! < 0.01);
+  assert.ok(badness[20]! < 0.01, 'a bad vote of the contrary peer speaks for the player');
+});
+
+test('EigenTrust passes nothing to a peer that agrees with nobody', () => {
+  // Peers 0 and 1 agree on two players, 2 contradicts. Without trust passed on to it, 2 keeps a third of the restart:
+  // t2 = .05 + .85 t2 / 3 (it trusts nobody, so what it holds is spread alike), so t2 = .15 / 2.15.
+  const badness = eigenTrust(
+    evidenceOf([
+      [
+        [1, 0],
+        [1, 0],
+        [0, 1],
+      ],
+      [
+        [0, 1],
+        [0, 1],
+        [1, 0],
+      ],
+    ]),
+    [],
+  );
+  const outsider = 0.15 / 2.15;
+  close(badness[0], 1 - outsider);
+  close(badness[1], outsider);
+});
+
+test('EigenTrust with pre-trust restarts at the pre-trusted peers alone', () => {
+  // Nobody shares a player, so all trust stays at the restart: peer 1, whose word is all that counts.
+  const badness = eigenTrust(
+    evidenceOf([
+      [[1, 0], null],
+      [null, [1, 0]],
+    ]),
+    [1],
+  );
+  close(badness[0], 0.5);
+  close(badness[1], 1);
+});
+
+test('the oracle weighs a bad vote by how often the peer lowers bad players against good ones', () => {
+  // Two bad, two good players. Peer 0 lowers both bad and one good: with one vote at the base rate (2 + .5) / (3 + 1).
+  const badness = oracle(
+    evidenceOf([[[1, 0]], [[1, 0]], [[1, 0]], [[0, 1]]]),
+    new Map([
+      [0, 1],
+      [1, 1],
+      [2, 0],
+      [3, 0],
+    ]),
+  );
+  close(badness[0], 2.5 / 4);
+  // One good vote, on a good player: (1 + .5) / (1 + 1) for good.
+  close(badness[3], 1 - 1.5 / 2);
+});
+
+const dir = process.env.PTF_SHARED_DATA;
+const printed = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'results-public.txt');
+
+/** The columns of the printed table that stand for a method here. */
+const columns: readonly (readonly [string, MethodName])[] = [
+  ['reference', 'pBad'],
+  ['MV', 'majority'],
+  ['Beta', 'beta'],
+  ['DS', 'dawidSkene'],
+  ['EigenTrust', 'eigenTrustPre'],
+];
+
+/** `what` was printed with so many decimals: the value rounds to it, but for the last bits. */
+function roundsTo(value: number, what: string, where: string): void {
+  if (what === 'nan') {
+    assert.ok(Number.isNaN(value), where);
+    return;
+  }
+  const decimals = what.length - what.indexOf('.') - 1;
+  assert.ok(Math.abs(value - Number(what)) <= 0.5 * 10 ** -decimals + 1e-9, `${where}: ${value}, printed ${what}`);
+}
+
+if (dir === undefined || printed === undefined || !existsSync(printed)) {
+  process.stdout.write(
+    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/results-public.txt two levels above\n',
+  );
+} else {
+  const lines = readFileSync(printed, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('| '));
+  for (const line of lines.filter((text) => !text.startsWith('set:'))) {
+    const [head = '', ...cells] = line.split(' | ');
+    const name = head.split(' ')[0]!;
+    test(`${name}: every method as printed by the reference`, () => {
+      const measured = measureAll(loadTrustSet(dir, name));
+      roundsTo(measured.score.auc * 100, head.trim().split(/\s+/).at(-1)!, `${name} score`);
+      for (const [column, method] of columns) {
+        const cell = cells.find((text) => text.startsWith(`${column} `))!;
+        const figures = cell.trim().split(' ')[1]!.split('/');
+        const { auc, accuracy, brier, targetError }: Measures = measured[method];
+        [auc * 100, accuracy * 100, brier, targetError].forEach((value, i) => {
+          roundsTo(value, figures[i]!, `${name} ${method}`);
+        });
+      }
+    });
+  }
+}
+
+test.run();

@@ -1,0 +1,34 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { judgeGoals } from '../../bench/quality/goals.js';
+import { qualityPage } from '../../bench/quality/page.js';
+import { makeRows } from '../../bench/quality/rows.js';
+import { printTables } from '../../bench/quality/tables.js';
+
+const size = { peers: 10, players: 300 };
+const options = { kinds: ['none', 'collude2'], seed: 1, seeds: 2, size, injected: false } as const;
+
+function tables(): string {
+  const rows = makeRows(options);
+  return printTables(rows, judgeGoals(rows, size));
+}
+
+test('the same seed gives the same table', () => {
+  assert.is(tables(), tables());
+});
+
+test('a goal whose figure was not measured is neither met nor missed', () => {
+  const goals = judgeGoals(makeRows(options), size);
+  const real = goals.find(({ figure }) => figure === 'mean AUC, real sets')!;
+  assert.equal([real.reached, real.met, real.classic], [null, null, null]);
+});
+
+test('the page escapes what it shows and loads nothing from elsewhere', () => {
+  const rows = makeRows(options).map((row) => ({ ...row, name: '<b>&"' }));
+  const page = qualityPage('a <title>', rows, judgeGoals(rows, size));
+  assert.match(page, '&lt;b&gt;&amp;&quot;');
+  assert.not.match(page, '<b>');
+  assert.not.match(page, /https?:|src=|url\(|<script/);
+});
+
+test.run();

@@ -61,7 +61,7 @@ function drawEvidence(players: number, peers: number, random: Random): EvidenceC
     offsets[i + 1] = offsets[i]! + entries;
   }
   const total = offsets[players]!;
-  const peer = new Uint16Array(total);
+  const peer = new Uint32Array(total);
   const lowering = new Float64Array(total);
   const raising = new Float64Array(total);
   for (let i = 0; i < players; i++) {

@@ -50,19 +50,32 @@ export function computePeerTrust(evidence: EvidenceColumns, facts: PeerFacts): P
   return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau) };
 }
 
-/** Ordered by `w a (1 - max tau)`, ties by peer number. */
+interface Candidate {
+  readonly pair: number;
+  readonly strength: number;
+}
+
+/** Ordered by `w a (1 - max tau)`, ties by peer number. Millions of pairs may qualify: only a few are held at a time. */
 function discountedPairs(pairs: Pairs, tau: Float64Array): DiscountedPair[] {
-  const found: { pair: number; strength: number }[] = [];
-  for (let p = 0; p < pairs.count; p++) {
-    const gate = Math.max(tau[pairs.first[p]!]!, tau[pairs.second[p]!]!);
-    const strength = pairs.weight[p]! * pairs.agreement[p]! * (1 - gate);
-    if (strength > 0) found.push({ pair: p, strength });
+  let found: Candidate[] = [];
+  let floor = 0;
+  for (let pair = 0; pair < pairs.count; pair++) {
+    const gate = Math.max(tau[pairs.first[pair]!]!, tau[pairs.second[pair]!]!);
+    const strength = pairs.weight[pair]! * pairs.agreement[pair]! * (1 - gate);
+    if (strength <= floor) continue;
+    found.push({ pair, strength });
+    if (found.length < 4 * pairsReportedMax) continue;
+    found = strongest(found);
+    floor = found.at(-1)!.strength;
   }
-  found.sort((p, q) => q.strength - p.strength || p.pair - q.pair);
-  return found.slice(0, pairsReportedMax).map(({ pair }) => ({
+  return strongest(found).map(({ pair }) => ({
     first: pairs.first[pair]!,
     second: pairs.second[pair]!,
     shared: pairs.shared[pair]!,
     agreement: pairs.agreement[pair]!,
   }));
+}
+
+function strongest(found: readonly Candidate[]): Candidate[] {
+  return found.toSorted((p, q) => q.strength - p.strength || p.pair - q.pair).slice(0, pairsReportedMax);
 }

@@ -137,6 +137,20 @@ test('two colluders with invented players lose their gates, and are named as a p
   );
 });
 
+test('of many discounted pairs the hundred strongest are named, the strongest first', () => {
+  // 40 colluders among themselves are 780 pairs; peer j lies about the first 100 + j players.
+  const { rows, isBad } = honestGroup(60, 200);
+  const lied = rows.map((row, i) => {
+    const liars = Array.from({ length: 40 }, (_, l) => l).filter((l) => i < 100 + l);
+    return [...row, ...liars.map((l) => (isBad[i] ? good(60 + l) : bad(60 + l)))];
+  });
+  const { pairs } = trustOf(100, lied);
+  assert.is(pairs.length, trustConstants.pairsReportedMax);
+  // All gates are shut and all weights full: strength follows n / (n + 3), the least number of lies of the two.
+  assert.equal([pairs[0]!.first, pairs[0]!.second, pairs[0]!.shared], [98, 99, 138]);
+  for (let p = 1; p < pairs.length; p++) assert.ok(pairs[p]!.shared <= pairs[p - 1]!.shared);
+});
+
 test('pre-trusted peers keep an open gate and the floor of log-odds; trust is earned through overlap with them', () => {
   const { rows, isBad } = honestGroup(4, 200);
   const lied = rows.map((row, i) => [...row, ...[4, 5, 6, 7, 8, 9].map((j) => (isBad[i] ? good(j) : bad(j)))]);

@@ -1,0 +1,69 @@
+/** Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest and never kept. */
+import { hash } from 'node:crypto';
+import { errors as joseErrors, jwtVerify } from 'jose';
+import { granted, type Outcome, refused } from '../errors.js';
+import type { GroupApi, PeerView } from '../group/api.js';
+import type { Clock } from '../group/ports.js';
+import { limits } from '../limits.js';
+import type { Route } from './contract/routes.js';
+import type { FaceSettings } from './deps.js';
+
+/** A header field as Node gives it; a blank one is as good as none. */
+export function apiKeyOf(header: string | string[] | undefined): string | undefined {
+  const key = Array.isArray(header) ? header.join(',') : header;
+  return key === undefined || key.trim() === '' ? undefined : key;
+}
+
+/**
+ * The acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or `peer_not_active`,
+ * unless authentication is off: then a key has no meaning and nobody acts. On `optional` ones a key that names no active
+ * peer reads as none.
+ */
+export function callerOf(
+  auth: Route['auth'],
+  authEnabled: boolean,
+  key: string | undefined,
+  group: GroupApi,
+): Outcome<PeerView | null> {
+  if (auth === 'none' || (auth === 'required' && !authEnabled)) return granted(null);
+  if (key === undefined) return auth === 'required' ? refused('missing_api_key') : granted(null);
+  const peer = group.peerByKeyDigest(hash('sha256', key, 'hex'));
+  if (peer?.status === 'active') return granted(peer);
+  if (auth === 'optional') return granted(null);
+  return refused(peer === undefined ? 'invalid_api_key' : 'peer_not_active');
+}
+
+/** Whether a caller may register. In `open` mode a cookie, good or bad, has no meaning. */
+export async function mayRegister(
+  settings: FaceSettings,
+  environment: string,
+  cookies: string | undefined,
+  clock: Clock,
+): Promise<Outcome<null>> {
+  if (settings.registrationMode === 'closed') return refused('registration_closed');
+  if (settings.registrationMode === 'open') return granted(null);
+  const token = cookieValue(cookies ?? '', 'service_session');
+  if (token === undefined || token.length > limits.sessionCookieLength || settings.sessionSecret === null) {
+    return refused('invalid_session');
+  }
+  try {
+    await jwtVerify(token, settings.sessionSecret, {
+      algorithms: ['HS256'],
+      audience: `ptf-${environment}`,
+      requiredClaims: ['exp'],
+      currentDate: new Date(clock.now()),
+    });
+    return granted(null);
+  } catch (error) {
+    if (error instanceof joseErrors.JOSEError) return refused('invalid_session');
+    throw error;
+  }
+}
+
+function cookieValue(cookies: string, name: string): string | undefined {
+  for (const pair of cookies.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}

@@ -1,0 +1,103 @@
+/** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
+import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
+import { limits } from '../limits.js';
+import type { FromSchema } from './contract/schema.js';
+import type {
+  explanationSchema,
+  PeerListBody,
+  PlayerEventsBody,
+  StoredEventBody,
+  TrustScoreBody,
+  VerdictBody,
+} from './contract/schemas.js';
+
+const hourMs = 3_600_000;
+
+/** `2026-01-02T03:04:05.678Z`. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Rounded to `decimals`, never `-0`. */
+export function rounded(value: number, decimals: number): number {
+  const unit = 10 ** decimals;
+  return Math.round(value * unit) / unit + 0;
+}
+
+/** Cut to two significant digits, so that a counter that moves by one does not tell who caused it. */
+export function cutCount(count: number): number {
+  let unit = 1;
+  while (count / unit >= 100) unit *= 10;
+  return Math.floor(count / unit) * unit;
+}
+
+export function explanationBody(explanation: TrustExplanation): FromSchema<typeof explanationSchema> {
+  const split =
+    explanation.peers < limits.summaryPeersMin
+      ? {}
+      : { lowering: rounded(explanation.lowering, 4), raising: rounded(explanation.raising, 4) };
+  return {
+    peers: explanation.peers,
+    pre_trusted: explanation.preTrusted,
+    half_life_days: explanation.halfLifeDays,
+    weights_based_on_seq: explanation.weightsBasedOnSeq,
+    ...split,
+  };
+}
+
+/** The hour only: a finer time would tell which peer's report moved the score. */
+function updatedText(view: TrustView): string {
+  return timeText(Math.floor(view.updatedAt / hourMs) * hourMs);
+}
+
+export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBody {
+  return {
+    player_id: playerId,
+    score: rounded(view.score, 2),
+    confidence: rounded(view.confidence, 4),
+    verdict: view.verdict,
+    event_count: view.eventCount,
+    updated_at: updatedText(view),
+  };
+}
+
+export function verdictBody(playerId: string, view: TrustView): VerdictBody {
+  return {
+    player_id: playerId,
+    verdict: view.verdict,
+    confidence: rounded(view.confidence, 4),
+    updated_at: updatedText(view),
+  };
+}
+
+/** An event as stored. `peerId` and `playerId` are the caller's own words for itself and the player. */
+export function storedEventBody(peerId: string, playerId: string, event: Omit<OwnEvent, 'seq'>): StoredEventBody {
+  return {
+    schema_version: event.schemaVersion,
+    event_id: event.eventId,
+    event_type: event.eventType,
+    peer_id: peerId,
+    player_id: playerId,
+    game_id: event.gameId,
+    severity: event.severity,
+    timestamp: timeText(event.timestamp),
+    received_at: timeText(event.receivedAt),
+    status: 'accepted',
+  };
+}
+
+export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][number] {
+  return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
+}
+
+/** `full` adds what only active peers may see. */
+export function peerBody(peer: PeerView, full: boolean): PeerListBody['data'][number] {
+  return {
+    peer_id: peer.peerId,
+    peer_name: peer.peerName,
+    game_ids: peer.gameIds,
+    status: peer.status,
+    registered_at: timeText(peer.registeredAt),
+    ...(full ? { event_count: peer.eventCount, pre_trusted: peer.preTrusted } : {}),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The part of JSON Schema (2020-12) that the contract uses, and the mapping from a schema to the type of what it admits,
+ * so that no body is described twice.
+ */
+
+/** A schema as the contract writes it. Annotations (`description`, `examples`) are there for the OpenAPI document. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+}
+
+interface Primitives {
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly null: null;
+}
+
+type Primitive<Name> = Name extends keyof Primitives ? Primitives[Name] : unknown;
+
+type ObjectOf<Properties, Required> = {
+  readonly [K in keyof Properties as K extends Required ? K : never]: FromSchema<Properties[K]>;
+} & {
+  readonly [K in keyof Properties as K extends Required ? never : K]?: FromSchema<Properties[K]>;
+};
+
+/** The type of the values that a schema (declared `as const`) admits; `unknown` where the schema does not say. */
+export type FromSchema<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly anyOf: readonly (infer Branch)[] }
+      ? FromEach<Branch>
+      : S extends { readonly properties: infer Properties; readonly required: readonly (infer Required)[] }
+        ? ObjectOf<Properties, Required>
+        : S extends { readonly items: infer Item }
+          ? readonly FromSchema<Item>[]
+          : S extends { readonly type: readonly (infer Name)[] }
+            ? Primitive<Name>
+            : S extends { readonly type: infer Name }
+              ? Primitive<Name>
+              : unknown;
+
+type FromEach<Branch> = Branch extends unknown ? FromSchema<Branch> : never;

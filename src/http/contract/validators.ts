@@ -1,0 +1,56 @@
+/** Validation of bodies against the contract's schemas, with the first fault told in the contract's own terms. */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import { formats } from './formats.js';
+import type { FromSchema, Schema } from './schema.js';
+
+// Neither `$data` (a caller's value would steer the check) nor `allErrors` (work without bound for one bad body).
+const ajv = new Ajv2020({ verbose: true, formats, allowUnionTypes: true });
+
+/** Checks a parsed body: the same value with its type, or `schema_validation_failed` with `field`, `violation` and, for bounds, `actual` and `limit`. */
+export type Validator<Body> = (body: unknown) => Outcome<Body>;
+
+export function validatorOf<const S extends Schema>(schema: S): Validator<FromSchema<S>> {
+  const validate: ValidateFunction<FromSchema<S>> = ajv.compile<FromSchema<S>>(schema);
+  return (body) => (validate(body) ? granted(body) : violationOf(validate.errors?.[0]));
+}
+
+/** Keywords that name a bound, and the measure of the value that they bound. */
+const measures: Readonly<Record<string, (value: unknown) => unknown>> = {
+  minimum: (value) => value,
+  maximum: (value) => value,
+  minLength: codePoints,
+  maxLength: codePoints,
+  minItems: items,
+  maxItems: items,
+};
+
+function codePoints(value: unknown): number {
+  return typeof value === 'string' ? [...value].length : 0;
+}
+
+function items(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function violationOf(error: ErrorObject | undefined): Refusal {
+  if (error === undefined) throw new Error('a schema refused a body without saying why');
+  const field = pointerOf(error);
+  const measure = measures[error.keyword];
+  const bound = measure === undefined ? {} : { actual: measure(error.data), limit: error.params.limit };
+  return refused('schema_validation_failed', {
+    text: `the body does not satisfy the schema: ${field === '' ? 'the body' : field} fails ${error.keyword}`,
+    details: { field, violation: error.keyword, ...bound },
+  });
+}
+
+/** The pointer of the faulty field; of the missing or unknown field itself where that is the fault. */
+function pointerOf(error: ErrorObject): string {
+  const own: unknown = error.params.missingProperty ?? error.params.additionalProperty;
+  return typeof own === 'string' ? `${error.instancePath}/${escapePointer(own)}` : error.instancePath;
+}
+
+/** RFC 6901, section 3. */
+function escapePointer(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,29 @@
+/** What the HTTP face is given: it opens nothing of its own but its sockets. */
+import type { Logger } from 'pino';
+import type { GroupApi } from '../group/api.js';
+import type { Clock } from '../group/ports.js';
+
+export interface FaceSettings {
+  /** False only for local trials: every endpoint then works without a key. */
+  readonly authEnabled: boolean;
+  readonly registrationMode: 'open' | 'session' | 'closed';
+  /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
+  readonly sessionSecret: Uint8Array | null;
+}
+
+/** Told of every answer on the public port. Labels are route templates and codes, never ids. */
+export interface RequestObserver {
+  /** `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer. */
+  requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
+}
+
+export interface FaceDeps {
+  readonly group: GroupApi;
+  /** The 32 bytes under which the group knows a player; null where the identity mode forbids what the caller sent. */
+  readonly pseudonymise: (playerId: string) => Uint8Array | null;
+  readonly settings: FaceSettings;
+  readonly version: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly metrics: RequestObserver;
+}

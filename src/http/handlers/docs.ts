@@ -1,0 +1,80 @@
+/** The description of the API: as a document, and as a page made of the installed swagger-ui-dist, with nothing from outside. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { refused } from '../../errors.js';
+import { openApiDocument } from '../contract/openapi.js';
+import { refusalReply } from '../reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+
+/** Swagger UI sets styles on its elements, which is the one thing it needs beyond its own files. */
+const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Peer Trust Federation API</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** Addresses are relative to the page, so that it also works behind a proxy's path prefix. */
+const startScript = `SwaggerUIBundle({
+  url: new URL('api/v1/openapi.json', document.baseURI).href,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+});
+`;
+
+/** The files of swagger-ui-dist that the page uses; nothing else of the folder is served. */
+const installed: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+const require = createRequire(import.meta.url);
+
+function text(contentType: string, content: string): ApiReply {
+  return {
+    status: 200,
+    body: Buffer.from(content),
+    contentType,
+    headers: { 'Content-Security-Policy': pagePolicy },
+  };
+}
+
+export function docsHandlers(version: string): Pick<Handlers, 'getOpenApi' | 'getDocs' | 'getDocsAsset'> {
+  const description: ApiReply = {
+    status: 200,
+    body: Buffer.from(JSON.stringify(openApiDocument(version))),
+    contentType: 'application/json; charset=utf-8',
+  };
+  const pageReply = text('text/html; charset=utf-8', page);
+  const startReply = text('text/javascript; charset=utf-8', startScript);
+  /** Each file is read once, at its first request. */
+  const assets = new Map<string, Promise<Buffer>>();
+
+  async function getDocsAsset({ params }: ApiRequest<undefined>): Promise<ApiReply> {
+    const name = params.asset ?? '';
+    if (name === 'start.js') return startReply;
+    const contentType = installed.get(name);
+    if (contentType === undefined) return refusalReply(refused('route_not_found'));
+    const known = assets.get(name);
+    const bytes = known ?? readFile(require.resolve(`swagger-ui-dist/${name}`));
+    if (known === undefined) assets.set(name, bytes);
+    return { status: 200, body: await bytes, contentType };
+  }
+
+  return { getOpenApi: () => description, getDocs: () => pageReply, getDocsAsset };
+}

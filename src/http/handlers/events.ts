@@ -1,0 +1,109 @@
+/** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
+import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
+import { storedEventBody, timeText } from '../bodies.js';
+import { parseUtcDateTime } from '../contract/formats.js';
+import {
+  type BatchEnvelope,
+  type BatchResultBody,
+  type EventBody,
+  eventSchema,
+  type WithdrawalBody,
+} from '../contract/schemas.js';
+import { validatorOf } from '../contract/validators.js';
+import type { FaceDeps } from '../deps.js';
+import { ok, refusalReply } from '../reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+
+type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
+type BatchEntry = BatchResultBody['results'][number];
+
+const validateEvent = validatorOf(eventSchema);
+
+export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 'pseudonymise'>): EventHandlers {
+  function submissionOf(event: EventBody): EventSubmission {
+    const timestamp = parseUtcDateTime(event.timestamp);
+    if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
+    return {
+      schemaVersion: event.schema_version,
+      eventId: event.event_id,
+      eventType: event.event_type,
+      peerId: event.peer_id,
+      subject: pseudonymise(event.player_id),
+      gameId: event.game_id,
+      severity: event.severity,
+      timestamp,
+    };
+  }
+
+  async function submitEvent({ body, caller }: ApiRequest<EventBody>): Promise<ApiReply> {
+    const submission = submissionOf(body);
+    const [outcome] = await group.submit(caller, [submission]);
+    if (outcome === undefined) throw new Error('the group gave no outcome for an event');
+    if (!outcome.ok) return refusalReply(outcome);
+    const stored = { ...submission, receivedAt: outcome.value.receivedAt };
+    return { status: 201, body: storedEventBody(body.peer_id, body.player_id, stored) };
+  }
+
+  async function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
+    const checked = body.events.map(validateEvent);
+    const submissions = checked.flatMap((one) => (one.ok ? [submissionOf(one.value)] : []));
+    const outcomes = submissions.length === 0 ? [] : await group.submit(caller, submissions);
+    if (outcomes.length !== submissions.length) throw new Error('the group gave no outcome for an event of a batch');
+    const turnedAway = wholeRefusal(outcomes);
+    if (turnedAway !== undefined) return refusalReply(turnedAway);
+    let next = 0;
+    const results = checked.map((one, place) => entryOf(body.events[place], one.ok ? outcomes[next++] : one));
+    return ok(batchResult(results));
+  }
+
+  async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
+    const eventId = params.event_id ?? '';
+    // An id that no event can have is an event that does not exist, and never reaches the group.
+    if (!isEventId(eventId)) return refusalReply(refused('event_not_found'));
+    const outcome = await group.withdraw(caller, eventId);
+    if (!outcome.ok) return refusalReply(outcome);
+    return ok({ event_id: eventId, withdrawn_at: timeText(outcome.value.withdrawnAt) } satisfies WithdrawalBody);
+  }
+
+  return { submitEvent, submitEvents, withdrawEvent };
+}
+
+const eventIdPattern = new RegExp(eventSchema.properties.event_id.pattern);
+
+function isEventId(text: string): boolean {
+  return text.length <= eventSchema.properties.event_id.maxLength && eventIdPattern.test(text);
+}
+
+/** A batch is admitted whole: where the node could take none of it, the caller is to send it again, not to read results. */
+function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | undefined {
+  const [first] = outcomes;
+  if (first === undefined || first.ok) return undefined;
+  return outcomes.every((one) => !one.ok && errors[one.code].status === 503) ? first : undefined;
+}
+
+function entryOf(item: unknown, outcome: Outcome<unknown> | undefined): BatchEntry {
+  if (outcome === undefined) throw new Error('an event of a batch has no outcome');
+  const event_id = eventIdOf(item);
+  if (outcome.ok) return { event_id, status: 201 };
+  const { code, text, details } = outcome;
+  return {
+    event_id,
+    status: errors[code].status,
+    code,
+    error: text ?? errors[code].text,
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+function eventIdOf(item: unknown): string | null {
+  if (typeof item !== 'object' || item === null || !Object.hasOwn(item, 'event_id') || !('event_id' in item))
+    return null;
+  return typeof item.event_id === 'string' ? item.event_id : null;
+}
+
+function batchResult(results: readonly BatchEntry[]): BatchResultBody {
+  const accepted = results.filter((one) => one.status === 201).length;
+  const duplicates = results.filter((one) => one.status === errors.duplicate_event.status).length;
+  return { accepted, duplicates, rejected: results.length - accepted - duplicates, results };
+}

@@ -1,0 +1,61 @@
+/** Registration and the list of peers. */
+import type { Registration } from '../../group/api.js';
+import { cutCount, peerBody, timeText } from '../bodies.js';
+import type { PeerListBody, RegisteredPeerBody, RegistrationBody } from '../contract/schemas.js';
+import { encodeCursor } from '../cursor.js';
+import type { FaceDeps } from '../deps.js';
+import { readCursor, readLimit } from '../parameters.js';
+import { ok, refusalReply } from '../reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+
+type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
+
+export function peerHandlers({ group, settings }: Pick<FaceDeps, 'group' | 'settings'>): PeerHandlers {
+  async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {
+    const registration: Registration = {
+      peerName: body.peer_name,
+      gameIds: body.game_ids,
+      ...(body.contact_email === undefined ? {} : { contactEmail: body.contact_email }),
+    };
+    // The audit names how a peer came in, never who sat behind the session.
+    const outcome = await group.register(
+      registration,
+      settings.registrationMode === 'session' ? 'session' : 'anonymous',
+    );
+    if (!outcome.ok) return refusalReply(outcome);
+    const { peer, apiKey } = outcome.value;
+    const registered: RegisteredPeerBody = {
+      peer_id: peer.peerId,
+      api_key: apiKey,
+      status: peer.status,
+      peer_name: peer.peerName,
+      game_ids: peer.gameIds,
+      registered_at: timeText(peer.registeredAt),
+    };
+    return { status: 201, body: registered };
+  }
+
+  function listPeers({ query, caller }: ApiRequest<undefined>): ApiReply {
+    const limit = readLimit(query);
+    if (!limit.ok) return refusalReply(limit);
+    const from = readCursor(query, 'peers');
+    if (!from.ok) return refusalReply(from);
+    // One more than asked for, to know whether there is a next page.
+    const peers = group.peers(from.value ?? 0, limit.value + 1);
+    const next = peers[limit.value];
+    const counts = group.counts();
+    return ok({
+      group: {
+        group_id: group.identity.groupId,
+        identity_mode: group.identity.identityMode,
+        peer_count: cutCount(counts.peers),
+        player_count: cutCount(counts.players),
+        event_count: cutCount(counts.events),
+      },
+      data: peers.slice(0, limit.value).map((peer) => peerBody(peer, caller !== null)),
+      next_cursor: next === undefined ? null : encodeCursor('peers', next.index),
+    } satisfies PeerListBody);
+  }
+
+  return { registerPeer, listPeers };
+}

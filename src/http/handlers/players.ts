@@ -1,0 +1,84 @@
+/** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
+import { granted, type Outcome, refused } from '../../errors.js';
+import type { TrustView } from '../../group/api.js';
+import { explanationBody, storedEventBody, summaryRowBody, trustScoreBody, verdictBody } from '../bodies.js';
+import type { MatchScoresBody, PlayerEventsBody } from '../contract/schemas.js';
+import { encodeCursor } from '../cursor.js';
+import type { FaceDeps } from '../deps.js';
+import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';
+import { ok, refusalReply } from '../reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+
+type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
+
+export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 'pseudonymise'>): PlayerHandlers {
+  function subjectOf(playerId: string): Outcome<Uint8Array> {
+    const id = readPlayerId(playerId);
+    if (!id.ok) return id;
+    const subject = pseudonymise(id.value);
+    return subject === null ? refused('subject_hash_required') : granted(subject);
+  }
+
+  function trustOf(playerId: string): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> {
+    const subject = subjectOf(playerId);
+    if (!subject.ok) return subject;
+    const view = group.trust(subject.value);
+    return view === undefined ? refused('player_not_found') : granted({ subject: subject.value, view });
+  }
+
+  function getTrustScore({ params, query }: ApiRequest<undefined>): ApiReply {
+    const playerId = params.id ?? '';
+    const explain = readExplain(query);
+    if (!explain.ok) return refusalReply(explain);
+    const trust = trustOf(playerId);
+    if (!trust.ok) return refusalReply(trust);
+    const body = trustScoreBody(playerId, trust.value.view);
+    if (!explain.value) return ok(body);
+    const explanation = group.explain(trust.value.subject);
+    return ok(explanation === undefined ? body : { ...body, explain: explanationBody(explanation) });
+  }
+
+  function getVerdict({ params }: ApiRequest<undefined>): ApiReply {
+    const playerId = params.id ?? '';
+    const trust = trustOf(playerId);
+    return trust.ok ? ok(verdictBody(playerId, trust.value.view)) : refusalReply(trust);
+  }
+
+  function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
+    const ids = readIds(query);
+    if (!ids.ok) return refusalReply(ids);
+    const data: MatchScoresBody['data'][number][] = [];
+    for (const playerId of ids.value) {
+      const subject = pseudonymise(playerId);
+      if (subject === null) return refusalReply(refused('subject_hash_required'));
+      const view = group.trust(subject);
+      data.push(
+        view === undefined ? { player_id: playerId, code: 'player_not_found' } : trustScoreBody(playerId, view),
+      );
+    }
+    return ok({ data } satisfies MatchScoresBody);
+  }
+
+  async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
+    const playerId = params.id ?? '';
+    const limit = readLimit(query);
+    if (!limit.ok) return refusalReply(limit);
+    const before = readCursor(query, 'events');
+    if (!before.ok) return refusalReply(before);
+    const subject = subjectOf(playerId);
+    if (!subject.ok) return refusalReply(subject);
+    const events = await group.playerEvents(subject.value, caller ?? undefined, limit.value, before.value);
+    if (!events.ok) return refusalReply(events);
+    const { total, summarised, summary, own, nextBefore } = events.value;
+    return ok({
+      player_id: playerId,
+      total,
+      summarised,
+      summary: summary.map(summaryRowBody),
+      data: caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event)),
+      next_cursor: nextBefore === null ? null : encodeCursor('events', nextBefore),
+    } satisfies PlayerEventsBody);
+  }
+
+  return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents };
+}

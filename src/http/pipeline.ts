@@ -1,0 +1,89 @@
+/**
+ * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes after
+ * (the meaning of an event) is the group's.
+ *
+ *   readiness -> key or session -> encoding, media type -> size -> JSON -> schema -> handler
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { granted, type Outcome, refused } from '../errors.js';
+import type { PeerView } from '../group/api.js';
+import { apiKeyOf, callerOf, mayRegister } from './auth.js';
+import { bodyFault } from './body.js';
+import { type BodyOf, type OperationId, type Route, routes } from './contract/routes.js';
+import { type Validator, validatorOf } from './contract/validators.js';
+import type { FaceDeps } from './deps.js';
+import { decodeText } from './head.js';
+import { refusalReply } from './reply.js';
+import type { ApiReply, Handler } from './request.js';
+
+/** A request whose route is known. */
+export interface Incoming {
+  readonly headers: IncomingHttpHeaders;
+  /** Path parameters as sent, in the order of the template. */
+  readonly captures: readonly string[];
+  readonly query: string;
+  /** Reads and parses the body, at most as long as the route takes. */
+  readonly readBody: () => Promise<Outcome<unknown>>;
+}
+
+export interface Endpoint {
+  readonly route: Route;
+  readonly answer: (incoming: Incoming) => Promise<ApiReply>;
+}
+
+/** Joins a route of the table, its handler and the checks between them. */
+export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps): Endpoint {
+  const route: Route = routes[id];
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
+  const validate = bodyValidator(id);
+
+  async function answer(incoming: Incoming): Promise<ApiReply> {
+    const health = deps.group.health();
+    if (!health.ready && !route.whileNotReady) {
+      return refusalReply(refused('dependency_unavailable', { details: { reason: health.reason } }));
+    }
+    const caller = await admit(incoming.headers);
+    if (!caller.ok) return refusalReply(caller);
+    const params = namedParams(names, incoming.captures);
+    if (!params.ok) return refusalReply(params);
+    const body = await readBody(incoming);
+    if (!body.ok) return refusalReply(body);
+    return handle({ params: params.value, query: incoming.query, body: body.value, caller: caller.value });
+  }
+
+  async function admit(headers: IncomingHttpHeaders): Promise<Outcome<PeerView | null>> {
+    if (id === 'registerPeer') {
+      const { environment } = deps.group.identity;
+      const may = await mayRegister(deps.settings, environment, headers.cookie, deps.clock);
+      return may.ok ? granted(null) : may;
+    }
+    return callerOf(route.auth, deps.settings.authEnabled, apiKeyOf(headers['x-peer-api-key']), deps.group);
+  }
+
+  async function readBody(incoming: Incoming): Promise<Outcome<BodyOf<Id>>> {
+    if (route.body === undefined) return validate(undefined);
+    const fault = bodyFault(incoming.headers, route.body.bytesMax);
+    if (fault !== undefined) return fault;
+    const parsed = await incoming.readBody();
+    return parsed.ok ? validate(parsed.value) : parsed;
+  }
+
+  return { route, answer };
+}
+
+/** Where bytes become types: the schema of a route's row and `BodyOf` of the same row are one. */
+function bodyValidator<Id extends OperationId>(id: Id): Validator<BodyOf<Id>> {
+  const route: Route = routes[id];
+  const validate = route.body === undefined ? () => granted(undefined) : validatorOf(route.body.schema);
+  return validate as Validator<BodyOf<Id>>;
+}
+
+function namedParams(names: readonly string[], captures: readonly string[]): Outcome<Record<string, string>> {
+  const params: Record<string, string> = {};
+  for (const [place, name] of names.entries()) {
+    const value = decodeText(captures[place] ?? '');
+    if (value === undefined) return refused('invalid_parameter', { text: `${name} is not percent-encoded UTF-8` });
+    params[name] = value;
+  }
+  return granted(params);
+}

@@ -1,0 +1,32 @@
+/**
+ * What a handler gets and gives: plain values, free of Koa and of sockets, so that any lane in front of the handlers can
+ * call them. Whatever was checked before a handler runs stands in `pipeline.ts`.
+ */
+import type { PeerView } from '../group/api.js';
+import type { BodyOf, OperationId } from './contract/routes.js';
+import type { ErrorBody } from './contract/schemas.js';
+
+export interface ApiRequest<Body> {
+  /** Path parameters, percent-decoded once. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The query as sent, without `?` and not decoded: see `parameters.ts`. */
+  readonly query: string;
+  /** The body as the schema admitted it. */
+  readonly body: Body;
+  /** The acting peer, active; null without a valid key on a public read, and always where peer authentication is off. */
+  readonly caller: PeerView | null;
+}
+
+export interface ApiReply {
+  readonly status: number;
+  /** A value to be sent as JSON; bytes where `contentType` is given. */
+  readonly body: unknown;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body again where this is a refusal: it has a second form, and its code is counted. */
+  readonly error?: ErrorBody;
+}
+
+export type Handler<Body> = (request: ApiRequest<Body>) => ApiReply | Promise<ApiReply>;
+
+export type Handlers = { readonly [Id in OperationId]: Handler<BodyOf<Id>> };

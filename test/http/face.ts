@@ -1,0 +1,41 @@
+/** The HTTP face on a group double, on a port of its own. */
+import { hash } from 'node:crypto';
+import { pino } from 'pino';
+import type { GroupApi } from '../../src/group/api.js';
+import type { FaceSettings, RequestObserver } from '../../src/http/deps.js';
+import { createHttpFace } from '../../src/http/server.js';
+import { groupDouble } from './group-double.js';
+
+export interface TestFace {
+  readonly url: string;
+  readonly port: number;
+  /** What was logged, as parsed lines. */
+  readonly logged: readonly Record<string, unknown>[];
+  drain(): Promise<void>;
+}
+
+export interface FaceOptions {
+  readonly group?: Partial<GroupApi>;
+  readonly settings?: Partial<FaceSettings>;
+  readonly metrics?: RequestObserver;
+  readonly highSecurity?: boolean;
+}
+
+export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
+  const face = createHttpFace({
+    group: groupDouble(options.group),
+    pseudonymise(playerId) {
+      if (/^[\da-f]{64}$/i.test(playerId)) return Buffer.from(playerId, 'hex');
+      return options.highSecurity ? null : hash('sha256', `${playerId}salt`, 'buffer');
+    },
+    settings: { authEnabled: true, registrationMode: 'open', sessionSecret: null, ...options.settings },
+    version: '0.0.0',
+    log,
+    clock: { now: () => Date.now() },
+    metrics: options.metrics ?? { requestAnswered() {} },
+  });
+  const { host, port } = await face.listen('127.0.0.1', 0);
+  return { url: `http://${host}:${port}`, port, logged, drain: () => face.drain() };
+}

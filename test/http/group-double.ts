@@ -1,0 +1,78 @@
+/** A group that answers as it is told: for the faults that a healthy node never shows, and for the face alone. */
+import { hash } from 'node:crypto';
+import { refused } from '../../src/errors.js';
+import type { GroupApi, PeerView } from '../../src/group/api.js';
+
+export const activeKey = 'ptf_dev_active';
+export const suspendedKey = 'ptf_dev_suspended';
+
+const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+export function peerView(index: number, more: Partial<PeerView> = {}): PeerView {
+  return {
+    index,
+    peerId: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    peerName: `Peer ${index}`,
+    gameIds: ['arena'],
+    status: 'active',
+    registeredAt: at,
+    eventCount: 7,
+    preTrusted: false,
+    weight: 0.5,
+    tau: 0.5,
+    a: 1,
+    b: 1,
+    ...more,
+  };
+}
+
+/** `over` replaces what a test is about; everything else is a quiet group of two peers and no players. */
+export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
+  const peers = [peerView(0), peerView(1, { status: 'suspended' })];
+  const byDigest = new Map([
+    [hash('sha256', activeKey, 'hex'), peers[0]],
+    [hash('sha256', suspendedKey, 'hex'), peers[1]],
+  ]);
+  const health = { ready: true, lastSeq: 12, weights: { basedOnSeq: 10, computedAt: at } };
+  const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
+  const unused = (): never => {
+    throw new Error('the double was asked for something that no test sets up');
+  };
+  return {
+    identity,
+    health: () => health,
+    counts: () => ({ peers: 2, players: 1234, events: 98_765 }),
+    peerByKeyDigest: (digest) => byDigest.get(digest),
+    peerById: (peerId) => peers.find((peer) => peer.peerId === peerId),
+    peers: (from, limit) => peers.slice(from, from + limit),
+    trust: () => undefined,
+    explain: () => undefined,
+    submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: at } })),
+    register: async ({ peerName, gameIds }) => ({
+      ok: true,
+      value: { peer: peerView(2, { peerName, gameIds }), apiKey: 'ptf_dev_new' },
+    }),
+    withdraw: async () => refused('event_not_found'),
+    erase: async () => refused('subject_not_found'),
+    playerEvents: async () => refused('player_not_found'),
+    audit: async () => ({ ok: true, value: { entries: [], nextAfter: null } }),
+    status: () => ({
+      ...health,
+      identity,
+      counts: { peers: 2, players: 1234, events: 98_765 },
+      halfLifeDays: 30,
+      preTrusted: [],
+      mailbox: { commands: 3, bytes: 300 },
+      pendingErasures: 0,
+      snapshots: [9],
+      ownerEpoch: 1,
+    }),
+    setPeerStatus: unused,
+    rotateKey: unused,
+    preTrust: unused,
+    confirmErasure: unused,
+    auditTail: unused,
+    verify: unused,
+    ...over,
+  };
+}

@@ -89,8 +89,17 @@ export const limits = {
   // Pools
   replicaQueueMax: 64,
   readersQueueMax: 256,
+  /** Pause before work that the pool could not do is asked for again. */
+  workRetryMs: 1_000,
   readerThreads: 1,
+  /** What one read of the log takes while following it. */
   catchUpBatches: 512,
+  catchUpBytes: 8 * MiB,
+  /** Records that one listing looks at; a longer chain is cut there. */
+  walkRecordsMax: 20_000,
+  readerBatchesKept: 32,
+  /** Peers that must have contributed before anything is split up by type or side. */
+  summaryPeersMin: 3,
 
   // Weights
   weightsIntervalMsDefault: 2_000,

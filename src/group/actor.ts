@@ -47,6 +47,7 @@ export class GroupActor<T> {
   readonly #bounds: GroupBounds;
   readonly #mailbox = new Mailbox<Command, T>();
   #chain: Uint8Array;
+  #durableChain: Uint8Array;
   #durableSeq: number;
   /** Answers that wait for the commit in flight; null: none is in flight. */
   #inFlight: Effect<T>[] | null = null;
@@ -59,6 +60,7 @@ export class GroupActor<T> {
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds) {
     this.state = state;
     this.#chain = chain;
+    this.#durableChain = chain;
     this.#bounds = bounds;
     this.#durableSeq = state.lastSeq;
   }
@@ -68,8 +70,9 @@ export class GroupActor<T> {
     return this.#durableSeq;
   }
 
-  get durableChain(): Uint8Array {
-    return this.#chain;
+  /** The newest durable record and the chain value of its batch. */
+  get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
+    return { lastSeq: this.#durableSeq, chain: this.#durableChain };
   }
 
   get mailbox(): { readonly events: number; readonly bytes: number } {
@@ -120,6 +123,7 @@ export class GroupActor<T> {
     const effects = this.#inFlight;
     this.#inFlight = null;
     this.#durableSeq = this.state.lastSeq;
+    this.#durableChain = this.#chain;
     if (this.#step?.phase === 'commit' && this.#piece === null) effects.push(...this.#walkOn());
     effects.push(...this.#startRedaction());
     return effects;

@@ -19,6 +19,8 @@ export interface Chains {
   readonly peers: number;
   /** Per peer with records: its number and the newest of them. */
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
+  /** Events that are withdrawn, though the log may still show them. */
+  readonly going: readonly number[];
 }
 
 /** Where an event lies in the log, as of a count of rewrites; 0 for an unknown id. */

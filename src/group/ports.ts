@@ -2,6 +2,11 @@
  * What a group needs of the world, as interfaces. `store/` and `workers/` implement them; a contract suite in
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
+import type { LogRecord } from '../core/records.js';
+import type { RedactionWork } from './actor.js';
+import type { VerifyReport } from './api.js';
+import type { Listing, ListingQuery } from './listing.js';
+import type { RedactionPiece } from './redaction.js';
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
 export interface StoredBatch {
@@ -96,4 +101,28 @@ export interface GroupObserver {
   eventDecided(eventType: string, outcome: string): void;
   /** The pool finished or failed a piece of work, in ms. */
   workDone(kind: 'snapshot' | 'listing' | 'redaction' | 'weights' | 'verify', ok: boolean, ms: number): void;
+}
+
+/** The pool has no room for more work now. */
+export class PoolBusyError extends Error {
+  override readonly name = 'PoolBusyError';
+}
+
+export interface SnapshotMade {
+  readonly seq: number;
+  readonly digest: string;
+  readonly ms: number;
+}
+
+/** Work off the main thread. Every call rejects with `PoolBusyError` where the queue is full, with any error where it failed. */
+export interface GroupPool {
+  /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */
+  snapshot(upTo: number, epoch: number): Promise<SnapshotMade>;
+  redact(work: RedactionWork): Promise<RedactionPiece>;
+  list(query: ListingQuery): Promise<Listing | null>;
+  /** The records with these sequence numbers, each with the time of its batch. */
+  records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
+  /** Verifies the whole store, in a process of its own. */
+  verify(): Promise<VerifyReport>;
+  close(): Promise<void>;
 }

@@ -121,7 +121,7 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   if (row < 0) return null;
   const { entries } = state.subjects;
   const first = state.subjects.firstEntry(row);
-  const chains = { total: 0, peers: 0, heads: [] as { peer: number; head: number }[] };
+  const chains = { total: 0, peers: 0, heads: [] as { peer: number; head: number }[], going: goingOf(state) };
   for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
     const count = entries.count(entry);
     chains.total += count;
@@ -129,4 +129,9 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
     chains.heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
   }
   return chains;
+}
+
+function goingOf(state: GroupState): number[] {
+  const withdrawals = [...state.redactions.values()].filter(({ kind }) => kind === 'withdrawal');
+  return withdrawals.flatMap(({ heads }) => heads);
 }

@@ -1,0 +1,269 @@
+/**
+ * The group as the floors above see it: a thin shell that joins the actor to the log, the pool, the clock and chance. It holds
+ * no rule of its own; what it adds is waiting.
+ */
+import { hash } from 'node:crypto';
+import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
+import { readAgain } from '../core/decide.js';
+import type { EventTypeName } from '../core/event-types.js';
+import { eventTypeName } from '../core/event-types.js';
+import { subjectHex } from '../core/pseudonym.js';
+import type { PeerStatus } from '../core/vocabulary.js';
+import { granted, type Outcome, type Refusal, refused } from '../errors.js';
+import { limits } from '../limits.js';
+import type { GroupActor } from './actor.js';
+import type {
+  AcceptedEvent,
+  AuditEntry,
+  AuditPage,
+  Erasure,
+  GroupApi,
+  GroupIdentity,
+  GroupStatus,
+  IssuedKey,
+  OwnEvent,
+  PeerView,
+  PlayerEvents,
+  VerifyReport,
+} from './api.js';
+import type { Answer, Answers, Command } from './commands.js';
+import type { ListedEvent } from './listing.js';
+import type { GroupLoop } from './loop.js';
+import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
+import { GroupReads } from './reads.js';
+
+export type Resolve = (answer: Answer) => void;
+
+export interface GroupDeps {
+  readonly identity: GroupIdentity;
+  readonly bounds: GroupBounds;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+const OPERATOR = -2;
+const NO_KEY = -1;
+/** What an event takes in the mailbox, about. */
+const EVENT_BYTES = 256;
+const COMMAND_BYTES = 1024;
+
+export class Group extends GroupReads implements GroupApi {
+  readonly #deps: GroupDeps;
+
+  constructor(deps: GroupDeps) {
+    super(deps.identity, deps.clock);
+    this.#deps = deps;
+  }
+
+  /** Recovery is over: commands are taken from here on; `open` lets them in from outside. */
+  attach(loop: GroupLoop): void {
+    this.loop = loop;
+  }
+
+  open(): void {
+    this.ready = true;
+  }
+
+  /** Applies a part of the configuration, before anything is let in. */
+  configure(command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' }>): Promise<Outcome<null>> {
+    return this.#ask(command);
+  }
+
+  /** Lets nothing new in, and resolves when all that was let in is answered and durable. */
+  async drain(): Promise<void> {
+    this.ready = false;
+    await this.loop?.drain();
+  }
+
+  // Commands
+
+  async submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]> {
+    const command = { type: 'submit', caller: caller?.index ?? null, events } as const;
+    const answer = await this.#ask(command, events.length, events.length * EVENT_BYTES);
+    return isRefusal(answer) ? events.map(() => answer) : answer;
+  }
+
+  async register(registration: Registration, by: string): Promise<Outcome<IssuedKey>> {
+    const peerId = this.#deps.entropy.uuid();
+    const { apiKey, keyDigest } = this.#newKey();
+    return this.#issued(await this.#ask({ type: 'register', ...registration, peerId, keyDigest, by }), apiKey);
+  }
+
+  async withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>> {
+    for (;;) {
+      const located = await this.#ask({ type: 'locate', eventId });
+      if (isRefusal(located)) return located;
+      if (located.seq === 0) return refused('event_not_found');
+      const read = await this.#pool((pool) => pool.records([located.seq]));
+      if (!read.ok) return read;
+      const event = read.value[0]!.record;
+      if (event.type !== 'event_accepted') return refused('event_not_found');
+      const command = { caller: caller?.index ?? null, eventSeq: located.seq, event, asOf: located.asOf };
+      const answer = await this.#ask({ type: 'withdraw', ...command });
+      if (answer !== readAgain) return answer;
+    }
+  }
+
+  erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>> {
+    return this.#erase(caller?.index ?? NO_KEY, caller === null ? 'anonymous' : `peer:${caller.peerId}`, subject);
+  }
+
+  async playerEvents(
+    subject: Uint8Array,
+    caller: PeerView | undefined,
+    limit: number,
+    before: number | null,
+  ): Promise<Outcome<PlayerEvents>> {
+    const chains = await this.#ask({ type: 'chains', subject });
+    if (chains === null) return refused('player_not_found');
+    if (isRefusal(chains)) return chains;
+    const { heads, going, total } = chains;
+    const query = { subject, heads, going, caller: caller?.index ?? null, limit, from: before };
+    const listed = await this.#pool((pool) => pool.list(query));
+    if (!listed.ok) return listed;
+    const listing = listed.value;
+    if (listing === null) return refused('invalid_parameter', { text: 'cursor is not valid' });
+    const own = listing.own.map((event) => ownEvent(event, caller!));
+    const { summarised, summary, next } = listing;
+    return granted({ total, summarised, summary, own, nextBefore: next });
+  }
+
+  async audit(after: number, limit: number): Promise<Outcome<AuditPage>> {
+    const { auditSeqs } = this.running.state;
+    return this.#auditPage(auditSeqs.firstAbove(after), limit);
+  }
+
+  // Operations
+
+  status(): GroupStatus {
+    const { actor, state, snapshots, log } = this.running;
+    return {
+      ...this.health(),
+      identity: this.identity,
+      counts: this.counts(),
+      halfLifeDays: state.halfLifeDays,
+      preTrusted: this.preTrusted(),
+      mailbox: { commands: actor.mailbox.events, bytes: actor.mailbox.bytes },
+      pendingErasures: state.pendingErasures.length,
+      snapshots: snapshots.list(),
+      ownerEpoch: log.epoch,
+    };
+  }
+
+  async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {
+    return this.#peerOutcome(await this.#ask({ type: 'peer_status', peerId, status, by }));
+  }
+
+  async rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>> {
+    const { apiKey, keyDigest } = this.#newKey();
+    return this.#issued(await this.#ask({ type: 'rotate_key', peerId, overlapMs, keyDigest, by }), apiKey);
+  }
+
+  async preTrust(
+    change: 'add' | 'remove',
+    peerId: string,
+    by: string,
+  ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>> {
+    const answer = await this.#ask({ type: 'pre_trust', change, peerId, by });
+    return answer.ok ? granted({ preTrusted: this.preTrusted() }) : answer;
+  }
+
+  confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>> {
+    return this.#erase(OPERATOR, by, subject);
+  }
+
+  async auditTail(count: number): Promise<Outcome<AuditPage>> {
+    const { auditSeqs } = this.running.state;
+    return this.#auditPage(Math.max(0, auditSeqs.length - count), count);
+  }
+
+  verify(): Promise<Outcome<VerifyReport>> {
+    return this.#pool((pool) => pool.verify());
+  }
+
+  // Within
+
+  get #actor(): GroupActor<Resolve> {
+    return this.running.actor;
+  }
+
+  /** Queues a command and waits for its answer; refused where nothing is let in or the mailbox is full. */
+  #ask<C extends Command>(command: C, events = 1, bytes = COMMAND_BYTES): Promise<Answers[C['type']] | Refusal> {
+    if (this.loop === null || this.loop.draining || this.loop.failed) {
+      return Promise.resolve(refused('dependency_unavailable', { retryAfterS: limits.retryAfterS }));
+    }
+    const loop = this.loop;
+    return new Promise((resolve) => {
+      // What an answer is, its command's type says.
+      const token = resolve as Resolve;
+      if (!loop.offer({ command, token, events, bytes }))
+        resolve(refused('overloaded', { retryAfterS: limits.retryAfterS }));
+    });
+  }
+
+  async #pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {
+    try {
+      return granted(await work(this.running.pool));
+    } catch (error) {
+      if (error instanceof PoolBusyError) return refused('overloaded', { retryAfterS: limits.retryAfterS });
+      throw error;
+    }
+  }
+
+  async #erase(caller: number, by: string, subject: Uint8Array): Promise<Outcome<Erasure>> {
+    const receipt = Buffer.from(this.#deps.entropy.bytes(limits.keyBytes)).toString('base64url');
+    const commitment = hash('sha256', receipt + subjectHex(subject), 'hex');
+    const answer = await this.#ask({ type: 'erase', caller, subject, commitment, by });
+    if (!answer.ok) return answer;
+    const { events, pending, at } = answer.value;
+    return granted({ status: pending ? 'pending' : 'erased', eventsErased: events, erasedAt: at, receipt });
+  }
+
+  #newKey(): { readonly apiKey: string; readonly keyDigest: string } {
+    const secret = Buffer.from(this.#deps.entropy.bytes(limits.keyBytes)).toString('base64url');
+    const apiKey = `ptf_${this.identity.environment}_${secret}`;
+    return { apiKey, keyDigest: hash('sha256', apiKey, 'hex') };
+  }
+
+  #issued(answer: Outcome<number>, apiKey: string): Outcome<IssuedKey> {
+    const peer = this.#peerOutcome(answer);
+    return peer.ok ? granted({ peer: peer.value, apiKey }) : peer;
+  }
+
+  #peerOutcome(answer: Outcome<number>): Outcome<PeerView> {
+    return answer.ok ? granted(this.viewOf(this.#actor.state.peers.at(answer.value))) : answer;
+  }
+
+  /** Entries from position `from` of the audit log on; only what is durable. */
+  async #auditPage(from: number, limit: number): Promise<Outcome<AuditPage>> {
+    const { auditSeqs } = this.running.state;
+    const end = auditSeqs.firstAbove(this.#actor.durableSeq);
+    const to = Math.min(end, from + limit);
+    const seqs = Array.from({ length: Math.max(0, to - from) }, (_, i) => auditSeqs.at(from + i));
+    const read = await this.#pool((pool) => pool.records(seqs));
+    if (!read.ok) return read;
+    const entries = read.value.map(({ record, at }, i): AuditEntry => {
+      if (!('audit' in record)) throw new Error(`group: record ${seqs[i]} is not audited`);
+      const { action, actor, target, prev_hash: prevHash, hash: entryHash } = record.audit;
+      return { seq: seqs[i]!, at, action, actor, target, prevHash, hash: entryHash };
+    });
+    return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
+  }
+}
+
+function isRefusal(answer: object): answer is Refusal {
+  return 'ok' in answer && answer.ok === false;
+}
+
+function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView): OwnEvent {
+  return {
+    seq,
+    schemaVersion: event.schema_version,
+    eventId: event.event_id,
+    eventType: eventTypeName(event.event_type) as EventTypeName,
+    gameId: peer.gameIds[event.game]!,
+    severity: event.severity,
+    timestamp: event.timestamp,
+    receivedAt,
+  };
+}

@@ -1,0 +1,158 @@
+/** A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool. */
+import type { Batch } from '../core/batch.js';
+import { type EventTypeName, eventTypeName } from '../core/event-types.js';
+import type { EventAccepted, LogRecord } from '../core/records.js';
+import { limits } from '../limits.js';
+import type { SummaryRow } from './api.js';
+import type { LogReader } from './ports.js';
+import { batchFrom } from './recovery.js';
+
+export interface ListingQuery {
+  readonly subject: Uint8Array;
+  /** Per peer that reported the player: its number and its newest record. */
+  readonly heads: readonly { readonly peer: number; readonly head: number }[];
+  /** Events that are withdrawn, though the log may still show them. */
+  readonly going: readonly number[];
+  /** Number of the caller's peer, or null: no own events are listed. */
+  readonly caller: number | null;
+  readonly limit: number;
+  /** Sequence number of the own event to go on with, or null: from the newest. */
+  readonly from: number | null;
+}
+
+/** One of the caller's events; its game is a position in the peer's list. */
+export interface ListedEvent {
+  readonly seq: number;
+  readonly receivedAt: number;
+  readonly event: Omit<EventAccepted, 'subject'>;
+}
+
+export interface Listing {
+  readonly summarised: number;
+  readonly summary: readonly SummaryRow[];
+  readonly own: readonly ListedEvent[];
+  /** Own event to go on with, or null at the end. */
+  readonly next: number | null;
+}
+
+/** Reads records by sequence number, with the batches read last at hand. */
+export class RecordReader {
+  readonly #log: LogReader;
+  readonly #recent = new Map<number, Batch>();
+
+  constructor(log: LogReader) {
+    this.#log = log;
+  }
+
+  read(seq: number): { readonly record: LogRecord; readonly at: number } {
+    const batch = this.#holding(seq);
+    return { record: batch.record(seq), at: batch.at };
+  }
+
+  #holding(seq: number): Batch {
+    for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
+    const stored = this.#log.at(seq);
+    if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
+    const batch = batchFrom(stored.bytes, stored.firstSeq);
+    if (!batch.holds(seq)) throw new Error(`the log holds no record ${seq}`);
+    if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
+    this.#recent.set(batch.firstSeq, batch);
+    return batch;
+  }
+}
+
+/** Null where `from` is no event of this caller about this player. */
+export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
+  const reader = new RecordReader(log);
+  const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
+  if (own === null) return null;
+  const newest = newestEvents(reader, query);
+  const peers = new Set(newest.map(({ event }) => event.peer)).size;
+  return { summarised: newest.length, summary: summaryOf(newest, peers), own: own.events, next: own.next };
+}
+
+/** The caller's chain from `query.from` on, a page of it. */
+function ownEvents(
+  reader: RecordReader,
+  query: ListingQuery,
+  caller: number,
+): { readonly events: ListedEvent[]; readonly next: number | null } | null {
+  const events: ListedEvent[] = [];
+  const head = query.heads.find(({ peer }) => peer === caller)?.head ?? 0;
+  let seq = query.from ?? head;
+  if (seq > head) return null;
+  for (let steps = 0; seq > 0 && steps < limits.walkRecordsMax; steps++) {
+    const { record, at } = reader.read(seq);
+    if (!('prev' in record) || record.peer !== caller) return null;
+    if (record.type === 'event_accepted') {
+      if (!sameBytes(record.subject, query.subject)) return null;
+      if (!query.going.includes(seq)) {
+        if (events.length === query.limit) return { events, next: seq };
+        events.push(listed(seq, at, record));
+      }
+    }
+    seq = record.prev;
+  }
+  return { events, next: seq > 0 ? seq : null };
+}
+
+/** Without the subject, which is a view of a whole batch: what crosses to another thread is copied. */
+function listed(seq: number, receivedAt: number, { subject, ...event }: EventAccepted): ListedEvent {
+  return { seq, receivedAt, event };
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** The newest events of all peers about the player, newest first: a merge of their chains. */
+function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
+  const found: ListedEvent[] = [];
+  const chains = query.heads.map(({ head }) => head).filter((head) => head > 0);
+  for (let steps = 0; chains.length > 0 && steps < limits.walkRecordsMax; steps++) {
+    if (found.length === limits.summaryEventsMax) break;
+    let newest = 0;
+    for (let i = 1; i < chains.length; i++) if (chains[i]! > chains[newest]!) newest = i;
+    const seq = chains[newest]!;
+    const { record, at } = reader.read(seq);
+    if (record.type === 'event_accepted' && !query.going.includes(seq)) found.push(listed(seq, at, record));
+    const prev = 'prev' in record ? record.prev : 0;
+    if (prev > 0) chains[newest] = prev;
+    else chains.splice(newest, 1);
+  }
+  return found;
+}
+
+/** Counts by type and week; one row `other` where so few peers contributed that a row would tell who reported. */
+function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] {
+  if (events.length === 0) return [];
+  if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
+  const rows = new Map<string, { eventType: EventTypeName | 'other'; week: string; count: number }>();
+  for (const { event } of events) {
+    const eventType = eventTypeName(event.event_type) ?? 'other';
+    const week = isoWeek(event.timestamp);
+    const row = rows.get(`${week} ${eventType}`) ?? { eventType, week, count: 0 };
+    row.count++;
+    rows.set(`${week} ${eventType}`, row);
+  }
+  return [...rows.values()].sort((a, b) =>
+    a.week === b.week ? compare(a.eventType, b.eventType) : compare(b.week, a.week),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The ISO 8601 week of a moment, `2026-W47`: the year is that of the week's Thursday. */
+export function isoWeek(at: number): string {
+  const day = Math.floor(at / DAY_MS);
+  // Day 0 was a Thursday, so (day + 3) counts whole days since a Monday.
+  const thursday = day - ((((day + 3) % 7) + 7) % 7) + 3;
+  const year = new Date(thursday * DAY_MS).getUTCFullYear();
+  const firstOfYear = new Date(0).setUTCFullYear(year, 0, 1) / DAY_MS;
+  const week = Math.floor((thursday - firstOfYear) / 7) + 1;
+  return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
+}

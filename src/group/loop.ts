@@ -1,0 +1,221 @@
+/**
+ * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when they are
+ * due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and recovery decides.
+ */
+
+import { NONCE_BYTES } from '../core/batch.js';
+import type { GroupState } from '../core/state.js';
+import { limits } from '../limits.js';
+import type { Effect, GroupActor, RedactionWork } from './actor.js';
+import type { Answer, Command } from './commands.js';
+import type { Mail } from './mailbox.js';
+import type { Clock, Entropy, GroupObserver, GroupPool, LogWriter, SnapshotStore } from './ports.js';
+
+type Resolve = (answer: Answer) => void;
+
+export interface LoopDeps {
+  readonly actor: GroupActor<Resolve>;
+  readonly log: LogWriter;
+  readonly snapshots: SnapshotStore;
+  readonly pool: GroupPool;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly observer: GroupObserver;
+  /** In log records. */
+  readonly snapshotEvery: number;
+  /** The node must end: the log could not be written. */
+  readonly onFatal: (error: unknown) => void;
+  /** Something failed that will be tried again. */
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+export class GroupLoop {
+  readonly actor: GroupActor<Resolve>;
+  readonly log: LogWriter;
+  readonly snapshots: SnapshotStore;
+  readonly pool: GroupPool;
+  readonly #deps: LoopDeps;
+  #failed = false;
+  #draining = false;
+  #turnScheduled = false;
+  /** The snapshot being made. */
+  #making: Promise<void> | null = null;
+  #newestSnapshot: number;
+  /** Snapshots were removed for an erasure: make one as soon as it may be. */
+  #snapshotOwed = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(deps: LoopDeps) {
+    this.#deps = deps;
+    this.actor = deps.actor;
+    this.log = deps.log;
+    this.snapshots = deps.snapshots;
+    this.pool = deps.pool;
+    this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
+  }
+
+  get state(): GroupState {
+    return this.actor.state;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Goes on with what an earlier run left unfinished. */
+  resume(): void {
+    this.#carryOut(this.actor.resume());
+  }
+
+  offer(mail: Mail<Command, Resolve>): boolean {
+    if (!this.actor.offer(mail)) return false;
+    this.#wake();
+    return true;
+  }
+
+  /** Resolves when the actor has nothing left to do and no snapshot is being made. Nothing new is taken from here on. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    while (this.actor.busy && !this.#failed) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    await this.#making;
+  }
+
+  /** Makes a snapshot of all that is durable, unless the newest is that already or an erasure forbids it. */
+  async snapshotNow(): Promise<void> {
+    await this.#making;
+    if (this.actor.durableSeq > this.#newestSnapshot && !this.actor.erasing) await this.#snapshot();
+  }
+
+  /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
+  #wake(): void {
+    if (this.#turnScheduled || !this.actor.hasTurn || this.#failed) return;
+    this.#turnScheduled = true;
+    setImmediate(() => {
+      this.#turnScheduled = false;
+      if (!this.actor.hasTurn || this.#failed) return;
+      this.#carryOut(this.actor.takeTurn(this.#deps.clock.now(), this.#deps.entropy.bytes(NONCE_BYTES)));
+      this.#wake();
+    });
+  }
+
+  #carryOut(effects: readonly Effect<Resolve>[]): void {
+    for (const effect of effects) {
+      switch (effect.type) {
+        case 'answer':
+          effect.token(effect.answer);
+          break;
+        case 'decided':
+          this.#deps.observer.eventDecided(effect.eventType, effect.outcome);
+          break;
+        case 'commit':
+          void this.#commit(effect);
+          break;
+        case 'redact':
+          void this.#redact(effect.work);
+          break;
+        case 'drop_snapshots':
+          void this.#dropSnapshots();
+          break;
+        case 'scrub':
+          void this.#scrub();
+          break;
+      }
+    }
+    if (!this.actor.busy) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
+    const started = performance.now();
+    try {
+      await this.log.append(effect.batch, effect.rewrites);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, performance.now() - started);
+    this.#carryOut(this.actor.committed());
+    this.#wake();
+    this.#snapshotIfDue();
+  }
+
+  async #redact(work: RedactionWork): Promise<void> {
+    const started = performance.now();
+    try {
+      this.actor.redacted(await this.pool.redact(work));
+      this.#deps.observer.workDone('redaction', true, performance.now() - started);
+      this.#wake();
+    } catch (error) {
+      this.#deps.observer.workDone('redaction', false, performance.now() - started);
+      this.#deps.onTrouble('redaction', error);
+      this.#later(() => this.actor.workFailed());
+    }
+  }
+
+  async #dropSnapshots(): Promise<void> {
+    try {
+      await this.#making;
+      for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
+      await this.snapshots.sweep();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#newestSnapshot = 0;
+    this.#snapshotOwed = true;
+    this.#carryOut(this.actor.snapshotsDropped());
+  }
+
+  async #scrub(): Promise<void> {
+    try {
+      await this.log.scrub();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#carryOut(this.actor.scrubbed());
+    this.#wake();
+    this.#snapshotIfDue();
+  }
+
+  #later(act: () => readonly Effect<Resolve>[]): void {
+    setTimeout(() => {
+      if (!this.#failed) this.#carryOut(act());
+    }, limits.workRetryMs).unref();
+  }
+
+  /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
+  #snapshotIfDue(): void {
+    const tail = this.actor.durableSeq - this.#newestSnapshot;
+    const isDue = this.#snapshotOwed || tail >= Math.max(this.#deps.snapshotEvery, this.#newestSnapshot / 2);
+    if (!isDue || this.#making !== null || this.actor.erasing || this.#draining || this.#failed) return;
+    this.#snapshotOwed = false;
+    this.#making = this.#snapshot()
+      .catch((error: unknown) => this.#deps.onTrouble('snapshot', error))
+      .finally(() => {
+        this.#making = null;
+      });
+  }
+
+  async #snapshot(): Promise<void> {
+    const started = performance.now();
+    try {
+      const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
+      this.#newestSnapshot = made.seq;
+      for (const seq of this.snapshots.list().slice(limits.snapshotsKept)) await this.snapshots.remove(seq);
+      this.#deps.observer.workDone('snapshot', true, performance.now() - started);
+    } catch (error) {
+      this.#deps.observer.workDone('snapshot', false, performance.now() - started);
+      throw error;
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#deps.onFatal(error);
+  }
+}

@@ -1,0 +1,94 @@
+/** What is read of a group from memory, at once: health, counts, peers and scores. */
+import type { Peer } from '../core/peers.js';
+import { explanationOf, type TrustExplanation, type TrustView, trustOf, weightOf } from '../core/score.js';
+import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView } from './api.js';
+import type { GroupLoop } from './loop.js';
+import { MinuteMoment } from './moment.js';
+import type { Clock } from './ports.js';
+
+export abstract class GroupReads implements GroupViews {
+  readonly identity: GroupIdentity;
+  readonly #clock: Clock;
+  readonly #moment: MinuteMoment;
+  /** Null while recovering. */
+  protected loop: GroupLoop | null = null;
+  /** Whether anything is let in from outside. */
+  protected ready = false;
+
+  constructor(identity: GroupIdentity, clock: Clock) {
+    this.identity = identity;
+    this.#clock = clock;
+    this.#moment = new MinuteMoment(clock);
+  }
+
+  protected get running(): GroupLoop {
+    if (this.loop === null) throw new Error('group: asked before recovery ended');
+    return this.loop;
+  }
+
+  health(): GroupHealth {
+    const loop = this.loop;
+    if (loop === null)
+      return { ready: false, reason: 'recovering', lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } };
+    const { basedOnSeq, computedAt } = loop.state.weights;
+    const stand = { lastSeq: loop.actor.durableSeq, weights: { basedOnSeq, computedAt } };
+    if (loop.failed) return { ready: false, reason: 'log_failed', ...stand };
+    if (this.ready) return { ready: true, ...stand };
+    return { ready: false, reason: loop.draining ? 'draining' : 'recovering', ...stand };
+  }
+
+  counts(): GroupCounts {
+    const { peers, subjects, eventCount } = this.running.state;
+    return { peers: peers.size, players: subjects.size, events: eventCount };
+  }
+
+  peerByKeyDigest(digestHex: string): PeerView | undefined {
+    return this.#view(this.running.state.peers.byKey(digestHex, this.#clock.now()));
+  }
+
+  peerById(peerId: string): PeerView | undefined {
+    return this.#view(this.running.state.peers.byId(peerId));
+  }
+
+  peers(from: number, limit: number): PeerView[] {
+    return this.running.state.peers.list.slice(from, from + limit).map((peer) => this.viewOf(peer));
+  }
+
+  trust(subject: Uint8Array): TrustView | undefined {
+    const { state } = this.running;
+    const row = state.subjects.find(subject);
+    return row < 0 ? undefined : trustOf(state, row, this.#moment.of(state));
+  }
+
+  explain(subject: Uint8Array): TrustExplanation | undefined {
+    const { state } = this.running;
+    const row = state.subjects.find(subject);
+    return row < 0 ? undefined : explanationOf(state, row, this.#moment.of(state));
+  }
+
+  #view(peer: Peer | undefined): PeerView | undefined {
+    return peer === undefined ? undefined : this.viewOf(peer);
+  }
+
+  protected viewOf(peer: Peer): PeerView {
+    const { state } = this.running;
+    const { index, peerId, peerName, gameIds, status, registeredAt, eventCount } = peer;
+    const preTrusted = state.preTrusted.includes(index);
+    return {
+      index,
+      peerId,
+      peerName,
+      gameIds,
+      status,
+      registeredAt,
+      eventCount,
+      preTrusted,
+      ...weightOf(state, index),
+    };
+  }
+
+  protected preTrusted(): string[] {
+    const { peers, preTrusted } = this.running.state;
+    return preTrusted.map((index) => peers.at(index).peerId);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * From disk to state: the newest snapshot that holds, then the tail of the log; else the snapshot before, else the whole log.
+ * Also what the replica follows the log with, so that live recovery and replica are one code.
+ */
+import { Batch, chainStart } from '../core/batch.js';
+import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
+import { GroupState } from '../core/state.js';
+import { limits } from '../limits.js';
+import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
+
+/** A state that follows a log. */
+export class Follower {
+  readonly state: GroupState;
+  chain: Uint8Array;
+
+  constructor(state: GroupState, chain: Uint8Array) {
+    this.state = state;
+    this.chain = chain;
+  }
+
+  /** Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as chained. */
+  catchUp(log: LogReader, upTo: number): void {
+    while (this.state.lastSeq < upTo) {
+      const stored = log.from(this.state.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
+      if (stored.length === 0) throw new DamagedError(`the log ends at record ${this.state.lastSeq}, not ${upTo}`);
+      for (const { bytes } of stored) {
+        if (this.state.lastSeq >= upTo) return;
+        this.#take(batchFrom(bytes, this.state.lastSeq + 1));
+      }
+    }
+  }
+
+  #take(batch: Batch): void {
+    if (!batch.follows(this.chain, this.state.lastSeq)) {
+      throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);
+    }
+    for (const record of batch) this.state.apply(record, batch.at);
+    this.chain = batch.chain;
+  }
+}
+
+/** A batch, with its place named where it is damaged. */
+export function batchFrom(bytes: Uint8Array, expectedSeq: number): Batch {
+  try {
+    return new Batch(bytes);
+  } catch (error) {
+    throw new DamagedError(`log batch at record ${expectedSeq}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** The last sequence number of a log, 0 where it is empty. */
+export function lastSeqOf(log: LogReader): number {
+  const last = log.last();
+  return last === undefined ? 0 : batchFrom(last.bytes, last.firstSeq).lastSeq;
+}
+
+export interface Recovered {
+  readonly follower: Follower;
+  /** The snapshot that it started from, 0 for the whole log. */
+  readonly snapshotSeq: number;
+  /** Snapshots that could not be used, and why. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * The state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` where neither a snapshot nor the whole
+ * log leads there.
+ */
+export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, upTo: number): Recovered | null {
+  if (upTo === 0) return null;
+  const faults: string[] = [];
+  for (const seq of snapshots.list()) {
+    const follower = fromSnapshot(snapshots, seq, salt, faults);
+    if (follower === null) continue;
+    if (seq > upTo) throw new DamagedError(`the log ends at record ${upTo}, before snapshot ${seq}`);
+    follower.catchUp(log, upTo);
+    return { follower, snapshotSeq: seq, faults };
+  }
+  const follower = fromStart(log, salt);
+  follower.catchUp(log, upTo);
+  return { follower, snapshotSeq: 0, faults };
+}
+
+function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, faults: string[]): Follower | null {
+  try {
+    const header = snapshots.readHeader(seq);
+    if (header.version !== SNAPSHOT_VERSION) throw new DamagedError(`has the format ${header.version}`);
+    const state = loadSnapshot(snapshots.readBlocks(seq), salt);
+    if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
+    return new Follower(state, Buffer.from(header.chain, 'hex'));
+  } catch (error) {
+    faults.push(`snapshot ${seq}: ${error instanceof Error ? error.message : error}`);
+    return null;
+  }
+}
+
+/** The state before the second record: the first says what the group is. */
+function fromStart(log: LogReader, salt: Uint8Array): Follower {
+  const stored = log.from(1, 1, 1)[0];
+  if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');
+  const first = batchFrom(stored.bytes, 1).record(1);
+  if (first.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
+  return new Follower(new GroupState(first, salt), chainStart);
+}

@@ -1,0 +1,159 @@
+/**
+ * Verifies a store without changing anything: snapshots against their checksums and digest, the log against its checksums,
+ * chain, rewritten content and audit chain. Runs in a process of its own, since a damaged file can kill its reader.
+ */
+import { auditHash, auditStart } from '../core/audit.js';
+import { type Batch, chainStart } from '../core/batch.js';
+import { stateDigest } from '../core/digest.js';
+import type { LogRecord } from '../core/records.js';
+import { loadSnapshot } from '../core/snapshot.js';
+import { limits } from '../limits.js';
+import type { VerifyReport } from './api.js';
+import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
+import { batchFrom } from './recovery.js';
+
+/** `start`: from the newest snapshot that holds, as a start reads; `full`: all snapshots, and the log from its first record. */
+export type VerifyMode = 'start' | 'full';
+
+export interface ExpectedHead {
+  readonly lastSeq: number;
+  readonly chain: string;
+}
+
+/** Where the walk over the log stands. */
+interface Position {
+  seq: number;
+  chain: Uint8Array;
+  audit: string;
+}
+
+const noSalt = new Uint8Array(0);
+
+export function verifyStore(
+  log: LogReader,
+  snapshots: SnapshotStore,
+  expected: ExpectedHead | null,
+  mode: VerifyMode,
+): VerifyReport {
+  const images: { seq: number; ok: boolean; fault?: string }[] = [];
+  let from: Position | null = null;
+  for (const seq of snapshots.list()) {
+    const image = verifySnapshot(snapshots, seq);
+    images.push('fault' in image ? { seq, ok: false, fault: image.fault } : { seq, ok: true });
+    if ('fault' in image) continue;
+    from ??= image;
+    if (mode === 'start') break;
+  }
+  const start = { seq: 0, chain: chainStart, audit: auditStart };
+  const walk = new Walk(mode === 'start' && from !== null ? from : start);
+  const faults = walk.over(log, expected);
+  const newest = images.find((image) => image.ok);
+  if (newest !== undefined && newest.seq > walk.lastSeq) {
+    faults.push(`the log ends at record ${walk.lastSeq}, before snapshot ${newest.seq}`);
+  }
+  if (mode === 'full')
+    for (const { seq, fault } of images) if (fault !== undefined) faults.push(`snapshot ${seq}: ${fault}`);
+  return {
+    ok: faults.length === 0,
+    lastSeq: walk.lastSeq,
+    batches: walk.batches,
+    records: walk.records,
+    auditEntries: walk.auditEntries,
+    snapshots: images,
+    faults,
+  };
+}
+
+/** Where the log goes on behind a snapshot that holds, or why it does not. */
+function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
+  try {
+    const header = snapshots.readHeader(seq);
+    const state = loadSnapshot(snapshots.readBlocks(seq), noSalt);
+    if (state.lastSeq !== seq) return { fault: `holds the state at record ${state.lastSeq}` };
+    if (stateDigest(state) !== header.digest) return { fault: 'its content does not have the digest of its header' };
+    return { seq, chain: Buffer.from(header.chain, 'hex'), audit: state.auditHead };
+  } catch (error) {
+    return { fault: messageOf(error) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** One pass over the log from a position. */
+class Walk {
+  batches = 0;
+  records = 0;
+  auditEntries = 0;
+  readonly #position: Position;
+  /** Content digests of rewritten batches as found, and as the records that rewrote them say. */
+  readonly #found = new Map<number, string>();
+  readonly #stated = new Map<number, string>();
+
+  constructor(from: Position) {
+    this.#position = { ...from };
+  }
+
+  get lastSeq(): number {
+    return this.#position.seq;
+  }
+
+  over(log: LogReader, expected: ExpectedHead | null): string[] {
+    try {
+      this.#batches(log, expected);
+      this.#rewritten();
+      if (expected !== null && expected.lastSeq > this.lastSeq) {
+        throw new DamagedError(`the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written`);
+      }
+      return [];
+    } catch (error) {
+      return [messageOf(error)];
+    }
+  }
+
+  #batches(log: LogReader, expected: ExpectedHead | null): void {
+    for (;;) {
+      const stored = log.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
+      if (stored.length === 0) return;
+      for (const { bytes } of stored) this.#batch(batchFrom(bytes, this.lastSeq + 1), expected);
+    }
+  }
+
+  #batch(batch: Batch, expected: ExpectedHead | null): void {
+    const at = `log batch at record ${this.lastSeq + 1}`;
+    if (!batch.follows(this.#position.chain, this.lastSeq))
+      throw new DamagedError(`${at}: does not follow the one before`);
+    if (batch.rewritten) this.#found.set(batch.firstSeq, batch.digestNow());
+    else if (!batch.contentHolds()) throw new DamagedError(`${at}: content is not what was first written`);
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) this.#record(batch.record(seq), seq, batch.at);
+    this.batches++;
+    this.#position.seq = batch.lastSeq;
+    this.#position.chain = batch.chain;
+    if (expected?.lastSeq === batch.lastSeq && Buffer.from(batch.chain).toString('hex') !== expected.chain) {
+      throw new DamagedError(`${at}: another log than the one that was written`);
+    }
+  }
+
+  #record(record: LogRecord, seq: number, at: number): void {
+    this.records++;
+    if (record.type === 'batches_rewritten') {
+      for (const [firstSeq, digest] of record.batches) this.#stated.set(firstSeq, digest);
+    }
+    if (!('audit' in record)) return;
+    const { audit } = record;
+    if (audit.prev_hash !== this.#position.audit || auditHash(audit.prev_hash, seq, at, audit) !== audit.hash) {
+      throw new DamagedError(`audit entry at record ${seq}: the chain of hashes is broken`);
+    }
+    this.#position.audit = audit.hash;
+    this.auditEntries++;
+  }
+
+  #rewritten(): void {
+    for (const [firstSeq, digest] of this.#found) {
+      if (this.#stated.get(firstSeq) !== digest) {
+        throw new DamagedError(`log batch at record ${firstSeq}: rewritten content that no record accounts for`);
+      }
+    }
+  }
+}

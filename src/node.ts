@@ -1,0 +1,298 @@
+/**
+ * A node: the one place where the parts are joined. Verifies the folder in a process of its own, claims it, listens, recovers,
+ * applies the configuration, and only then lets requests in.
+ */
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { auditPart, auditStart } from './core/audit.js';
+import { BatchWriter, chainStart, NONCE_BYTES } from './core/batch.js';
+import { pseudonymise } from './core/pseudonym.js';
+import { type GroupFormed, UnknownRecordError } from './core/records.js';
+import { GroupState } from './core/state.js';
+import type { Outcome } from './errors.js';
+import { GroupActor } from './group/actor.js';
+import type { GroupApi } from './group/api.js';
+import { Group, type Resolve } from './group/group.js';
+import { GroupLoop } from './group/loop.js';
+import { type Clock, DamagedError, type Entropy, type LogWriter, type SnapshotStore } from './group/ports.js';
+import { Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
+import { createMetrics, startMetricsServer } from './http/metrics.js';
+import { createHttpFace } from './http/server.js';
+import { limits } from './limits.js';
+import { startOperatorSocket } from './operator/socket.js';
+import { writeExpectedHead } from './store/expected-head.js';
+import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
+import { claimFolder, FolderOwnedError } from './store/owner.js';
+import { version } from './version.js';
+import { PiscinaPool } from './workers/pool.js';
+import { verifyInChild } from './workers/verification.js';
+
+/** The node will not run like this; the message says why, for the operator. Nothing was changed. */
+export class StartRefusedError extends Error {
+  override readonly name = 'StartRefusedError';
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface NodePorts {
+  readonly log: Logger;
+  /** The node cannot go on: whoever runs it must end the process with a failure. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+export interface Node {
+  readonly address: Address;
+  readonly metricsAddress: Address | null;
+  readonly group: GroupApi;
+  /** Stops accepting, answers what was accepted, makes what it can of a last snapshot, and gives the folder back. */
+  close(): Promise<void>;
+}
+
+const clock: Clock = { now: () => Date.now() };
+const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
+
+/** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
+export async function startNode(config: Config, { log, onFatal }: NodePorts): Promise<Node> {
+  const dir = resolve(config.dataDir);
+  prepareFolder(dir);
+  const salt = saltOf(config, dir);
+  await verifyFolder(dir, log);
+  const writer = await claim(dir);
+  // In the order of their parts; a node closes from the last to the first.
+  const closers: (() => Promise<void>)[] = [() => writer.close()];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const identity = { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment };
+    const bounds = {
+      peersMax: config.peersMax,
+      erasureQuotaPerDay: config.erasureQuotaPerDay,
+      erasureMode: config.erasureMode,
+    };
+    const group = new Group({ identity, bounds, clock, entropy });
+    const metrics = createMetrics();
+    const face = createHttpFace({
+      group,
+      pseudonymise: (playerId) => pseudonymise(playerId, salt, config.identityMode),
+      settings: {
+        authEnabled: config.peerAuthEnabled,
+        registrationMode: config.registrationMode,
+        sessionSecret: config.sessionSecret === null ? null : Buffer.from(config.sessionSecret),
+      },
+      version,
+      log,
+      clock,
+      metrics,
+    });
+    const pool = new PiscinaPool({ dir, salt });
+    closers.push(() => pool.close());
+    let running: GroupLoop | null = null;
+    closers.push(async () => {
+      if (running !== null) await windDown(group, running, dir, log);
+    });
+    const address = await face.listen(config.host, config.port);
+    closers.push(() => face.drain());
+
+    const snapshots = new LmdbSnapshotStore(dir);
+    await snapshots.sweep();
+    const follower = await recoverOrForm(config, salt, writer, snapshots, log);
+    const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+    const loop = new GroupLoop({
+      actor,
+      log: writer,
+      snapshots,
+      pool,
+      clock,
+      entropy,
+      observer: metrics,
+      snapshotEvery: config.snapshotEvery,
+      onFatal,
+      onTrouble: (what, error) => log.error({ err: error }, `${what} failed and will be tried again`),
+    });
+    running = loop;
+    group.attach(loop);
+    metrics.watch(group);
+    await applyConfiguration(config, group);
+    loop.resume();
+
+    const socket = await startOperatorSocket({ dir, group, log });
+    closers.push(() => socket.close());
+    const metricsServer =
+      config.metricsPort === null ? null : await startMetricsServer(metrics, config.metricsHost, config.metricsPort);
+    if (metricsServer !== null) closers.push(() => metricsServer.close());
+    closers.push(rememberHeads(loop, dir));
+    group.open();
+    const metricsAddress = metricsServer === null ? null : { host: metricsServer.host, port: metricsServer.port };
+    log.info({ ...address, metrics: metricsAddress, last_seq: actor.durableSeq }, 'listening');
+    return { address, metricsAddress, group, close };
+  } catch (error) {
+    await close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
+    throw refusalOf(error);
+  }
+}
+
+/** What an operator can act on is a refusal; the rest stays what it is. */
+function refusalOf(error: unknown): unknown {
+  const isKnown = error instanceof DamagedError || error instanceof UnknownRecordError;
+  if (isKnown) return new StartRefusedError(error.message);
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
+    return new StartRefusedError(`cannot listen: ${error.message}`);
+  }
+  return error;
+}
+
+function prepareFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    chmodSync(dir, 0o700);
+  } catch (error) {
+    throw new StartRefusedError(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** The configured salt, or in development one that is made once and kept in the folder. */
+function saltOf(config: Config, dir: string): Uint8Array {
+  if (config.salt !== null) return Buffer.from(config.salt);
+  const file = join(dir, 'group-salt');
+  try {
+    return Buffer.from(readFileSync(file, 'utf8').trim());
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  const made = randomBytes(limits.keyBytes).toString('base64url');
+  writeFileSync(file, `${made}\n`, { mode: 0o600, flag: 'wx' });
+  return Buffer.from(made);
+}
+
+/** Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. */
+async function verifyFolder(dir: string, log: Logger): Promise<void> {
+  const report = await verifyInChild(dir, 'start');
+  for (const { seq, fault } of report.snapshots)
+    if (fault !== undefined) log.error({ seq, fault }, 'a snapshot is damaged');
+  if (report.ok) return;
+  for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
+  throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
+}
+
+async function claim(dir: string): Promise<LogWriter> {
+  try {
+    return await claimFolder(dir);
+  } catch (error) {
+    if (error instanceof FolderOwnedError || error instanceof DamagedError) throw new StartRefusedError(error.message);
+    throw error;
+  }
+}
+
+async function recoverOrForm(
+  config: Config,
+  salt: Uint8Array,
+  writer: LogWriter,
+  snapshots: SnapshotStore,
+  log: Logger,
+): Promise<Follower> {
+  const started = performance.now();
+  const recovered = recover(writer, snapshots, salt, lastSeqOf(writer));
+  if (recovered === null) return form(config, salt, writer);
+  refuseAnotherGroup(config, salt, recovered.follower.state.formed);
+  logRecovery(recovered, performance.now() - started, log);
+  return recovered.follower;
+}
+
+function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, log: Logger): void {
+  for (const fault of faults) log.error({ fault }, 'a snapshot could not be used');
+  const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
+  log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
+}
+
+function saltDigest(salt: Uint8Array): string {
+  return hash('sha256', Buffer.concat([Buffer.from('peer-trust-federation salt\0'), salt]), 'hex');
+}
+
+/** The first record of a folder: what it is, forever. */
+async function form(config: Config, salt: Uint8Array, writer: LogWriter): Promise<Follower> {
+  const now = clock.now();
+  const fact = { action: 'group_formed', actor: 'configuration', target: config.groupId };
+  const formed: GroupFormed = {
+    type: 'group_formed',
+    group_id: config.groupId,
+    identity_mode: config.identityMode,
+    environment: config.environment,
+    salt_digest: saltDigest(salt),
+    node_secret: Buffer.from(entropy.bytes(limits.keyBytes)).toString('hex'),
+    half_life_days: config.halfLifeDays,
+    epoch: now,
+    audit: auditPart(auditStart, 1, now, fact),
+  };
+  const batchWriter = new BatchWriter();
+  batchWriter.add(formed);
+  const batch = batchWriter.seal(1, now, entropy.bytes(NONCE_BYTES), chainStart);
+  await writer.append({ firstSeq: 1, bytes: batch.bytes }, []);
+  const state = new GroupState(formed, salt);
+  state.apply(formed, now);
+  return new Follower(state, batch.chain);
+}
+
+/** The folder's group is what was formed; any of these different is another group. */
+function refuseAnotherGroup(config: Config, salt: Uint8Array, formed: GroupFormed): void {
+  const faults: string[] = [];
+  const differs = (variable: string, was: string, is: string) => {
+    if (was !== is) faults.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
+  };
+  differs('GROUP_ID', formed.group_id, config.groupId);
+  differs('IDENTITY_MODE', formed.identity_mode, config.identityMode);
+  differs('ENVIRONMENT', formed.environment, config.environment);
+  if (formed.salt_digest !== saltDigest(salt))
+    faults.push('GROUP_SALT is not the salt that this data folder was formed with');
+  if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
+}
+
+async function applyConfiguration(config: Config, group: Group): Promise<void> {
+  demand(await group.configure({ type: 'half_life', days: config.halfLifeDays }));
+  if (config.preTrustedPeers === null) return;
+  demand(
+    await group.configure({ type: 'configured_pre_trust', peerIds: config.preTrustedPeers }),
+    'PRE_TRUSTED_PEERS: ',
+  );
+}
+
+function demand(outcome: Outcome<unknown>, prefix = ''): void {
+  if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
+}
+
+/** Keeps outside the log how far it must reach; stops with the node. */
+function rememberHeads(loop: GroupLoop, dir: string): () => Promise<void> {
+  let remembered = 0;
+  const timer = setInterval(() => {
+    if (loop.actor.durableSeq === remembered) return;
+    remembered = loop.actor.durableSeq;
+    writeHead(loop, dir, false);
+  }, limits.heartbeatMs);
+  timer.unref();
+  return async () => clearInterval(timer);
+}
+
+function writeHead({ actor }: GroupLoop, dir: string, sync: boolean): void {
+  const { lastSeq, chain } = actor.durableHead;
+  writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
+}
+
+/** Everything accepted is durable, and a last snapshot is made where it fits in its time. */
+async function windDown(group: Group, loop: GroupLoop, dir: string, log: Logger): Promise<void> {
+  await group.drain();
+  if (loop.failed) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), limits.shutdownSnapshotMs);
+  });
+  const made = loop.snapshotNow().catch((error: unknown) => log.warn({ err: error }, 'the last snapshot failed'));
+  if ((await Promise.race([made, late])) === 'late') log.warn('the last snapshot takes too long and is left');
+  clearTimeout(timer);
+  writeHead(loop, dir, true);
+}

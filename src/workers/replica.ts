@@ -1,0 +1,53 @@
+/**
+ * The replica: a worker that holds a state of its own and follows the log with the same `apply`. Each task first catches up to
+ * the record that it is given, then does its work, so that the main thread never stops for it.
+ */
+import { setPriority } from 'node:os';
+import { workerData } from 'node:worker_threads';
+import { stateDigest } from '../core/digest.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
+import type { RedactionWork } from '../group/actor.js';
+import type { SnapshotMade } from '../group/ports.js';
+import { type Follower, recover } from '../group/recovery.js';
+import { type RedactionPiece, redactPiece } from '../group/redaction.js';
+import { openLogReader } from '../store/lmdb-log.js';
+import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
+import type { WorkerFolder } from './pool.js';
+
+const PRIORITY = 10;
+
+const { dir, salt } = workerData as WorkerFolder;
+const log = openLogReader(dir);
+const snapshots = new LmdbSnapshotStore(dir);
+let follower: Follower | null = null;
+
+// On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
+if (process.platform === 'linux') setPriority(0, PRIORITY);
+
+/** The state at record `upTo`, or behind it where an earlier task went further. */
+function follow(upTo: number): Follower {
+  follower ??= recover(log, snapshots, salt, upTo)?.follower ?? null;
+  if (follower === null) throw new Error('replica: the log is empty');
+  follower.catchUp(log, upTo);
+  return follower;
+}
+
+export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade> {
+  const started = performance.now();
+  const { state, chain } = follow(task.upTo);
+  const digest = stateDigest(state);
+  const header = {
+    version: SNAPSHOT_VERSION,
+    seq: state.lastSeq,
+    chain: Buffer.from(chain).toString('hex'),
+    digest,
+    epoch: task.epoch,
+  };
+  await snapshots.write(header, snapshotBlocks(state));
+  return { seq: state.lastSeq, digest, ms: performance.now() - started };
+}
+
+export function redact({ redaction, heads, upTo }: RedactionWork): RedactionPiece {
+  const { state } = follow(upTo);
+  return redactPiece(log, redaction, heads, (eventId) => state.tagOf(eventId));
+}

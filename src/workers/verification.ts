@@ -1,0 +1,29 @@
+/**
+ * Verification in a process of its own: a cut or flipped file may kill whoever reads it (SIGBUS, SIGSEGV), and that must be a
+ * finding, not the end of a node.
+ */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { VerifyReport } from '../group/api.js';
+import type { VerifyMode } from '../group/verification.js';
+
+const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
+
+/** What a reader that died leaves as its report. */
+function died(how: string): VerifyReport {
+  const faults = [`the store cannot be read: its reader died (${how}), so a file of it is cut or damaged`];
+  return { ok: false, lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [], faults };
+}
+
+/** Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. */
+export function verifyInChild(dir: string, mode: VerifyMode): Promise<VerifyReport> {
+  return new Promise((resolve, reject) => {
+    const child = fork(entry, [dir, mode], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
+    let report: VerifyReport | null = null;
+    child.on('message', (message) => {
+      report = message as VerifyReport;
+    });
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(report ?? died(signal ?? `exit code ${code}`)));
+  });
+}

@@ -10,7 +10,7 @@ import { ApiClient, type EventBody, type HealthReply, type RegisteredPeer } from
 import { loadTrustSet, type TrustSet } from './data/trust-set.js';
 import { type Quality, quality } from './metrics.js';
 import { buildNode, OwnNode } from './own-node.js';
-import { startProgress } from './progress.js';
+import { inParallel } from './parallel.js';
 import { randomFrom, shuffle } from './quality/random.js';
 import { type Scenario, wholeNumber } from './scenario.js';
 
@@ -256,35 +256,6 @@ async function readBack(
     });
   });
   return { eventCount, quality: quality(badness, set.truth) };
-}
-
-/** Runs `work` over the items, at most `inFlight` at a time, and keeps their order. */
-async function inParallel<T, R>(
-  what: string,
-  items: readonly T[],
-  inFlight: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results = new Array<R>(items.length);
-  const progress = startProgress(what, items.length);
-  let next = 0;
-  let failed = false;
-  const worker = async (): Promise<void> => {
-    while (next < items.length && !failed) {
-      const index = next++;
-      results[index] = await work(items[index]!);
-      progress.advance(1);
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: inFlight }, worker));
-  } catch (error) {
-    failed = true;
-    throw error;
-  } finally {
-    progress.stop();
-  }
-  return results;
 }
 
 /** Prints the report; a rejected or a lost event fails the run. */

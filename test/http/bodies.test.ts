@@ -1,0 +1,62 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cutCount, explanationBody, rounded, trustScoreBody, verdictBody } from '../../src/http/bodies.js';
+
+const view = {
+  score: 49.994999,
+  confidence: 0.123456,
+  verdict: 'neutral',
+  eventCount: 3,
+  updatedAt: Date.UTC(2026, 0, 2, 3, 59, 59, 999),
+} as const;
+
+test('a score has at most 2 decimals, a confidence at most 4, and the time is cut to the hour', () => {
+  assert.equal(trustScoreBody('p', view), {
+    player_id: 'p',
+    score: 49.99,
+    confidence: 0.1235,
+    verdict: 'neutral',
+    event_count: 3,
+    updated_at: '2026-01-02T03:00:00.000Z',
+  });
+  assert.equal(verdictBody('p', view), {
+    player_id: 'p',
+    verdict: 'neutral',
+    confidence: 0.1235,
+    updated_at: '2026-01-02T03:00:00.000Z',
+  });
+});
+
+test('rounding never shows more digits than asked for, and no negative zero', () => {
+  assert.is(JSON.stringify(rounded(0.1 + 0.2, 4)), '0.3');
+  assert.is(rounded(1.005, 2), 1);
+  assert.ok(Object.is(rounded(-0.001, 2), 0));
+  for (let step = 0; step <= 1000; step += 1) {
+    assert.match(JSON.stringify(rounded((step * 100) / 777, 2)), /^\d+(\.\d{1,2})?$/);
+  }
+});
+
+test('a time before 1970 is cut to its hour, too', () => {
+  assert.is(verdictBody('p', { ...view, updatedAt: -1 }).updated_at, '1969-12-31T23:00:00.000Z');
+});
+
+test('counts are cut to two significant digits', () => {
+  const cut = [0, 7, 99, 100, 109, 110, 999, 1234, 98_765, 1_000_000];
+  assert.equal(cut.map(cutCount), [0, 7, 99, 100, 100, 110, 990, 1200, 98_000, 1_000_000]);
+});
+
+test('the split of an explanation is left out under three peers', () => {
+  const explanation = {
+    lowering: 1.234567,
+    raising: 0.5,
+    peers: 3,
+    preTrusted: true,
+    halfLifeDays: 30,
+    weightsBasedOnSeq: 9,
+  };
+  const common = { pre_trusted: true, half_life_days: 30, weights_based_on_seq: 9 };
+  assert.equal(explanationBody(explanation), { ...common, peers: 3, lowering: 1.2346, raising: 0.5 });
+  assert.equal(explanationBody({ ...explanation, peers: 2 }), { ...common, peers: 2 });
+});
+
+test.run();

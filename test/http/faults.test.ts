@@ -1,0 +1,217 @@
+/** What only a group in trouble shows: refusals of every route, faults, and the end of a node. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refused } from '../../src/errors.js';
+import type { GroupApi, PeerView } from '../../src/group/api.js';
+import { type Route, routes } from '../../src/http/contract/routes.js';
+import { type Ask, ask } from './exchange.js';
+import { startFace, type TestFace } from './face.js';
+import { activeKey } from './group-double.js';
+import { eventBody } from './samples.js';
+
+const bodies: Readonly<Record<string, () => unknown>> = {
+  '/api/v1/events': () => eventBody(),
+  '/api/v1/events/batch': () => ({ events: [eventBody()] }),
+  '/api/v1/peers/register': () => ({ peer_name: 'Peer', game_ids: ['arena'] }),
+};
+
+/** A request of each route that would succeed but for the group. */
+function requests(): { readonly route: Route; readonly path: string; readonly how: Ask }[] {
+  return Object.values<Route>(routes).map((route) => {
+    const path = route.path
+      .replace('{hash}', 'ab'.repeat(32))
+      .replace('{asset}', 'start.js')
+      .replace(/\{\w+\}/, 'x');
+    const json = bodies[route.path]?.();
+    const how = { method: route.method, key: activeKey, ...(json === undefined ? {} : { json }) };
+    return { route, path: route.path === routes.getTrustScores.path ? `${path}?ids=x` : path, how };
+  });
+}
+
+async function withFace(group: Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
+  const face = await startFace({ group });
+  try {
+    await run(face);
+  } finally {
+    await face.drain();
+  }
+}
+
+test('a group that is not ready answers 503 on every route but those about itself', async () => {
+  for (const reason of ['recovering', 'draining', 'log_failed'] as const) {
+    const group = {
+      health: () => ({ ready: false, reason, lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } }),
+    };
+    await withFace(group, async (face) => {
+      for (const { route, path, how } of requests()) {
+        const { status, body } = await ask(face.url, path, how);
+        const isHealth = route.path === routes.getHealth.path || route.path === routes.getReadiness.path;
+        assert.is(status, route.whileNotReady && !isHealth ? 200 : 503, path);
+        if (status === 503) assert.equal([body.code, body.details.reason], ['dependency_unavailable', reason]);
+      }
+    });
+  }
+});
+
+const sentence = 'a secret sentence of /some/library.js:1:1';
+
+test('a fault of ours is 500 with the request id and nothing else, and is logged with its stack', async () => {
+  const fails = (): never => {
+    throw new Error(sentence);
+  };
+  const rejects = async (): Promise<never> => fails();
+  const group: Partial<GroupApi> = {
+    submit: rejects,
+    register: rejects,
+    withdraw: rejects,
+    erase: rejects,
+    audit: rejects,
+    playerEvents: rejects,
+    peers: fails,
+    trust: fails,
+  };
+  await withFace(group, async (face) => {
+    for (const { route, path, how } of requests()) {
+      if (route.whileNotReady) continue;
+      const { status, body, text, headers } = await ask(face.url, path, how);
+      assert.is(status, 500, path);
+      assert.equal(body, {
+        error: 'internal error',
+        code: 'internal_error',
+        details: { request_id: headers['x-request-id'] },
+      });
+      assert.not(text.includes('secret'));
+      const line = face.logged.find((one) => one.request_id === headers['x-request-id'] && one.err !== undefined);
+      assert.match(JSON.stringify(line?.err), /a secret sentence/);
+    }
+  });
+});
+
+test('a group that is full answers 503 overloaded with Retry-After', async () => {
+  const full = refused('overloaded', { retryAfterS: 3 });
+  const group: Partial<GroupApi> = {
+    submit: async (_caller, events) => events.map(() => full),
+    register: async () => full,
+    withdraw: async () => full,
+    erase: async () => full,
+    audit: async () => full,
+    playerEvents: async () => full,
+  };
+  await withFace(group, async (face) => {
+    for (const { route, path, how } of requests()) {
+      if (!route.codes.includes('overloaded')) continue;
+      const { status, body, headers } = await ask(face.url, path, how);
+      assert.equal([status, body.code, headers['retry-after']], [503, 'overloaded', '3'], path);
+    }
+  });
+});
+
+test('a batch that was turned away whole is one 503, a batch with an answer keeps its results', async () => {
+  const group: Partial<GroupApi> = {
+    submit: async (_caller, events) =>
+      events.map((_event, place) => (place === 0 ? { ok: true, value: { receivedAt: 0 } } : refused('overloaded'))),
+  };
+  await withFace(group, async (face) => {
+    const { status, body } = await ask(face.url, '/api/v1/events/batch', {
+      key: activeKey,
+      json: { events: [eventBody(), eventBody()] },
+    });
+    assert.is(status, 200);
+    assert.equal(
+      body.results.map((one: { status: number; code?: string }) => [one.status, one.code]),
+      [
+        [201, undefined],
+        [503, 'overloaded'],
+      ],
+    );
+    assert.equal([body.accepted, body.duplicates, body.rejected], [1, 0, 1]);
+  });
+});
+
+test('only the valid items of a batch reach the group, in one call', async () => {
+  const calls: string[][] = [];
+  const group: Partial<GroupApi> = {
+    submit: async (_caller, events) => {
+      calls.push(events.map((event) => event.eventId));
+      return events.map(() => refused('timestamp_in_future'));
+    },
+  };
+  await withFace(group, async (face) => {
+    const events = [{}, eventBody({ event_id: 'a' }), 3, eventBody({ event_id: 'b' })];
+    const { body } = await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events } });
+    assert.equal(calls, [['a', 'b']]);
+    assert.equal(
+      body.results.map((one: { event_id: string; status: number }) => [one.event_id, one.status]),
+      [
+        [null, 400],
+        ['a', 422],
+        [null, 400],
+        ['b', 422],
+      ],
+    );
+    await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events: [1] } });
+    assert.is(calls.length, 1);
+  });
+});
+
+test('an erasure that waits for the operator is 202, one beyond the quota 429', async () => {
+  const pending = { status: 'pending', eventsErased: 0, erasedAt: 0, receipt: 'r' } as const;
+  const path = `/api/v1/subjects/${'AB'.repeat(32)}`;
+  await withFace({ erase: async () => ({ ok: true, value: pending }) }, async (face) => {
+    const { status, body } = await ask(face.url, path, { method: 'DELETE', key: activeKey });
+    assert.is(status, 202);
+    assert.equal(body, { subject_hash: 'ab'.repeat(32), status: 'pending', receipt: 'r' });
+  });
+  const over = refused('erasure_quota_exceeded', { retryAfterS: 60 });
+  await withFace({ erase: async () => over }, async (face) => {
+    const { headers } = await ask(face.url, path, { method: 'DELETE', key: activeKey });
+    assert.equal([headers['retry-after'], headers.ratelimit], ['60', '"erasure_quota_exceeded";r=0;t=60']);
+  });
+});
+
+test('draining answers what was accepted, closes its connection, and takes nothing new', async () => {
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let arrived = (): void => {};
+  const here = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const face = await startFace({
+    group: {
+      submit: async (_caller: PeerView | null, events) => {
+        arrived();
+        await held;
+        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+      },
+    },
+  });
+  const answer = ask(face.url, '/api/v1/events', { key: activeKey, json: eventBody() });
+  await here;
+  const drained = face.drain();
+  await ask(face.url, '/api/v1/health').then(
+    () => assert.unreachable('a new connection was taken'),
+    (error: Error) => assert.match(JSON.stringify(error), /ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET/),
+  );
+  release();
+  const { status, headers } = await answer;
+  assert.equal([status, headers.connection], [201, 'close']);
+  await drained;
+});
+
+test('draining does not wait for who says nothing or never ends', async () => {
+  const face = await startFace();
+  const { connect } = await import('node:net');
+  const silent = connect(face.port, '127.0.0.1');
+  const half = connect(face.port, '127.0.0.1');
+  half.write('POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n');
+  half.write(`X-Peer-API-Key: ${activeKey}\r\n\r\n{`);
+  await Promise.all([silent, half].map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+  for (const socket of [silent, half]) socket.on('error', () => {});
+  const started = performance.now();
+  await face.drain();
+  assert.ok(performance.now() - started < 3_000);
+});
+
+test.run();

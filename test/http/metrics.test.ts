@@ -1,0 +1,95 @@
+import { request } from 'undici';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createMetrics, type Metrics, startMetricsServer } from '../../src/http/metrics.js';
+import { ask } from './exchange.js';
+import { startFace } from './face.js';
+import { activeKey, groupDouble } from './group-double.js';
+
+/** The value of one line of Prometheus text. */
+function sampleOf(text: string, line: string): number | undefined {
+  const found = text.split('\n').find((one) => one.startsWith(`${line} `));
+  return found === undefined ? undefined : Number(found.slice(line.length + 1));
+}
+
+async function textOf(metrics: Metrics): Promise<string> {
+  metrics.watch(groupDouble());
+  return metrics.text();
+}
+
+test('answers are counted by route template, method, status and code, never by id', async () => {
+  const metrics = createMetrics();
+  const face = await startFace({ metrics });
+  await ask(face.url, '/api/v1/players/very-secret/verdict', { key: activeKey });
+  await ask(face.url, '/api/v1/players/another/verdict');
+  await ask(face.url, '/api/v1/health');
+  await ask(face.url, '/very-secret-path');
+  await face.drain();
+  const text = await textOf(metrics);
+  const verdict =
+    'ptf_http_requests_total{route="/api/v1/players/{id}/verdict",method="GET",status="404",code="player_not_found"}';
+  assert.is(sampleOf(text, verdict), 2);
+  assert.is(sampleOf(text, 'ptf_http_requests_total{route="/api/v1/health",method="GET",status="200",code=""}'), 1);
+  assert.is(
+    sampleOf(text, 'ptf_http_requests_total{route="none",method="GET",status="404",code="route_not_found"}'),
+    1,
+  );
+  assert.is(sampleOf(text, 'ptf_http_request_duration_seconds_count{route="/api/v1/health",method="GET"}'), 1);
+  for (const word of ['very-secret', 'another', activeKey]) assert.not(text.includes(word), word);
+});
+
+test('the group tells of turns, events and work', async () => {
+  const metrics = createMetrics();
+  metrics.turnCommitted(3, 1000, 2);
+  metrics.turnCommitted(1, 500, 4);
+  metrics.eventDecided('report_spam', 'accepted');
+  metrics.eventDecided('report_spam', 'duplicate_event');
+  metrics.workDone('snapshot', false, 1500);
+  const text = await textOf(metrics);
+  assert.is(sampleOf(text, 'ptf_commit_records_sum'), 4);
+  assert.is(sampleOf(text, 'ptf_commit_bytes_total'), 1500);
+  assert.is(sampleOf(text, 'ptf_commit_duration_seconds_sum'), 0.006);
+  assert.is(sampleOf(text, 'ptf_events_decided_total{event_type="report_spam",outcome="duplicate_event"}'), 1);
+  assert.is(sampleOf(text, 'ptf_work_duration_seconds_sum{kind="snapshot",ok="false"}'), 1.5);
+});
+
+test("gauges show the group's status at the moment of the scrape", async () => {
+  const metrics = createMetrics();
+  assert.is(sampleOf(await metrics.text(), 'ptf_log_last_seq'), 0);
+  let lastSeq = 1;
+  const group = groupDouble();
+  metrics.watch({ status: () => ({ ...group.status(), lastSeq }) });
+  lastSeq = 42;
+  const text = await metrics.text();
+  assert.is(sampleOf(text, 'ptf_log_last_seq'), 42);
+  assert.is(sampleOf(text, 'ptf_ready'), 1);
+  assert.is(sampleOf(text, 'ptf_mailbox_commands'), 3);
+  assert.is(sampleOf(text, 'ptf_snapshot_last_seq'), 9);
+  assert.match(text, /^process_cpu_seconds_total /m);
+  assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('the metrics have a server of their own, with nothing else on it', async () => {
+  const server = await startMetricsServer(createMetrics(), '127.0.0.1', 0);
+  const url = `http://${server.host}:${server.port}`;
+  const status = async (path: string, method: 'GET' | 'POST' | 'HEAD'): Promise<number> => {
+    const answer = await request(`${url}${path}`, { method });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const { headers, body } = await request(`${url}/metrics`);
+  assert.match(String(headers['content-type']), /^text\/plain/);
+  assert.match(await body.text(), /^# HELP ptf_http_requests_total /m);
+  assert.equal(
+    await Promise.all([
+      status('/', 'GET'),
+      status('/api/v1/health', 'GET'),
+      status('/metrics', 'POST'),
+      status('/metrics', 'HEAD'),
+    ]),
+    [404, 404, 405, 200],
+  );
+  await server.close();
+});
+
+test.run();

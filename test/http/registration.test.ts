@@ -1,0 +1,118 @@
+/** Who may register, and what a group in high-security mode refuses. */
+import { SignJWT } from 'jose';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Answer, ask } from './exchange.js';
+import { type FaceOptions, startFace } from './face.js';
+import { activeKey } from './group-double.js';
+import { eventBody } from './samples.js';
+
+const secret = new TextEncoder().encode('a secret of at least thirty-two bytes');
+const json = { peer_name: 'Peer', game_ids: ['arena'] };
+const inAnHour = Math.floor(Date.now() / 1000) + 3600;
+
+interface Token {
+  readonly secret?: Uint8Array;
+  readonly audience?: string;
+  readonly algorithm?: string;
+  readonly expires?: number | null;
+}
+
+function token(of: Token = {}): Promise<string> {
+  const unsigned = new SignJWT({})
+    .setProtectedHeader({ alg: of.algorithm ?? 'HS256' })
+    .setAudience(of.audience ?? 'ptf-dev');
+  if (of.expires !== null) unsigned.setExpirationTime(of.expires ?? inAnHour);
+  return unsigned.sign(of.secret ?? secret);
+}
+
+async function register(options: FaceOptions, headers: Record<string, string>): Promise<Answer> {
+  const face = await startFace(options);
+  try {
+    return await ask(face.url, '/api/v1/peers/register', { json, headers });
+  } finally {
+    await face.drain();
+  }
+}
+
+const session: FaceOptions = { settings: { registrationMode: 'session', sessionSecret: secret } };
+
+test('an open form ignores the cookie, good or bad', async () => {
+  for (const cookie of ['', 'service_session=rubbish', `service_session=${await token()}`]) {
+    assert.is((await register({}, { cookie })).status, 201);
+  }
+});
+
+test('a closed form refuses everyone', async () => {
+  const { status, body } = await register({ settings: { registrationMode: 'closed' } }, {});
+  assert.equal([status, body.code], [403, 'registration_closed']);
+});
+
+test('the hosted form takes a valid session among other cookies', async () => {
+  const { status } = await register(session, { cookie: `a=b; service_session=${await token()}; c=d` });
+  assert.is(status, 201);
+});
+
+test('the hosted form refuses a session that is missing, forged, expired, unbounded or for another environment', async () => {
+  const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(`{"aud":"ptf-dev","exp":${inAnHour}}`).toString('base64url')}.`;
+  const cookies = [
+    '',
+    'service_session=',
+    'service_session=rubbish',
+    `Service_Session=${await token()}`,
+    `service_session=${unsigned}`,
+    `service_session=${'a'.repeat(5000)}`,
+    `service_session=${await token({ secret: new TextEncoder().encode('another secret of thirty-two bytes!') })}`,
+    `service_session=${await token({ audience: 'ptf-prod' })}`,
+    `service_session=${await token({ expires: 1 })}`,
+    `service_session=${await token({ expires: null })}`,
+    `service_session=${await token({ algorithm: 'HS512', secret: Buffer.alloc(64, 7) })}`,
+  ];
+  for (const cookie of cookies) {
+    const { status, body } = await register(session, { cookie });
+    assert.equal([status, body.code], [401, 'invalid_session'], cookie.slice(0, 60));
+  }
+});
+
+test('the session is checked before the body is read', async () => {
+  const face = await startFace(session);
+  const { status } = await ask(face.url, '/api/v1/peers/register', { method: 'POST', raw: 'no JSON' });
+  assert.is(status, 401);
+  await face.drain();
+});
+
+test('in high-security mode an id of a player in a path or a query must be a subject hash', async () => {
+  const face = await startFace({ highSecurity: true });
+  const hashed = 'Ab'.repeat(32);
+  for (const read of ['trust-score', 'verdict', 'events']) {
+    const raw = await ask(face.url, `/api/v1/players/passport-1/${read}`);
+    assert.equal([raw.status, raw.body.code], [422, 'subject_hash_required']);
+    assert.is((await ask(face.url, `/api/v1/players/${hashed}/${read}`)).status, 404);
+  }
+  const match = await ask(face.url, `/api/v1/trust-scores?ids=${hashed},passport-1`);
+  assert.equal([match.status, match.body.code], [422, 'subject_hash_required']);
+  assert.is((await ask(face.url, `/api/v1/trust-scores?ids=${hashed}`)).status, 200);
+  await face.drain();
+});
+
+test('what the group may not see reaches it as no subject', async () => {
+  const subjects: (string | null)[] = [];
+  const face = await startFace({
+    highSecurity: true,
+    group: {
+      submit: async (_caller, events) => {
+        for (const { subject } of events) subjects.push(subject === null ? null : Buffer.from(subject).toString('hex'));
+        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+      },
+    },
+  });
+  const send = (player_id: string): Promise<Answer> =>
+    ask(face.url, '/api/v1/events', { key: activeKey, json: eventBody({ player_id }) });
+  await send('passport-1');
+  const { body } = await send('AB'.repeat(32));
+  assert.equal(subjects, [null, 'ab'.repeat(32)]);
+  assert.is(body.player_id, 'AB'.repeat(32));
+  await face.drain();
+});
+
+test.run();

@@ -6,7 +6,7 @@
  * | 0   | u16     | magic 0x4250                                                              |
  * | 2   | u8      | format version                                                            |
  * | 3   | u8      | 1 where the content was rewritten by an erasure, else 0                   |
- * | 4   | u32     | CRC-32 of everything behind it                                            |
+ * | 4   | u32     | CRC-32 of the four bytes before it and everything behind it               |
  * | 8   | f64     | sequence number of the first record                                       |
  * | 16  | f64     | the turn's time, ms since 1970: `received_at` of its events               |
  * | 24  | u32     | number of records n                                                       |
@@ -76,7 +76,7 @@ function seal(
   const digest = contentDigest(out);
   out.set(digest, DIGEST_AT);
   out.set(chainValue(previousChain, firstSeq, records.length, digest), CHAIN_AT);
-  out.writeUInt32LE(crc32(out.subarray(8)), 4);
+  out.writeUInt32LE(checksum(out), 4);
   return new Batch(out);
 }
 
@@ -97,6 +97,10 @@ function layOut(records: readonly Uint8Array[], size: number, firstSeq: number, 
     offset += records[i]!.length;
   }
   return out;
+}
+
+function checksum(bytes: Buffer): number {
+  return crc32(bytes.subarray(8), crc32(bytes.subarray(0, 4)));
 }
 
 function contentDigest(bytes: Buffer): Uint8Array {
@@ -122,7 +126,7 @@ export class Batch {
     const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (b.length < HEAD || b.readUInt16LE(0) !== MAGIC) throw new BatchError('not a batch of the log');
     if (b[2] !== VERSION) throw new BatchError(`batch format ${b[2]} was written by a newer release`);
-    if (b.readUInt32LE(4) !== crc32(b.subarray(8))) throw new BatchError('checksum differs');
+    if (b.readUInt32LE(4) !== checksum(b)) throw new BatchError('checksum differs');
     this.bytes = b;
     this.firstSeq = b.readDoubleLE(8);
     this.at = b.readDoubleLE(16);
@@ -186,7 +190,7 @@ export class Batch {
     out[3] = 1;
     out.fill(0, NONCE_AT, DIGEST_AT);
     this.bytes.copy(out, DIGEST_AT, DIGEST_AT, HEAD);
-    out.writeUInt32LE(crc32(out.subarray(8)), 4);
+    out.writeUInt32LE(checksum(out), 4);
     return new Batch(out);
   }
 

@@ -76,8 +76,8 @@ export async function claimFolder(
     const stopHeart = startHeart(dir, record.epoch, environment, times.heartbeatMs);
     const writer = new LmdbLogWriter(environment, {
       epoch: record.epoch,
+      stop: stopHeart,
       async release() {
-        stopHeart();
         // Only while it is still one's own: the condition is the epoch.
         await putOwner(environment, { ...record, released: true }, record.epoch);
       },
@@ -145,7 +145,8 @@ async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boo
   const first = readHeartbeat(dir, epoch);
   for (let look = 0; look < looks; look += 1) {
     await delay(times.ownerSilentMs / looks);
-    if (readHeartbeat(dir, epoch) !== first) return true;
+    const beat = readHeartbeat(dir, epoch);
+    if (beat !== undefined && beat !== first) return true;
   }
   return false;
 }
@@ -181,11 +182,15 @@ function readHeartbeat(dir: string, epoch: number): string | undefined {
   return text?.startsWith(`${epoch} `) ? text : undefined;
 }
 
-/** Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such process. */
+/**
+ * Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such process, or
+ * only what its parent has not collected yet: a killed node stays a zombie for as long as its parent likes.
+ */
 function processStartOf(pid: number): string | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
 }
 
 function readPidNamespace(): string | null {

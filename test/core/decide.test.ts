@@ -1,0 +1,229 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  decideErasure,
+  decideEvent,
+  decideHalfLife,
+  decideKeyRotation,
+  decidePeerStatus,
+  decidePreTrust,
+  decideRegistration,
+  decideWithdrawal,
+  readAgain,
+} from '../../src/core/decide.js';
+import type { EventAccepted } from '../../src/core/records.js';
+import { momentOf, trustOf } from '../../src/core/score.js';
+import type { Outcome } from '../../src/errors.js';
+import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
+
+function codeOf(outcome: Outcome<unknown>): string {
+  return outcome.ok ? 'ok' : outcome.code;
+}
+
+test('the checks of an event come in the order of the contract', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'a', { eventId: 'taken' });
+  const faults = {
+    schemaVersion: '2.0.0',
+    peerId: 'peer-1',
+    gameId: 'other',
+    subject: null,
+    timestamp: t0 + 2 * dayMs,
+    eventId: 'taken',
+  };
+  const order = [
+    ['schemaVersion', 'unsupported_schema_version'],
+    ['peerId', 'peer_id_mismatch'],
+    ['gameId', 'game_id_not_registered'],
+    ['subject', 'subject_hash_required'],
+    ['timestamp', 'timestamp_in_future'],
+    ['eventId', 'duplicate_event'],
+  ] as const;
+  const remaining: Record<string, unknown> = { ...faults };
+  for (const [field, code] of order) {
+    const submission = given.submission(0, 'a', remaining);
+    assert.is(codeOf(decideEvent(given.state, 0, submission, t0)), code);
+    delete remaining[field];
+  }
+  assert.is(codeOf(decideEvent(given.state, 0, given.submission(0, 'a'), t0)), 'ok');
+});
+
+test('without authentication the body names the peer: unknown, then not active', () => {
+  const given = new Given().peers(1);
+  const submit = (peerId: string) => codeOf(decideEvent(given.state, null, given.submission(0, 'a', { peerId }), t0));
+  assert.is(submit('nobody'), 'unknown_peer');
+  given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status: 'suspended', by: 't' }, t0).records, t0);
+  assert.is(submit('peer-0'), 'peer_not_active');
+});
+
+test('exactly 24 hours ahead is accepted, a millisecond more is not', () => {
+  const given = new Given().peers(1);
+  assert.is(codeOf(given.event(0, 'a', { timestamp: t0 + dayMs })), 'ok');
+  assert.is(codeOf(given.event(0, 'a', { timestamp: t0 + dayMs + 1 })), 'timestamp_in_future');
+});
+
+test('an event of the year 1 is accepted and worth nothing', () => {
+  const given = new Given(1).peers(1);
+  assert.is(codeOf(given.event(0, 'a', { timestamp: Date.parse('0001-01-01T00:00:00Z') })), 'ok');
+  assert.is(trustOf(given.state, given.row('a'), momentOf(given.state, t0)).score, 50);
+});
+
+test('a duplicate tells its own peer when the first arrived, and another peer nothing', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'a', { eventId: 'x' }, t0 + 5);
+  given.event(0, 'a', {}, t0 + 9);
+  const own = decideEvent(given.state, 0, given.submission(0, 'b', { eventId: 'x' }), t0 + 10);
+  assert.equal(own.ok ? null : own.details, {
+    event_id: 'x',
+    originally_received_at: '2026-01-01T00:00:00.005Z',
+  });
+  const other = decideEvent(given.state, 1, given.submission(1, 'b', { eventId: 'x' }), t0 + 10);
+  assert.equal(other.ok ? null : other.details, { event_id: 'x', owner: 'other' });
+});
+
+test('registration beyond the bound is refused', () => {
+  const given = new Given().peers(2);
+  const command = { peerId: 'p', peerName: 'P', gameIds: ['g'], keyDigest: 'k', by: 't' };
+  assert.is(codeOf(decideRegistration(given.state, { ...bounds, peersMax: 2 }, command, t0).outcome), 'overloaded');
+});
+
+test('revocation is final, suspension is not', () => {
+  const given = new Given().peers(1);
+  const change = (status: 'active' | 'suspended' | 'revoked') => {
+    const decision = decidePeerStatus(given.state, { peerId: 'peer-0', status, by: 't' }, t0);
+    given.apply(decision.records, t0);
+    return codeOf(decision.outcome);
+  };
+  assert.equal(
+    [change('suspended'), change('active'), change('revoked'), change('revoked'), change('active')],
+    ['ok', 'ok', 'ok', 'ok', 'peer_not_active'],
+  );
+});
+
+test('a rotated key dies at once, or when its overlap ends', () => {
+  const given = new Given().peers(1);
+  const rotate = (keyDigest: string, overlapMs: number) =>
+    given.apply(decideKeyRotation(given.state, { peerId: 'peer-0', keyDigest, overlapMs, by: 't' }, t0).records, t0);
+  const works = (digest: string, at: number) => given.state.peers.byKey(digest, at) !== undefined;
+  rotate('second', 0);
+  assert.equal([works('key-0', t0), works('second', t0)], [false, true]);
+  rotate('third', 1000);
+  assert.equal([works('second', t0 + 999), works('second', t0 + 1000), works('third', t0)], [true, false, true]);
+});
+
+test('a revoked peer leaves the pre-trusted and cannot come back', () => {
+  const given = new Given().peers(2);
+  const preTrust = (change: 'add' | 'remove', peerId: string) => {
+    const decision = decidePreTrust(given.state, { change, peerId, by: 't' }, t0);
+    given.apply(decision.records, t0);
+    return codeOf(decision.outcome);
+  };
+  assert.is(preTrust('add', 'peer-0'), 'ok');
+  assert.is(preTrust('add', 'nobody'), 'unknown_peer');
+  assert.equal(given.state.preTrusted, [0]);
+  given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status: 'revoked', by: 't' }, t0).records, t0);
+  assert.equal(given.state.preTrusted, []);
+  assert.is(preTrust('add', 'peer-0'), 'peer_not_active');
+});
+
+function withdraw(given: Given, caller: number | null, eventSeq: number, now = t0) {
+  const event = given.records[eventSeq - 1]!.record as EventAccepted;
+  const decision = decideWithdrawal(given.state, { caller, eventSeq, event, asOf: given.state.rewrites }, now);
+  if (decision === readAgain) throw new Error('stale');
+  given.apply(decision.records, now);
+  return codeOf(decision.outcome);
+}
+
+test('a withdrawal leaves the pair as if the event had never been', () => {
+  const given = new Given(30).peers(1);
+  given.event(0, 'a');
+  const { value: seq } = given.event(0, 'a', { severity: 0.3 }) as { value: number };
+  given.event(0, 'b');
+  assert.is(withdraw(given, 0, seq, t0 + dayMs), 'ok');
+  const at = momentOf(given.state, t0 + dayMs);
+  const a = trustOf(given.state, given.row('a'), at);
+  assert.ok(Math.abs(a.score - trustOf(given.state, given.row('b'), at).score) < 1e-9);
+  assert.is(a.eventCount, 1);
+});
+
+test('a player whose only event was withdrawn is neutral with confidence 0, and stays known', () => {
+  const given = new Given().peers(1);
+  const { value: seq } = given.event(0, 'a') as { value: number };
+  withdraw(given, 0, seq);
+  const { score, confidence, verdict, eventCount } = trustOf(given.state, given.row('a'), momentOf(given.state, t0));
+  assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
+});
+
+test('only the peer that sent an event withdraws it, once', () => {
+  const given = new Given().peers(2);
+  const { value: seq } = given.event(0, 'a') as { value: number };
+  assert.is(withdraw(given, 1, seq), 'event_not_found');
+  assert.is(withdraw(given, 0, seq), 'ok');
+  assert.is(withdraw(given, 0, seq), 'event_not_found');
+});
+
+test('a withdrawal holds over a change of half-life', () => {
+  const given = new Given(30).peers(1);
+  const { value: seq } = given.event(0, 'a') as { value: number };
+  given.event(0, 'a', { eventType: 'commendation' });
+  given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+  withdraw(given, 0, seq, t0 + 11 * dayMs);
+  const entry = given.state.subjects.firstEntry(given.row('a'));
+  assert.is(given.state.subjects.entries.lowering(entry), 0);
+  assert.ok(given.state.subjects.entries.raising(entry) > 0);
+});
+
+test('a change of half-life moves no score at its moment', () => {
+  const given = new Given(30).peers(1);
+  given.event(0, 'a');
+  const later = t0 + 20 * dayMs;
+  const score = () => trustOf(given.state, given.row('a'), momentOf(given.state, later)).score;
+  const before = score();
+  given.apply(decideHalfLife(given.state, 5, later).records, later);
+  assert.ok(Math.abs(score() - before) < 1e-12);
+  given.apply(decideHalfLife(given.state, 0, later).records, later);
+  assert.ok(Math.abs(score() - before) < 1e-12);
+});
+
+const erasure = (player: string, caller = 0) => ({ caller, subject: subjectOf(player), commitment: 'c', by: 't' });
+
+test('erasure is bounded by a quota in a sliding day, which binds no operator', () => {
+  const given = new Given().peers(1);
+  const erase = (player: string, caller: number, now: number) => {
+    given.event(0, player, {}, now);
+    const decision = decideErasure(given.state, bounds, erasure(player, caller), now);
+    given.apply(decision.records, now);
+    return decision.outcome;
+  };
+  for (let i = 0; i < 3; i++) assert.is(codeOf(erase(`p${i}`, 0, t0 + i * 1000)), 'ok');
+  const fourth = erase('p3', 0, t0 + 3000);
+  assert.is(codeOf(fourth), 'erasure_quota_exceeded');
+  assert.is(fourth.ok ? 0 : fourth.retryAfterS, 86_397);
+  assert.is(codeOf(erase('p4', -2, t0 + 3000)), 'ok');
+  assert.is(codeOf(erase('p5', 0, t0 + dayMs)), 'ok');
+  assert.is(codeOf(erase('p6', 0, t0 + dayMs)), 'erasure_quota_exceeded');
+});
+
+test('an erased subject is unknown at once; what only the operator may erase is pending first', () => {
+  const given = new Given().peers(1);
+  given.event(0, 'a');
+  const asked = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0);
+  given.apply(asked.records, t0);
+  assert.ok(given.row('a') >= 0);
+  assert.is(given.state.pendingErasures.length, 1);
+  const done = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a', -2), t0);
+  given.apply(done.records, t0);
+  assert.is(given.row('a'), -1);
+  assert.is(given.state.pendingErasures.length, 0);
+  assert.is(codeOf(decideErasure(given.state, bounds, erasure('a'), t0).outcome), 'subject_not_found');
+});
+
+test('an event that was erased cannot be withdrawn, even where the log still shows it', () => {
+  const given = new Given().peers(1);
+  const { value: seq } = given.event(0, 'a') as { value: number };
+  given.apply(decideErasure(given.state, bounds, erasure('a'), t0).records, t0);
+  given.event(0, 'a');
+  assert.is(withdraw(given, 0, seq), 'event_not_found');
+});
+
+test.run();

@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EventIds } from '../../src/core/event-ids.js';
+
+const tag = (i: number) => hash('sha256', `id ${i}`, 'binary').slice(0, 10);
+
+test('every id is found under its own record and peer, and no other is', () => {
+  const ids = new EventIds();
+  const count = 200_000;
+  for (let i = 0; i < count; i++) ids.insert(tag(i), i + 1 + (i % 3) * 0x100000000, i % 65_535);
+  assert.is(ids.size, count);
+  for (let i = 0; i < count; i++) {
+    assert.is(ids.seqOf(tag(i)), i + 1 + (i % 3) * 0x100000000);
+    assert.is(ids.peerOf(tag(i)), i % 65_535);
+  }
+  for (let i = count; i < 2 * count; i++) assert.is(ids.seqOf(tag(i)), 0);
+});
+
+test('a walk meets every id once', () => {
+  const ids = new EventIds();
+  for (let i = 0; i < 5_000; i++) ids.insert(tag(i), i + 1, 3);
+  const seen = new Map([...ids].map(([t, seq]) => [t, seq]));
+  assert.is(seen.size, 5_000);
+  for (let i = 0; i < 5_000; i++) assert.is(seen.get(tag(i)), i + 1);
+});
+
+test('a repeated id stops the process, since decide should have refused it', () => {
+  const ids = new EventIds();
+  ids.insert(tag(1), 1, 0);
+  assert.throws(() => ids.insert(tag(1), 2, 0), /repeats an id/);
+});
+
+test.run();

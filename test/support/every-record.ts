@@ -1,0 +1,71 @@
+/** One record of every type, with unlike values: what formats are tested with. Fixtures are made of these, so they never change. */
+import type { AuditPart, LogRecord } from '../../src/core/records.js';
+
+const audit: AuditPart = { action: 'a', actor: 'b', target: 'c', prev_hash: '0'.repeat(64), hash: '1'.repeat(64) };
+const subject = 'ab'.repeat(32);
+
+export const everyRecord: readonly LogRecord[] = [
+  {
+    type: 'group_formed',
+    group_id: 'grüppe',
+    identity_mode: 'privacy-first',
+    environment: 'staging',
+    salt_digest: '22'.repeat(32),
+    node_secret: '33'.repeat(32),
+    half_life_days: 30,
+    epoch: 1_700_000_000_000,
+    audit,
+  },
+  {
+    type: 'peer_registered',
+    peer: 0,
+    peer_id: 'aaaaaaaa-0000-4000-8000-000000000000',
+    peer_name: 'Peer ☃',
+    game_ids: ['g1', 'g2'],
+    contact_email: 'a@example.com',
+    key_digest: '44'.repeat(32),
+    audit,
+  },
+  { type: 'peer_status_changed', peer: 0, status: 'suspended', audit },
+  { type: 'peer_key_rotated', peer: 0, key_digest: '55'.repeat(32), old_key_until: 1_700_000_100_000, audit },
+  { type: 'pre_trust_set', peers: [0], configured: 'aaaaaaaa-0000-4000-8000-000000000000', audit },
+  { type: 'half_life_changed', half_life_days: 7, epoch: 1_700_000_200_000, factor: 0.5, audit },
+  { type: 'epoch_moved', epoch: 1_700_000_300_000, factor: 2 ** -300 },
+  {
+    type: 'event_accepted',
+    peer: 0,
+    subject: Buffer.from(subject, 'hex'),
+    event_id: 'secret-event-id',
+    event_type: 1,
+    game: 1,
+    schema_version: '1.2.3-beta.1',
+    severity: 0.8,
+    timestamp: 1_699_999_999_999,
+    mass: -0.123456789,
+    prev: 4_294_967_296,
+  },
+  { type: 'event_gone', peer: 65_534, id_tag: '\x00\xff23456789', prev: 12 },
+  {
+    type: 'event_withdrawn',
+    peer: 0,
+    subject,
+    event_seq: 8,
+    lowering: 0.1,
+    raising: 0,
+    count: 3,
+    updated_at: 1_700_000_400_000,
+    prev: 8,
+  },
+  { type: 'erasure_requested', peer: -1, subject: null, audit },
+  { type: 'subject_erased', peer: -2, subject, events: 4, audit },
+  { type: 'batches_rewritten', batches: [[1, '66'.repeat(32)]], done: null },
+  {
+    type: 'weights_published',
+    based_on_seq: 11,
+    computed_at: 1_700_000_500_000,
+    pi: 0.21,
+    tau: Float64Array.of(1, 0.5),
+    a: Float64Array.of(1.4, 3.5),
+    b: Float64Array.of(0, 2 / 3),
+  },
+];

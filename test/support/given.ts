@@ -1,0 +1,99 @@
+/** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
+import { hash } from 'node:crypto';
+import { auditPart, auditStart } from '../../src/core/audit.js';
+import type { EventSubmission } from '../../src/core/commands.js';
+import { decideEpoch, decideEvent, decideRegistration } from '../../src/core/decide.js';
+import type { GroupFormed, LogRecord } from '../../src/core/records.js';
+import { GroupState } from '../../src/core/state.js';
+import type { Outcome } from '../../src/errors.js';
+
+/** 2026-01-01T00:00:00Z */
+export const t0 = Date.UTC(2026, 0, 1);
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+export const salt = Buffer.from('a salt of sixteen bytes');
+
+export const bounds = { peersMax: 100, erasureQuotaPerDay: 3, erasureMode: 'peer' } as const;
+
+export function formedRecord(halfLifeDays = 0): GroupFormed {
+  return {
+    type: 'group_formed',
+    group_id: 'test',
+    identity_mode: 'privacy-first',
+    environment: 'dev',
+    salt_digest: '00',
+    node_secret: '11'.repeat(32),
+    half_life_days: halfLifeDays,
+    epoch: t0,
+    audit: auditPart(auditStart, 1, t0, { action: 'group_formed', actor: 'test', target: 'test' }),
+  };
+}
+
+/** The subject of a short name. */
+export function subjectOf(name: string): Buffer {
+  return hash('sha256', name, 'buffer');
+}
+
+/** A state under test, and every record that made it. */
+export class Given {
+  readonly state: GroupState;
+  readonly records: { record: LogRecord; at: number }[] = [];
+  #events = 0;
+
+  constructor(halfLifeDays = 0) {
+    const formed = formedRecord(halfLifeDays);
+    this.state = new GroupState(formed, salt);
+    this.apply([formed], t0);
+  }
+
+  apply(records: readonly LogRecord[], at: number): void {
+    for (const record of records) {
+      this.state.apply(record, at);
+      this.records.push({ record, at });
+    }
+  }
+
+  /** Registers peers named `peer-0`, `peer-1`, … with the games g1 and g2. */
+  peers(count: number): this {
+    for (let i = 0; i < count; i++) {
+      const index = this.state.peers.size;
+      const command = {
+        peerId: `peer-${index}`,
+        peerName: `Peer ${index}`,
+        gameIds: ['g1', 'g2'],
+        keyDigest: `key-${index}`,
+        by: 'test',
+      };
+      this.apply(decideRegistration(this.state, bounds, command, t0).records, t0);
+    }
+    return this;
+  }
+
+  submission(peer: number, player: string, more: Partial<EventSubmission> = {}): EventSubmission {
+    return {
+      schemaVersion: '1.0.0',
+      eventId: `event-${this.#events++}`,
+      eventType: 'report_cheating',
+      peerId: `peer-${peer}`,
+      subject: subjectOf(player),
+      gameId: 'g1',
+      severity: 1,
+      timestamp: t0,
+      ...more,
+    };
+  }
+
+  /** Decides an event of a peer and applies what comes of it; answers the event's sequence number. */
+  event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0): Outcome<number> {
+    const moved = decideEpoch(this.state, now);
+    if (moved !== null) this.apply([moved], now);
+    const decided = decideEvent(this.state, peer, this.submission(peer, player, more), now);
+    if (!decided.ok) return decided;
+    this.apply([decided.value.event], now);
+    return { ok: true, value: this.state.lastSeq };
+  }
+
+  row(player: string): number {
+    return this.state.subjects.find(subjectOf(player));
+  }
+}

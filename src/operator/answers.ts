@@ -1,0 +1,153 @@
+/** Answers each command of the operator from the group: requests into calls, views into wire values. No sockets here. */
+import { granted, type Outcome } from '../errors.js';
+import type { AuditEntry, GroupApi, PeerView, VerifyReport } from '../group/api.js';
+import type {
+  AuditEntryValue,
+  CommandName,
+  PeerValue,
+  PreTrustValue,
+  Requests,
+  Values,
+  VerifyValue,
+} from './protocol.js';
+
+export type Answers = {
+  readonly [C in CommandName]: (request: Requests[C]) => Outcome<Values[C]> | Promise<Outcome<Values[C]>>;
+};
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function actorOf(request: { readonly by?: string }): string {
+  return request.by === undefined ? 'operator' : `operator:${request.by}`;
+}
+
+function mapped<T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> {
+  return outcome.ok ? granted(to(outcome.value)) : outcome;
+}
+
+function peerValue(peer: PeerView): PeerValue {
+  return {
+    peer_id: peer.peerId,
+    peer_name: peer.peerName,
+    game_ids: peer.gameIds,
+    status: peer.status,
+    registered_at: isoTime(peer.registeredAt),
+    event_count: peer.eventCount,
+    pre_trusted: peer.preTrusted,
+    weight: peer.weight,
+    tau: peer.tau,
+    a: peer.a,
+    b: peer.b,
+  };
+}
+
+function auditEntryValue(entry: AuditEntry): AuditEntryValue {
+  const { seq, at, action, actor, target, prevHash, hash } = entry;
+  return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
+}
+
+/** A report in the words of the wire; also for one that was made without a node. */
+export function verifyValue(report: VerifyReport): VerifyValue {
+  const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
+  return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
+}
+
+export function answersOf(group: GroupApi): Answers {
+  function preTrustValue(peerIds: readonly string[]): PreTrustValue {
+    const peers = peerIds.map((peerId) => group.peerById(peerId)).filter((peer) => peer !== undefined);
+    return {
+      pre_trusted: peers.map(({ peerId, peerName, status }) => ({ peer_id: peerId, peer_name: peerName, status })),
+    };
+  }
+
+  return {
+    status() {
+      const { identity, weights, ...status } = group.status();
+      return granted({
+        group_id: identity.groupId,
+        identity_mode: identity.identityMode,
+        environment: identity.environment,
+        ready: status.ready,
+        reason: status.reason ?? null,
+        last_seq: status.lastSeq,
+        weights: {
+          based_on_seq: weights.basedOnSeq,
+          computed_at: weights.computedAt === null ? null : isoTime(weights.computedAt),
+        },
+        counts: status.counts,
+        half_life_days: status.halfLifeDays,
+        pre_trusted: status.preTrusted,
+        mailbox: status.mailbox,
+        snapshots: status.snapshots,
+        pending_erasures: status.pendingErasures,
+        owner_epoch: status.ownerEpoch,
+      });
+    },
+
+    'peers-list'({ from, limit }) {
+      // One more than asked for, to know whether there is a next page.
+      const peers = group.peers(from, limit + 1);
+      return granted({ data: peers.slice(0, limit).map(peerValue), next_from: peers[limit]?.index ?? null });
+    },
+
+    async 'peers-add'(request) {
+      const registration = {
+        peerName: request.peer_name,
+        gameIds: request.game_ids,
+        ...(request.contact_email === undefined ? {} : { contactEmail: request.contact_email }),
+      };
+      const outcome = await group.register(registration, actorOf(request));
+      return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
+    },
+
+    async 'peers-status'(request) {
+      return mapped(await group.setPeerStatus(request.peer_id, request.status, actorOf(request)), peerValue);
+    },
+
+    async 'peers-rotate-key'(request) {
+      const outcome = await group.rotateKey(request.peer_id, request.overlap_ms, actorOf(request));
+      return mapped(outcome, ({ peer, apiKey }) => ({
+        ...peerValue(peer),
+        api_key: apiKey,
+        overlap_ms: request.overlap_ms,
+      }));
+    },
+
+    'pretrust-list': () => granted(preTrustValue(group.status().preTrusted)),
+
+    async 'pretrust-change'(request) {
+      const outcome = await group.preTrust(request.change, request.peer_id, actorOf(request));
+      return mapped(outcome, ({ preTrusted }) => preTrustValue(preTrusted));
+    },
+
+    async erase(request) {
+      const subjectHash = request.subject_hash.toLowerCase();
+      const outcome = await group.confirmErasure(Buffer.from(subjectHash, 'hex'), actorOf(request));
+      return mapped(outcome, ({ status, eventsErased, erasedAt, receipt }) => ({
+        subject_hash: subjectHash,
+        status,
+        events_erased: eventsErased,
+        erased_at: isoTime(erasedAt),
+        receipt,
+      }));
+    },
+
+    async 'audit-tail'({ count }) {
+      return mapped(await group.auditTail(count), ({ entries }) => ({ data: entries.map(auditEntryValue) }));
+    },
+
+    async 'audit-page'({ after, limit }) {
+      const outcome = await group.audit(after, limit);
+      return mapped(outcome, ({ entries, nextAfter }) => ({
+        data: entries.map(auditEntryValue),
+        next_after: nextAfter,
+      }));
+    },
+
+    async verify() {
+      return mapped(await group.verify(), verifyValue);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** The command's end of the operator's socket: one request, one answer. */
+import { request as httpRequest } from 'node:http';
+import { limits } from '../limits.js';
+import { findPlace } from './place.js';
+import { type CommandName, commandPath, type Requests, type Values } from './protocol.js';
+
+/** What a command ends with where it is not done: its stable code, and the exit code that goes with it. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly exitCode: 1 | 2 | 3 = 1,
+    readonly details: unknown = undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** No node serves the folder: nothing was asked, and nothing was done. */
+export class NoNodeError extends OperatorError {
+  constructor(dir: string) {
+    super('no_node', `no node runs on ${dir}; start one, or name its folder with --data-dir or DATA_DIR`, 3);
+  }
+}
+
+/** Commands whose work grows with the store: they may take as long as they need. */
+const slow: ReadonlySet<CommandName> = new Set(['erase', 'audit-tail', 'audit-page', 'verify']);
+
+/** The value of a command. Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
+export async function callNode<C extends CommandName>(dir: string, command: C, body: Requests[C]): Promise<Values[C]> {
+  const answer = parsed(await post(dir, command, JSON.stringify(body)));
+  if (answer.ok === true) return answer.value as Values[C];
+  throw new OperatorError(String(answer.code), String(answer.error), 1, answer.details);
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer === 'object' && answer !== null) return { ...answer };
+  } catch {
+    // Told below, as everything else that is no answer.
+  }
+  throw new OperatorError('no_answer', 'the node gave an answer that this command does not understand');
+}
+
+/** The place of the node's socket. */
+function placeOf(dir: string): string | undefined {
+  try {
+    return findPlace(dir);
+  } catch (error) {
+    throw isDenied(error) ? denied(dir) : error;
+  }
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+}
+
+function denied(path: string): OperatorError {
+  return new OperatorError('access_denied', `${path} is closed to this user; run as the user of the node`);
+}
+
+async function post(dir: string, command: CommandName, body: string): Promise<string> {
+  const socketPath = placeOf(dir);
+  if (socketPath === undefined) throw new NoNodeError(dir);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({
+      socketPath,
+      method: 'POST',
+      path: commandPath + command,
+      headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+      agent: false,
+      ...(slow.has(command) ? {} : { timeout: limits.requestTimeoutMs }),
+    });
+    const lost = (): void =>
+      reject(new OperatorError('no_answer', 'the node did not answer; whether it did what was asked is not known'));
+    request.on('timeout', () => request.destroy(new Error('silent')));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.syscall !== 'connect') lost();
+      else reject(isDenied(error) ? denied(socketPath) : new NoNodeError(dir));
+    });
+    request.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve(text));
+      response.on('error', lost);
+    });
+    request.end(body);
+  });
+}

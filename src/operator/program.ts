@@ -1,0 +1,273 @@
+/** The command's arguments and help, and what each part asks of the node. */
+import { statSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import type { PeerStatus } from '../core/vocabulary.js';
+import type { VerifyReport } from '../group/api.js';
+import { limits } from '../limits.js';
+import { verifyValue } from './answers.js';
+import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
+import { verifyChain } from './audit-chain.js';
+import { callNode, NoNodeError, OperatorError } from './client.js';
+import {
+  type AuditEntryValue,
+  type CommandName,
+  checkRequest,
+  type PeerValue,
+  type Requests,
+  type Values,
+} from './protocol.js';
+import * as show from './shown.js';
+import { printable } from './table.js';
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Characters in a line; Infinity where the output is no terminal. */
+  readonly width: number;
+  /** Asks a person yes or no; null where there is nobody to ask. */
+  readonly confirm: ((question: string) => Promise<boolean>) | null;
+}
+
+export interface CommandDeps {
+  readonly terminal: Terminal;
+  readonly version: string;
+  /** The data folder where `--data-dir` does not name one. Throws `OperatorError` where it cannot be told. */
+  defaultDir(): string;
+  /** Verifies the whole store of a folder without a node. */
+  verifyFolder(dir: string): Promise<VerifyReport>;
+}
+
+/** What the commands work with. */
+interface Session {
+  readonly terminal: Terminal;
+  dir(): string;
+  /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */
+  ask<C extends CommandName>(command: C, request: Requests[C]): Promise<Values[C]>;
+  verifyFolder(dir: string): Promise<VerifyReport>;
+  /** Takes what the command ends with. */
+  done(shown: show.Shown): void;
+}
+
+/** Options of every command that changes something. */
+interface Signed {
+  readonly by?: string;
+}
+
+const helpWidthMax = 100;
+const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
+
+/** The whole command line. With `json`, help that nobody asked for is not printed. */
+export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Shown) => void): Command {
+  const { terminal } = deps;
+  const program = new Command('ptf')
+    .description('Operates a running node of the peer trust federation, found by its data folder.')
+    .version(deps.version, '--version', 'print the version')
+    .option('--json', 'print one JSON document')
+    .option('--data-dir <folder>', 'data folder of the node (default: DATA_DIR, also from .env, else ./snapshots)')
+    .addHelpText('after', examples('status', 'peers list --json', 'verify --data-dir /var/lib/ptf'))
+    .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 no node')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: json ? () => {} : terminal.err,
+      // Told once, in the form of every other error.
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
+      getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
+    })
+    .exitOverride();
+  const dir = (): string => program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir();
+  const session: Session = {
+    terminal,
+    dir,
+    async ask(command, request) {
+      const checked = checkRequest(command, request);
+      if (!checked.ok) throw new OperatorError('wrong_usage', checked.text ?? 'not valid', 2, checked.details);
+      return callNode(dir(), command, request);
+    },
+    verifyFolder: deps.verifyFolder,
+    done,
+  };
+  addStatus(program, session);
+  addPeers(program, session);
+  addPreTrust(program, session);
+  addErase(program, session);
+  addAudit(program, session);
+  addVerify(program, session);
+  return program;
+}
+
+function addStatus(program: Command, { ask, done }: Session): void {
+  program
+    .command('status')
+    .description('show what the node serves and how it stands')
+    .addHelpText('after', examples('status', 'status --json --data-dir /var/lib/ptf'))
+    .action(async () => done(show.showStatus(await ask('status', {}))));
+}
+
+function addPeers(program: Command, session: Session): void {
+  const peers = program.command('peers').description('list, add and change the peers of the group');
+  peers.addHelpText('after', examples('peers list', `peers suspend ${exampleId}`));
+  peers
+    .command('list')
+    .description('list all peers, oldest first')
+    .addHelpText('after', examples('peers list', 'peers list --json'))
+    .action(async () => session.done(show.showPeers(await allPeers(session))));
+  addPeersAdd(peers, session);
+  const setStatus = async (peerId: string, status: PeerStatus, { by }: Signed): Promise<void> => {
+    session.done(show.showPeer(await session.ask('peers-status', { peer_id: peerId, status, ...signature(by) })));
+  };
+  signed(peers.command('suspend <id>'))
+    .description('refuse what the peer submits until it is reinstated')
+    .addHelpText('after', examples(`peers suspend ${exampleId} --by alice`))
+    .action((id: string, options: Signed) => setStatus(id, 'suspended', options));
+  signed(peers.command('reinstate <id>'))
+    .description('make a suspended peer active again')
+    .addHelpText('after', examples(`peers reinstate ${exampleId}`))
+    .action((id: string, options: Signed) => setStatus(id, 'active', options));
+  signed(peers.command('revoke <id>'))
+    .description('end a peer for good: it may never act again, and its evidence has no weight')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', examples(`peers revoke ${exampleId} --yes`))
+    .action(async (id: string, options: Signed & { readonly yes?: true }) => {
+      const { confirm } = session.terminal;
+      const question = `Revoke ${printable(id)}? This is final, and takes all weight from its evidence.`;
+      if (options.yes !== true && confirm !== null && !(await confirm(question))) {
+        throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
+      }
+      await setStatus(id, 'revoked', options);
+    });
+  addPeersRotateKey(peers, session);
+}
+
+function addPeersAdd(peers: Command, { ask, done }: Session): void {
+  interface Options extends Signed {
+    readonly name: string;
+    readonly games: readonly string[];
+    readonly email?: string;
+  }
+  signed(peers.command('add'))
+    .description('register a peer and show its API key, once')
+    .requiredOption('--name <name>', 'display name of the peer')
+    .requiredOption('--games <ids>', 'games it may submit events for, with commas between', parseNames)
+    .option('--email <address>', 'where to reach its operator; never public')
+    .addHelpText('after', examples('peers add --name "Arena EU 1" --games chess,go --email ops@example.com'))
+    .action(async ({ name, games, email, by }: Options) => {
+      const contact = email === undefined ? {} : { contact_email: email };
+      const request = { peer_name: name, game_ids: games, ...contact, ...signature(by) };
+      done(show.showAddedPeer(await ask('peers-add', request)));
+    });
+}
+
+function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
+  const overlap = new Option('--overlap <time>', 'keep the old key alive for so long: 30s, 15m, 1h; at most 24h');
+  signed(peers.command('rotate-key <id>'))
+    .description('give a peer a new API key, shown once')
+    .addOption(overlap.argParser(parseOverlap).default(0, 'the old key dies at once'))
+    .addHelpText('after', examples(`peers rotate-key ${exampleId}`, `peers rotate-key ${exampleId} --overlap 1h`))
+    .action(async (id: string, options: Signed & { readonly overlap: number }) => {
+      const request = { peer_id: id, overlap_ms: options.overlap, ...signature(options.by) };
+      done(show.showRotatedKey(await ask('peers-rotate-key', request)));
+    });
+}
+
+async function allPeers({ ask }: Session): Promise<PeerValue[]> {
+  const peers: PeerValue[] = [];
+  let from: number | null = 0;
+  while (from !== null) {
+    const page: Values['peers-list'] = await ask('peers-list', { from, limit: limits.pageMax });
+    peers.push(...page.data);
+    from = page.next_from;
+  }
+  return peers;
+}
+
+function addPreTrust(program: Command, { ask, done }: Session): void {
+  const pretrust = program
+    .command('pretrust')
+    .description("keep the group's set of pre-trusted peers, 1 to 3 as a rule")
+    .addHelpText('after', examples('pretrust list', `pretrust add ${exampleId} --by alice`));
+  pretrust
+    .command('list')
+    .description('list the pre-trusted peers')
+    .addHelpText('after', examples('pretrust list'))
+    .action(async () => done(show.showPreTrust(await ask('pretrust-list', {}))));
+  for (const change of ['add', 'remove'] as const) {
+    signed(pretrust.command(`${change} <id>`))
+      .description(change === 'add' ? 'floor the influence of a peer' : 'take a peer out of the set')
+      .addHelpText('after', examples(`pretrust ${change} ${exampleId} --by alice`))
+      .action(async (id: string, { by }: Signed) => {
+        done(show.showPreTrust(await ask('pretrust-change', { change, peer_id: id, ...signature(by) })));
+      });
+  }
+}
+
+function addErase(program: Command, { ask, done }: Session): void {
+  signed(program.command('erase'))
+    .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
+    .description('erase all that is stored of a player; confirms what peers asked for in operator mode')
+    .addHelpText('after', examples(`erase ${'5f'.repeat(32)}`))
+    .action(async (hash: string, { by }: Signed) => {
+      done(show.showErasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
+    });
+}
+
+function addAudit(program: Command, session: Session): void {
+  const { ask, done } = session;
+  const audit = program
+    .command('audit')
+    .description('read and check the audit log')
+    .addHelpText('after', examples('audit tail', 'audit verify'));
+  audit
+    .command('tail')
+    .description('show the newest entries, oldest of them first')
+    .option('--count <number>', `how many, 1 to ${limits.pageMax}`, parseCount, 20)
+    .addHelpText('after', examples('audit tail', 'audit tail --count 100 --json'))
+    .action(async ({ count }: { readonly count: number }) => {
+      done(show.showAudit((await ask('audit-tail', { count })).data));
+    });
+  audit
+    .command('verify')
+    .description('fetch every entry and recompute the chain of hashes here')
+    .addHelpText('after', examples('audit verify', 'audit verify --json'))
+    .action(async () => done(show.showChain(await verifyChain(auditPages(session)))));
+}
+
+/** Pages of the audit log, oldest first. */
+async function* auditPages({ ask }: Session): AsyncGenerator<readonly AuditEntryValue[]> {
+  let after: number | null = 0;
+  while (after !== null) {
+    const page: Values['audit-page'] = await ask('audit-page', { after, limit: limits.pageMax });
+    yield page.data;
+    after = page.next_after;
+  }
+}
+
+function addVerify(program: Command, { ask, done, dir, verifyFolder }: Session): void {
+  const verify = async (): Promise<show.Shown> => {
+    try {
+      return show.showVerification(await ask('verify', {}), 'node');
+    } catch (error) {
+      const isThere = statSync(dir(), { throwIfNoEntry: false })?.isDirectory() === true;
+      if (!(error instanceof NoNodeError) || !isThere) throw error;
+      return show.showVerification(verifyValue(await verifyFolder(dir())), 'folder');
+    }
+  };
+  program
+    .command('verify')
+    .description('check the whole store: log, chain, snapshots, audit; without a node, the folder itself')
+    .addHelpText('after', examples('verify', 'verify --data-dir /backup/ptf'))
+    .action(async () => done(await verify()));
+}
+
+function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ptf ${line}`).join('\n')}`;
+}
+
+function signed(command: Command): Command {
+  return command.option('--by <name>', 'who asks, for the audit log');
+}
+
+function signature(by: string | undefined): Signed {
+  return by === undefined ? {} : { by };
+}

@@ -1,0 +1,181 @@
+/**
+ * What the operator command and the node say to each other over the socket: each command's request, the schema that admits
+ * it, and its value. Both ends check requests with the same schemas.
+ */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
+import { granted, type Outcome, type Refusal, refused } from '../errors.js';
+import { limits } from '../limits.js';
+
+/** Who asks, for the audit log; without it the log says `operator`. */
+interface Signed {
+  readonly by?: string;
+}
+
+export interface Requests {
+  readonly status: Readonly<Record<string, never>>;
+  /** Peers numbered from `from` on. */
+  readonly 'peers-list': { readonly from: number; readonly limit: number };
+  readonly 'peers-add': Signed & {
+    readonly peer_name: string;
+    readonly game_ids: readonly string[];
+    readonly contact_email?: string;
+  };
+  readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
+  readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
+  readonly 'pretrust-list': Readonly<Record<string, never>>;
+  readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
+  readonly erase: Signed & { readonly subject_hash: string };
+  readonly 'audit-tail': { readonly count: number };
+  /** Entries with a sequence number above `after`. */
+  readonly 'audit-page': { readonly after: number; readonly limit: number };
+  readonly verify: Readonly<Record<string, never>>;
+}
+
+export type CommandName = keyof Requests;
+
+/** A peer as the operator sees it. Times are ISO 8601 in UTC here and below. */
+export interface PeerValue {
+  readonly peer_id: string;
+  readonly peer_name: string;
+  readonly game_ids: readonly string[];
+  readonly status: PeerStatus;
+  readonly registered_at: string;
+  readonly event_count: number;
+  readonly pre_trusted: boolean;
+  readonly weight: number;
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+export interface StatusValue {
+  readonly group_id: string;
+  readonly identity_mode: IdentityMode;
+  readonly environment: Environment;
+  readonly ready: boolean;
+  readonly reason: string | null;
+  readonly last_seq: number;
+  readonly weights: { readonly based_on_seq: number; readonly computed_at: string | null };
+  readonly counts: { readonly peers: number; readonly players: number; readonly events: number };
+  readonly half_life_days: number;
+  readonly pre_trusted: readonly string[];
+  readonly mailbox: { readonly commands: number; readonly bytes: number };
+  readonly snapshots: readonly number[];
+  readonly pending_erasures: number;
+  readonly owner_epoch: number;
+}
+
+export interface AuditEntryValue {
+  readonly seq: number;
+  readonly at: string;
+  readonly action: string;
+  readonly actor: string;
+  readonly target: string;
+  readonly prev_hash: string;
+  readonly hash: string;
+}
+
+export interface VerifyValue {
+  readonly ok: boolean;
+  readonly last_seq: number;
+  readonly batches: number;
+  readonly records: number;
+  readonly audit_entries: number;
+  readonly snapshots: readonly { readonly seq: number; readonly ok: boolean; readonly fault?: string }[];
+  readonly faults: readonly string[];
+}
+
+export interface PreTrustValue {
+  readonly pre_trusted: readonly {
+    readonly peer_id: string;
+    readonly peer_name: string;
+    readonly status: PeerStatus;
+  }[];
+}
+
+export interface Values {
+  readonly status: StatusValue;
+  readonly 'peers-list': { readonly data: readonly PeerValue[]; readonly next_from: number | null };
+  readonly 'peers-add': PeerValue & { readonly api_key: string };
+  readonly 'peers-status': PeerValue;
+  readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
+  readonly 'pretrust-list': PreTrustValue;
+  readonly 'pretrust-change': PreTrustValue;
+  readonly erase: {
+    readonly subject_hash: string;
+    readonly status: 'erased' | 'pending';
+    readonly events_erased: number;
+    readonly erased_at: string;
+    readonly receipt: string;
+  };
+  readonly 'audit-tail': { readonly data: readonly AuditEntryValue[] };
+  readonly 'audit-page': { readonly data: readonly AuditEntryValue[]; readonly next_after: number | null };
+  readonly verify: VerifyValue;
+}
+
+/** Where a command is posted. */
+export const commandPath = '/v1/';
+
+const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '\\S' });
+/** One line: it goes into the audit log, which people read on terminals. */
+const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: '^\\P{Cc}*\\S\\P{Cc}*$' };
+const peerId = text(limits.peerIdLength);
+
+function shape(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', additionalProperties: false, required, properties };
+}
+
+const schemas: Readonly<Record<CommandName, object>> = {
+  status: shape({}),
+  'peers-list': shape({ from: count(0, limits.peersMaxCeiling), limit: count(1, limits.pageMax) }),
+  'peers-add': shape(
+    {
+      peer_name: text(limits.peerNameLength),
+      game_ids: {
+        type: 'array',
+        minItems: 1,
+        maxItems: limits.gameIdsMax,
+        uniqueItems: true,
+        items: text(limits.gameIdLength),
+      },
+      contact_email: { type: 'string', maxLength: limits.emailLength, pattern: '^[^\\s@]+@[^\\s@]+$' },
+      by,
+    },
+    ['contact_email', 'by'],
+  ),
+  'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
+  'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  'pretrust-list': shape({}),
+  'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
+  erase: shape({ subject_hash: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' }, by }, ['by']),
+  'audit-tail': shape({ count: count(1, limits.pageMax) }),
+  'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
+  verify: shape({}),
+};
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(schemas, name);
+}
+
+const ajv = new Ajv();
+/** Compiled at first use: the command needs one of them. */
+const validators = new Map<CommandName, ValidateFunction>();
+
+/** The body as the request of `command`, or `schema_validation_failed` with the field in its text and details. */
+export function checkRequest<C extends CommandName>(command: C, body: unknown): Outcome<Requests[C]> {
+  const validate = validators.get(command) ?? ajv.compile(schemas[command]);
+  validators.set(command, validate);
+  return validate(body) ? granted(body as Requests[C]) : violation(validate.errors?.[0]);
+}
+
+function violation(error: ErrorObject | undefined): Refusal {
+  const own: unknown = error?.params.missingProperty ?? error?.params.additionalProperty;
+  const field = `${error?.instancePath ?? ''}${typeof own === 'string' ? `/${own}` : ''}`;
+  return refused('schema_validation_failed', {
+    text: `${field === '' ? 'the body' : field.slice(1)} ${error?.message ?? 'is not valid'}`,
+    details: { field, violation: error?.keyword ?? '' },
+  });
+}

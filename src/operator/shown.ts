@@ -1,0 +1,132 @@
+/** How each command's value looks to a person; `--json` prints the value itself. Pure. */
+import { limits } from '../limits.js';
+import type { ChainReport } from './audit-chain.js';
+import type { AuditEntryValue, PeerValue, PreTrustValue, StatusValue, Values, VerifyValue } from './protocol.js';
+import { printable, table } from './table.js';
+
+/** What a command ended with. */
+export interface Shown {
+  readonly value: object;
+  /** Lines for a terminal of `width` characters. */
+  lines(width: number): readonly string[];
+  /** Set where the command did its work and found something wrong: the exit code is then 1. */
+  readonly fault?: { readonly code: string; readonly error: string };
+}
+
+export function showStatus(value: StatusValue): Shown {
+  const { weights, counts, mailbox } = value;
+  const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
+  const rows = [
+    ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
+    ['ready', value.ready ? 'yes' : `no: ${value.reason}`],
+    ['last seq', String(value.last_seq)],
+    ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
+    ['peers', String(counts.peers)],
+    ['players', String(counts.players)],
+    ['events', String(counts.events)],
+    ['half-life', value.half_life_days === 0 ? 'off' : `${value.half_life_days} days`],
+    ['mailbox', `${mailbox.commands} commands, ${mailbox.bytes} bytes`],
+    ['snapshots', value.snapshots.join(', ') || 'none'],
+    ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
+    ['pending erasures', String(value.pending_erasures)],
+    ['owner epoch', String(value.owner_epoch)],
+  ];
+  return { value, lines: (width) => table(rows, width) };
+}
+
+export function showPeers(data: readonly PeerValue[]): Shown {
+  const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games'];
+  const rows = data.map((peer) => [
+    peer.peer_id,
+    peer.status,
+    peer.event_count,
+    peer.weight.toFixed(3),
+    peer.pre_trusted ? 'yes' : 'no',
+    peer.registered_at,
+    peer.peer_name,
+    peer.game_ids.join(','),
+  ]);
+  return { value: { data }, lines: (width) => (rows.length === 0 ? ['no peers'] : table(rows, width, heads)) };
+}
+
+export function showPeer(peer: PeerValue): Shown {
+  return { value: peer, lines: () => [peerLine(peer)] };
+}
+
+export function showAddedPeer(value: Values['peers-add']): Shown {
+  return { value, lines: () => [peerLine(value), ...keyLines(value.api_key)] };
+}
+
+export function showRotatedKey(value: Values['peers-rotate-key']): Shown {
+  const old =
+    value.overlap_ms === 0 ? 'The old key is dead.' : `The old key works for ${value.overlap_ms / 1000} s more.`;
+  return { value, lines: () => [peerLine(value), old, ...keyLines(value.api_key)] };
+}
+
+function peerLine(peer: PeerValue): string {
+  return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
+}
+
+/** Never cut, whatever the width: this is the only time that anybody sees it. */
+function keyLines(key: string): string[] {
+  return ['', 'API KEY, shown this once and kept nowhere. Put it into the secrets store of the peer now:', '', key, ''];
+}
+
+export function showPreTrust(value: PreTrustValue): Shown {
+  const rows = value.pre_trusted.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
+  const many = rows.length > limits.preTrustedWarnAbove;
+  const note = `More than ${limits.preTrustedWarnAbove} pre-trusted peers weaken what pre-trust is for.`;
+  return {
+    value,
+    lines: (width) =>
+      rows.length === 0
+        ? ['no pre-trusted peers']
+        : [...table(rows, width, ['peer', 'status', 'name']), ...(many ? [note] : [])],
+  };
+}
+
+export function showErasure(value: Values['erase']): Shown {
+  const rows = [
+    ['subject', value.subject_hash],
+    ['status', value.status],
+    ['events erased', String(value.events_erased)],
+    ['at', value.erased_at],
+    ['receipt', value.receipt],
+  ];
+  // The receipt is proof for whoever asked: never cut.
+  return { value, lines: () => table(rows, Number.POSITIVE_INFINITY) };
+}
+
+export function showAudit(data: readonly AuditEntryValue[]): Shown {
+  const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
+  return { value: { data }, lines: (width) => table(rows, width, ['seq', 'at', 'action', 'actor', 'target', 'hash']) };
+}
+
+export function showChain(value: ChainReport): Shown {
+  const { first_broken: broken } = value;
+  const rows = [
+    ['entries', String(value.entries)],
+    ['head hash', value.head_hash],
+  ];
+  const lines = (): string[] => table(rows, Number.POSITIVE_INFINITY);
+  if (broken === null) return { value, lines: () => [...lines(), 'The chain holds.'] };
+  const error = `the audit entry at seq ${broken.seq} ${broken.fault}`;
+  return { value, lines, fault: { code: 'audit_broken', error } };
+}
+
+/** `checked`: the running node read its own store, or this command read the folder. */
+export function showVerification(report: VerifyValue, checked: 'node' | 'folder'): Shown {
+  const value = { ...report, checked };
+  const images = report.snapshots.map(({ seq, ok }) => (ok ? String(seq) : `${seq} (damaged)`));
+  const rows = [
+    ['checked by', checked === 'node' ? 'the running node' : 'this command; no node runs'],
+    ['last seq', String(report.last_seq)],
+    ['batches', String(report.batches)],
+    ['records', String(report.records)],
+    ['audit entries', String(report.audit_entries)],
+    ['snapshots', images.join(', ') || 'none'],
+  ];
+  const lines = (width: number): string[] => table(rows, width);
+  if (report.ok) return { value, lines: (width) => [...lines(width), 'The store holds.'] };
+  return { value, lines, fault: { code: 'store_damaged', error: report.faults.join('; ') } };
+}

@@ -13,7 +13,7 @@ import {
   openLogEnvironment,
   type PageCounts,
   pageCountsOf,
-  replacedBytes,
+  replacementOf,
   seqOfKey,
   unframe,
 } from './log-environment.js';
@@ -91,7 +91,9 @@ export class LmdbLogReader implements LogReader {
 
 export interface LogOwnership {
   readonly epoch: number;
-  /** Called once when the writer closes, before the environment does. */
+  /** Stops the heartbeat; called once, before the environment closes. */
+  stop(): void;
+  /** Marks the folder free for the next owner, where it is still this one's. */
   release(): Promise<void>;
 }
 
@@ -114,10 +116,13 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (batch !== null && batch.firstSeq <= this.#lastSeq) {
       throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${this.#lastSeq}`);
     }
-    const { log } = this.environment;
+    const { log, moved } = this.environment;
     const replacements = this.reading(() => rewrites.map((rewrite) => this.#replacementOf(rewrite)));
     await this.#commit(() => {
-      for (const { key, framed } of replacements) log.put(key, framed);
+      for (const { key, framed, movesOut } of replacements) {
+        log.put(key, framed);
+        if (movesOut) moved.put(key, MOVED);
+      }
       // Appending leaves leaf pages full and moves no node from one page to another.
       return batch === null ? Promise.resolve(true) : appendValue(log, keyOfSeq(batch.firstSeq), frame(batch.bytes));
     });
@@ -138,17 +143,25 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     await removeScrubPages(this.environment, (write) => this.#commit(write));
   }
 
+  /** Releases the folder: the next start need not ask whether this process lives. */
   override async close(): Promise<void> {
+    this.#ownership.stop();
     await this.#ownership.release();
     await super.close();
   }
 
-  #replacementOf(rewrite: StoredBatch): { key: Buffer; framed: Buffer } {
+  /** Closes without a release, as a process that dies does. */
+  async abandon(): Promise<void> {
+    this.#ownership.stop();
+    await super.close();
+  }
+
+  #replacementOf(rewrite: StoredBatch): { key: Buffer; framed: Buffer; movesOut: boolean } {
     const key = keyOfSeq(rewrite.firstSeq);
     const stored = this.environment.log.getBinaryFast(key);
     if (stored === undefined) throw new Error(`there is no batch at ${rewrite.firstSeq} to replace`);
-    const storedBytes = replacedBytes(rewrite.bytes.length, stored.length, this.#pageBytes);
-    return { key, framed: frame(rewrite.bytes, storedBytes) };
+    const { storedBytes, movesOut } = replacementOf(rewrite.bytes.length, stored.length, this.#pageBytes);
+    return { key, framed: frame(rewrite.bytes, storedBytes), movesOut };
   }
 
   /** Commits what `write` puts, all or nothing, on condition that this owner still owns the folder. */
@@ -162,6 +175,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (!isWritten) throw new Error('the log refused a batch that is not its newest');
   }
 }
+
+const MOVED = Buffer.from([1]);
 
 /** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {

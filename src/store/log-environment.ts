@@ -10,6 +10,7 @@ const PAGE_HEADER_BYTES = 24;
 const NODE_HEADER_BYTES = 8;
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
+const META_PAGES = 2;
 
 /** The key of the owner record in `meta`; its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
@@ -23,12 +24,16 @@ export interface LogEnvironment {
   readonly meta: Database<Uint8Array, Uint8Array>;
   /** Zero pages, while a scrub runs. */
   readonly scrub: Database<Uint8Array, Uint8Array>;
+  /** Keys of batches whose bytes moved out of their leaf page: the next scrub writes those pages again. */
+  readonly moved: Database<Uint8Array, Uint8Array>;
 }
 
 export interface PageCounts {
   readonly pageBytes: number;
   readonly lastPage: number;
   readonly lastTxn: number;
+  /** Pages of the file that no tree and no meta page takes. */
+  readonly freePages: number;
 }
 
 /** Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. */
@@ -51,13 +56,37 @@ export function openLogEnvironment(path: string): LogEnvironment {
     log: root.openDB('log', binary),
     meta: root.openDB('meta', { ...binary, useVersions: true }),
     scrub: root.openDB('scrub', binary),
+    moved: root.openDB('moved', binary),
   };
 }
 
 /** What LMDB says of the file's pages and of its newest commit. */
 export function pageCountsOf(environment: LogEnvironment): PageCounts {
-  const stats = environment.root.getStats() as { pageSize: number; lastPageNumber: number; lastTxnId: number };
-  return { pageBytes: stats.pageSize, lastPage: stats.lastPageNumber, lastTxn: stats.lastTxnId };
+  const { root, log, meta, scrub, moved } = environment;
+  const stats = root.getStats() as TreeStats & {
+    readonly pageSize: number;
+    readonly lastPageNumber: number;
+    readonly lastTxnId: number;
+    readonly free: TreeStats;
+  };
+  const trees = [stats, stats.free, ...[log, meta, scrub, moved].map((database) => database.getStats() as TreeStats)];
+  root.resetReadTxn();
+  const takenPages = trees.reduce(
+    (pages, tree) => pages + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
+    META_PAGES,
+  );
+  return {
+    pageBytes: stats.pageSize,
+    lastPage: stats.lastPageNumber,
+    lastTxn: stats.lastTxnId,
+    freePages: stats.lastPageNumber + 1 - takenPages,
+  };
+}
+
+interface TreeStats {
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
 }
 
 /** The longest value that takes exactly one overflow page, in bytes. */
@@ -95,14 +124,22 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
   return new Uint8Array(framed.buffer.slice(start, start + length));
 }
 
+export interface Replacement {
+  /** Bytes to store for the new value, padding included. */
+  readonly storedBytes: number;
+  /** The value leaves its leaf page for overflow pages, and its old bytes stay in the gap of the leaf page. */
+  readonly movesOut: boolean;
+}
+
 /**
- * Bytes to store for a value that replaces one of `oldBytes`, so that no node in a leaf page ever shrinks, grows or moves:
- * LMDB leaves the moved bytes behind in the page's gap, where no scrub of free pages reaches them. A value in a leaf page
- * is overwritten in place at its old size, or moves out to overflow pages; one in overflow pages stays in such.
+ * How a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves bytes that shrink or move behind in the gap of a leaf
+ * page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps. So a value in a leaf page
+ * is overwritten in place at its old size, or moves out; one in overflow pages stays in such. No leaf page ever splits.
  */
-export function replacedBytes(bytes: number, oldBytes: number, pageBytes: number): number {
+export function replacementOf(bytes: number, oldBytes: number, pageBytes: number): Replacement {
   const neededBytes = LENGTH_BYTES + bytes;
   const nodeBytesMax = (((pageBytes - PAGE_HEADER_BYTES) >> 1) & ~1) - 2;
-  const wasInLeaf = NODE_HEADER_BYTES + KEY_BYTES + oldBytes <= nodeBytesMax;
-  return wasInLeaf && neededBytes <= oldBytes ? oldBytes : Math.max(neededBytes, pageBytes >> 1);
+  const isInLeaf = NODE_HEADER_BYTES + KEY_BYTES + oldBytes <= nodeBytesMax;
+  if (isInLeaf && neededBytes <= oldBytes) return { storedBytes: oldBytes, movesOut: false };
+  return { storedBytes: Math.max(neededBytes, pageBytes >> 1), movesOut: isInLeaf };
 }

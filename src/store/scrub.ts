@@ -12,17 +12,22 @@ import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environme
 export type Commit = (write: () => Promise<boolean>) => Promise<void>;
 
 const READER_LOOK_MS = 5;
-/** Pages claimed at once where few or none are free: the file grows by no more than this. */
-const PIECE_PAGES_MIN = 32;
+/** Pages claimed at once where few or none are free: the file grows by little more than this. */
+const PIECE_PAGES_MIN = 2;
+/** About as many as the last two commits freed, which cannot be claimed yet: claiming for them would only make the file grow. */
+const RECENT_PAGES = 24;
 /** A page that is taken and given back within one commit is free again and never written: a second pass takes it. */
 const PASSES = 2;
+/** Pages that a commit frees can be used two commits later, once no reader stands before them. */
+const FIRST_CLAIMS = 2;
 
+/** Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. */
 export async function scrubFreePages(environment: LogEnvironment, commit: Commit): Promise<void> {
+  await rewriteLeaves(environment, commit);
   for (let pass = 0; pass < PASSES; pass += 1) {
     const lastTxn = pageCountsOf(environment).lastTxn;
     await removeScrubPages(environment, commit);
-    // Pages freed by a commit become free for use two commits later, once no reader stands before them.
-    for (let step = 0; step < 2; step += 1) await claimPages(environment, commit, step, 1);
+    for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
     await untilReadersPass(environment, lastTxn);
     await claimAll(environment, commit);
     await removeScrubPages(environment, commit);
@@ -37,20 +42,40 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
   if (!isEmpty) await commit(() => asPromise(scrub.clearAsync()));
 }
 
+/**
+ * Writes each batch that moved out of its leaf page once more, as it is: LMDB copies the leaf page for it, without its gap.
+ */
+async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { root, log, moved } = environment;
+  for (;;) {
+    const keys = [...moved.getKeys({ limit: limits.redactionPieceBatches })];
+    const values = keys.map((key) => log.getBinary(key));
+    root.resetReadTxn();
+    if (keys.length === 0) return;
+    await commit(() => {
+      for (const [i, key] of keys.entries()) {
+        const value = values[i];
+        if (value !== undefined) log.put(key, value);
+        moved.remove(key);
+      }
+      return Promise.resolve(true);
+    });
+  }
+}
+
 /** Claims pages until LMDB had to take new ones from the end of the file, which is when no free one was left. */
 async function claimAll(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { lastPage: lastBefore, pageBytes } = pageCountsOf(environment);
   const piecePagesMax = Math.floor(limits.turnBytes / pageBytes);
-  let piecePages = PIECE_PAGES_MIN;
-  let claimed = 2;
+  let claimed = FIRST_CLAIMS;
   for (;;) {
-    await claimPages(environment, commit, claimed, piecePages);
-    claimed += piecePages;
-    const { lastPage } = pageCountsOf(environment);
+    const { lastPage, freePages } = pageCountsOf(environment);
     // A commit that a crash cut short leaves pages behind the last one, which growing overwrites.
     const fileBytes = statSync(dataFileOf(environment.path)).size;
     if (lastPage > lastBefore && fileBytes <= (lastPage + 1) * pageBytes) return;
-    piecePages = Math.min(piecePages * 2, piecePagesMax);
+    const pages = Math.max(PIECE_PAGES_MIN, Math.min(freePages - RECENT_PAGES, piecePagesMax));
+    await claimPages(environment, commit, claimed, pages);
+    claimed += pages;
   }
 }
 

@@ -1,0 +1,16 @@
+/**
+ * Claims the data folder it is given, says `owner <epoch>` or `refused`, and as owner writes one batch keyed by its epoch
+ * and stays until it is ended.
+ */
+import { claimFolder, FolderOwnedError } from '../../src/store/owner.js';
+import { batchOf } from '../contracts/log.js';
+
+try {
+  const writer = await claimFolder(process.argv[2] ?? '');
+  await writer.append(batchOf(writer.epoch), []);
+  process.stdout.write(`owner ${writer.epoch}\n`);
+  process.stdin.resume();
+} catch (error) {
+  if (!(error instanceof FolderOwnedError)) throw error;
+  process.stdout.write('refused\n');
+}

@@ -1,0 +1,188 @@
+/** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError, OwnerLostError } from '../../src/group/ports.js';
+import { claimFolder, FolderOwnedError, type ProcessIdentity, thisProcess } from '../../src/store/owner.js';
+import { batchOf, rejection } from '../contracts/log.js';
+import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
+
+const ownerEntry = fileURLToPath(new URL('./own-folder.js', import.meta.url));
+const TIMES = { heartbeatMs: 20, ownerSilentMs: 150 };
+
+/** Starts a process that claims the folder; resolves with its first line. */
+async function starter(dir: string): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [ownerEntry, dir], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: child.stdout! }), 'line');
+  return { child, line: String(line) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** As another machine or container would say it: this one cannot look it up. */
+function elsewhere(): ProcessIdentity {
+  return { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
+}
+
+test('the data folder is created for its owner alone', async () => {
+  const dir = join(temporaryFolder(), 'data');
+  const writer = await claimFolder(dir);
+  assert.is(statSync(dir).mode & 0o777, 0o700);
+  assert.is(writer.epoch, 1);
+  await writer.close();
+  removeFolder(join(dir, '..'));
+});
+
+test('a living owner refuses a second one, and is named', async () => {
+  const dir = temporaryFolder();
+  const { child, line } = await starter(dir);
+  assert.is(line, 'owner 1');
+  const error = await rejection(claimFolder(dir));
+  assert.ok(error instanceof FolderOwnedError);
+  assert.match(error.message, dir);
+  assert.match(error.message, `process ${child.pid}`);
+  await end(child);
+  removeFolder(dir);
+});
+
+test('an owner in this process refuses a second one too', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  assert.ok((await rejection(claimFolder(dir))) instanceof FolderOwnedError);
+  await writer.append(batchOf(1), []);
+  assert.equal(writer.last(), batchOf(1));
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('an owner that was killed does not block the next start, at once', async () => {
+  const dir = temporaryFolder();
+  const { child } = await starter(dir);
+  await end(child);
+  const started = performance.now();
+  const writer = await claimFolder(dir);
+  assert.is(writer.epoch, 2);
+  assert.ok(performance.now() - started < 2_000, 'without watching its heartbeat');
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a released folder is free at once, also for one that cannot look its owner up', async () => {
+  const dir = temporaryFolder();
+  await (await claimFolder(dir)).close();
+  const writer = await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 });
+  assert.is(writer.epoch, 2);
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('an owner elsewhere that beats refuses, one that is silent is taken over', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir, elsewhere(), TIMES);
+  assert.ok((await rejection(claimFolder(dir, thisProcess(), TIMES))) instanceof FolderOwnedError);
+  // Closed without its release: the record of epoch 1 says that it owns, and nothing beats.
+  const beat = readFileSync(join(dir, 'heartbeat'), 'utf8');
+  assert.match(beat, /^1 \d+\n$/);
+  await first.abandon();
+  const second = await claimFolder(dir, thisProcess(), TIMES);
+  assert.is(second.epoch, 2);
+  await second.close();
+  removeFolder(dir);
+});
+
+test('an old heartbeat file of another owner does not keep a dead one alive', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir, elsewhere(), TIMES);
+  await first.abandon();
+  let beat = 0;
+  const stranger = setInterval(() => writeFileSync(join(dir, 'heartbeat'), `7 ${beat++}\n`), 20);
+  const second = await claimFolder(dir, thisProcess(), TIMES);
+  clearInterval(stranger);
+  assert.is(second.epoch, 2);
+  await second.close();
+  removeFolder(dir);
+});
+
+test('once another owner took over, no append of the old one is written, and its heart stops', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir, deadProcess(), TIMES);
+  await first.append(batchOf(1), []);
+  const second = await claimFolder(dir, deadProcess(), TIMES);
+  await second.append(batchOf(2), []);
+  for (const seq of [2, 3, 4]) {
+    assert.ok((await rejection(first.append(batchOf(seq, 70), [batchOf(1, 10)]))) instanceof OwnerLostError);
+  }
+  await first.close();
+  assert.equal(second.from(0, 10, 1e6), [batchOf(1), batchOf(2)]);
+  assert.match(readFileSync(join(dir, 'heartbeat'), 'utf8'), /^2 /);
+  assert.ok(
+    (await rejection(claimFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
+    'closing the old one released nothing of the new one',
+  );
+  await second.close();
+  removeFolder(dir);
+});
+
+test('of many starters on a dead owner exactly one wins, in this process', async () => {
+  const dir = temporaryFolder();
+  await (await claimFolder(dir, deadProcess())).abandon();
+  for (let round = 0; round < 30; round += 1) {
+    const claims = await Promise.allSettled(Array.from({ length: 4 }, () => claimFolder(dir, thisProcess(), TIMES)));
+    const won = claims.filter((claim) => claim.status === 'fulfilled').map((claim) => claim.value);
+    const lost = claims.filter((claim) => claim.status === 'rejected').map((claim) => claim.reason);
+    assert.is(won.length, 1);
+    assert.ok(lost.every((error) => error instanceof FolderOwnedError));
+    assert.is(won[0]!.epoch, round + 2);
+    await won[0]!.append(batchOf(round + 1), []);
+    await won[0]!.close();
+  }
+  removeFolder(dir);
+});
+
+test('of many processes that start on a killed owner exactly one wins', async () => {
+  const dir = temporaryFolder();
+  let last = await starter(dir);
+  for (let round = 0; round < 4; round += 1) {
+    await end(last.child);
+    const starters = await Promise.all([starter(dir), starter(dir), starter(dir)]);
+    const winners = starters.filter(({ line }) => line.startsWith('owner'));
+    assert.equal(
+      winners.map(({ line }) => line),
+      [`owner ${round + 2}`],
+      starters.map(({ line }) => line).join(', '),
+    );
+    for (const { child, line } of starters) if (line === 'refused') await end(child);
+    last = winners[0]!;
+  }
+  await end(last.child);
+  const writer = await claimFolder(dir);
+  assert.equal(
+    writer.from(0, 100, 1e6).map((batch) => batch.firstSeq),
+    [1, 2, 3, 4, 5],
+    'each owner wrote one batch, keyed by its epoch',
+  );
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a log that was cut is damage, and claiming it does not end the process', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await writer.append(batchOf(1, 50_000), []);
+  await writer.close();
+  const file = join(dir, 'log', 'data.mdb');
+  writeFileSync(file, readFileSync(file).subarray(0, 20_480));
+  assert.ok((await rejection(claimFolder(dir))) instanceof DamagedError);
+  removeFolder(dir);
+});
+
+test.run();

@@ -1,0 +1,166 @@
+/** After a scrub a byte search of the log's file finds nothing of what was replaced, and everything of what was not. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { OwnerLostError } from '../../src/group/ports.js';
+import { checkEnvironmentFile } from '../../src/store/environment-file.js';
+import type { LmdbLogWriter } from '../../src/store/lmdb-log.js';
+import { logFolderOf } from '../../src/store/lmdb-log.js';
+import { openLogEnvironment } from '../../src/store/log-environment.js';
+import { claimFolder } from '../../src/store/owner.js';
+import { batchOf, rejection } from '../contracts/log.js';
+import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
+
+const readerEntry = fileURLToPath(new URL('./read-log.js', import.meta.url));
+const MARK = /mark-\d{6}-\d{4}/g;
+
+/** Bytes full of marks that tell the batch and the place: every 60 bytes, or every 2,000 of a large one. */
+function marked(seq: number, size: number): Buffer {
+  const bytes = Buffer.alloc(size, '.');
+  const step = size > 4_000 ? 2_000 : 60;
+  for (let at = 0, n = 0; at + 16 <= size; at += step, n += 1) {
+    bytes.write(`mark-${String(seq).padStart(6, '0')}-${String(n).padStart(4, '0')}`, at);
+  }
+  return bytes;
+}
+
+function marksIn(bytes: Buffer): Set<string> {
+  return new Set(bytes.toString('latin1').match(MARK));
+}
+
+function marksInFile(dir: string): Set<string> {
+  return marksIn(readFileSync(join(logFolderOf(dir), 'data.mdb')));
+}
+
+/** Small values share a leaf page, those above 2,018 bytes have overflow pages of their own. */
+const SIZES = [40, 200, 700, 1_900, 2_010, 2_060, 5_000, 300_000];
+
+async function fill(writer: LmdbLogWriter, from: number, count: number): Promise<void> {
+  for (let seq = from; seq < from + count; seq += 1) {
+    await writer.append({ firstSeq: seq, bytes: marked(seq, SIZES[seq % SIZES.length]!) }, []);
+  }
+}
+
+/** Every third batch, whole or shorter or longer than it was. */
+function erasureOf(from: number, count: number): { seqs: number[]; rewrites: { firstSeq: number; bytes: Buffer }[] } {
+  const seqs = Array.from({ length: Math.floor(count / 3) }, (_, i) => from + i * 3);
+  const newSize = (seq: number) => [20, SIZES[seq % SIZES.length]!, 2_500, 9_000][seq % 4]!;
+  return { seqs, rewrites: seqs.map((seq) => ({ firstSeq: seq, bytes: Buffer.alloc(newSize(seq), '-') })) };
+}
+
+function assertErased(dir: string, erased: readonly number[], kept: readonly number[]): void {
+  const found = marksInFile(dir);
+  for (const seq of erased) {
+    for (const mark of marksIn(marked(seq, SIZES[seq % SIZES.length]!))) assert.not(found.has(mark), `${mark} is left`);
+  }
+  for (const seq of kept) {
+    for (const mark of marksIn(marked(seq, SIZES[seq % SIZES.length]!))) assert.ok(found.has(mark), `${mark} is lost`);
+  }
+}
+
+test('without a scrub the replaced bytes stay in the file, which is why there is one', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fill(writer, 1, 60);
+  await writer.append(null, erasureOf(1, 60).rewrites);
+  assert.ok(marksInFile(dir).has('mark-000001-0000'));
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a scrub leaves no replaced byte, in values of every size, while other threads read and batches follow', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fill(writer, 1, 300);
+  const worker = new Worker(readerEntry, { workerData: dir });
+  await new Promise((resolve) => worker.once('message', resolve));
+  const { seqs, rewrites } = erasureOf(1, 300);
+  for (let i = 0; i < rewrites.length; i += 10) {
+    await writer.append(batchOf(400 + i * 10), rewrites.slice(i, i + 10));
+    await fill(writer, 401 + i * 10, 3);
+  }
+  await Promise.all([writer.scrub(), fill(writer, 20_000, 40)]);
+  const kept = Array.from({ length: 300 }, (_, i) => i + 1).filter((seq) => !seqs.includes(seq));
+  assertErased(dir, seqs, [...kept, ...Array.from({ length: 40 }, (_, i) => 20_000 + i)]);
+  assert.equal(writer.at(1)?.bytes, new Uint8Array(rewrites[0]!.bytes));
+  await worker.terminate();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('erasing and scrubbing over and over makes the file a few pages larger each time, not by what it frees', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fill(writer, 1, 100);
+  await writer.scrub();
+  const before = writer.pages().lastPage;
+  const rounds = 10;
+  for (let round = 0; round < rounds; round += 1) {
+    // Around each erasure stand its intent and its end.
+    await writer.append(batchOf(1_000 + round * 2), []);
+    await writer.append(null, [{ firstSeq: 7, bytes: Buffer.alloc(280_000, '-') }]);
+    await writer.append(batchOf(1_001 + round * 2), []);
+    await writer.scrub();
+  }
+  const grown = writer.pages().lastPage - before;
+  // 69 pages of 280,000 bytes, taken twice while the old ones cannot be used yet; 2 passes that each end past the last page.
+  assert.ok(grown < 2 * 69 + rounds * 2 * 8, `${grown} pages`);
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('an owner that died between erasing and scrubbing leaves the next one able to scrub', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir, deadProcess());
+  await fill(first, 1, 90);
+  const { seqs, rewrites } = erasureOf(1, 90);
+  await first.append(null, rewrites);
+  const second = await claimFolder(dir, deadProcess());
+  await second.scrub();
+  assertErased(dir, seqs, []);
+  await second.close();
+  await first.close();
+  removeFolder(dir);
+});
+
+test('pages of zeros that an interrupted scrub left are given back at the next start', async () => {
+  const dir = temporaryFolder();
+  await (await claimFolder(dir)).close();
+  const environment = openLogEnvironment(logFolderOf(dir));
+  for (let page = 0; page < 100; page += 1)
+    await environment.scrub.put(Buffer.from([0, 0, 0, page]), Buffer.alloc(4_072));
+  const writer = await claimFolder(dir);
+  assert.equal([...environment.scrub.getKeys()], []);
+  await writer.close();
+  await environment.root.close();
+  removeFolder(dir);
+});
+
+test('a fenced owner cannot scrub', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir, deadProcess());
+  await fill(first, 1, 5);
+  const second = await claimFolder(dir, deadProcess());
+  assert.ok((await rejection(first.scrub())) instanceof OwnerLostError);
+  await first.close();
+  await second.close();
+  removeFolder(dir);
+});
+
+test('the file holds the pages it counts after every commit of scrubs and rewrites', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  for (let round = 0; round < 20; round += 1) {
+    await fill(writer, round * 10 + 1, 10);
+    await writer.append(null, erasureOf(round * 10 + 1, 10).rewrites);
+    if (round % 4 === 0) await writer.scrub();
+    checkEnvironmentFile(join(logFolderOf(dir), 'data.mdb'));
+  }
+  await writer.close();
+  removeFolder(dir);
+});
+
+test.run();

@@ -1,0 +1,218 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventSubmission } from '../../src/core/commands.js';
+import { stateDigest } from '../../src/core/digest.js';
+import type { EventAccepted } from '../../src/core/records.js';
+import type { Outcome } from '../../src/errors.js';
+import type { Command, Located } from '../../src/group/commands.js';
+import { RecordReader } from '../../src/group/listing.js';
+import { verifyStore } from '../../src/group/verification.js';
+import { limits } from '../../src/limits.js';
+import { MemoryLog } from '../../src/store/memory-log.js';
+import { bounds, subjectOf, t0 } from '../support/given.js';
+import { Crash, Machine } from './machine.js';
+
+function register(i: number): Command {
+  return { type: 'register', peerId: `peer-${i}`, peerName: 'P', gameIds: ['g1'], keyDigest: `key-${i}`, by: 't' };
+}
+
+function event(eventId: string, player: string, more: Partial<EventSubmission> = {}): EventSubmission {
+  return {
+    schemaVersion: '1.0.0',
+    eventId,
+    eventType: 'report_cheating',
+    peerId: 'peer-0',
+    subject: subjectOf(player),
+    gameId: 'g1',
+    severity: 1,
+    timestamp: t0,
+    ...more,
+  };
+}
+
+function submit(...events: EventSubmission[]): Command {
+  return { type: 'submit', caller: null, events };
+}
+
+function erase(player: string): Command {
+  return { type: 'erase', caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
+}
+
+const codes = (answer: unknown) => (answer as Outcome<unknown>[]).map((o) => (o.ok ? 'ok' : o.code));
+
+async function withdraw(machine: Machine, eventId: string): Promise<string> {
+  const { seq, asOf } = (await machine.ask(`locate ${eventId}`, { type: 'locate', eventId })) as Located;
+  const record = new RecordReader(machine.log).read(seq).record;
+  if (record.type !== 'event_accepted') return 'gone';
+  const command: Command = { type: 'withdraw', caller: 0, eventSeq: seq, event: record as EventAccepted, asOf };
+  const answer = (await machine.ask(`withdraw ${eventId}`, command)) as Outcome<unknown>;
+  return answer.ok ? 'ok' : answer.code;
+}
+
+async function started(peers = 1): Promise<Machine> {
+  const machine = await Machine.start();
+  for (let i = 0; i < peers; i++) await machine.ask(`register ${i}`, register(i));
+  return machine;
+}
+
+test('no answer leaves before its turn is durable', async () => {
+  const machine = await started();
+  machine.offer('a', submit(event('e1', 'p')));
+  const effects = machine.actor.takeTurn(t0, Buffer.alloc(16));
+  assert.equal(
+    effects.map(({ type }) => type),
+    ['commit'],
+  );
+  assert.is(machine.actor.durableSeq, 2);
+  const after = machine.actor.committed();
+  assert.equal(
+    after.map(({ type }) => type),
+    ['decided', 'answer'],
+  );
+  assert.is(machine.actor.durableSeq, 3);
+});
+
+test('the same event twice in one turn is accepted once, and both are answered after the commit', async () => {
+  const machine = await started();
+  machine.offer('one', submit(event('e1', 'p'), event('e1', 'p')), 2);
+  machine.offer('two', submit(event('e1', 'p')));
+  await machine.work();
+  assert.equal(codes(machine.answers.get('one')), ['ok', 'duplicate_event']);
+  assert.equal(codes(machine.answers.get('two')), ['duplicate_event']);
+});
+
+test('one turn takes what waits in one commit, and its records are numbered without a gap', async () => {
+  const machine = await started();
+  for (let i = 0; i < 100; i++) machine.offer(`t${i}`, submit(event(`e${i}`, `p${i}`)));
+  machine.trace.length = 0;
+  await machine.work();
+  assert.is(machine.trace.filter((type) => type === 'commit').length, 1);
+  assert.is(machine.actor.durableSeq, 102);
+});
+
+test('a full mailbox refuses, a batch as a whole, and takes again once a turn was taken', async () => {
+  const machine = await started();
+  let i = 0;
+  while (machine.offer(`t${i}`, submit(event(`e${i}`, 'p')))) i++;
+  assert.is(i, limits.mailboxCommands);
+  assert.not.ok(machine.offer('batch', submit(event('x', 'p'), event('y', 'p')), 2));
+  await machine.work();
+  assert.ok(machine.offer('later', submit(event('z', 'p'))));
+});
+
+test('an erasure is answered when nothing of the subject is stored any more', async () => {
+  const machine = await started(2);
+  for (let i = 0; i < 50; i++) {
+    await machine.ask(`e${i}`, submit(event(`id-of-victim-${i}`, 'victim', { peerId: `peer-${i % 2}` })));
+    await machine.ask(`o${i}`, submit(event(`other-${i}`, 'other')));
+  }
+  assert.is(await withdraw(machine, 'id-of-victim-0'), 'ok');
+  await machine.snapshot();
+  machine.trace.length = 0;
+  const answer = (await machine.ask('erase', erase('victim'))) as Outcome<{ events: number }>;
+  assert.is(answer.ok && answer.value.events, 49);
+  assert.equal(
+    machine.trace.filter((type) => type !== 'decided'),
+    ['commit', 'drop_snapshots', 'redact', 'commit', 'scrub', 'answer'],
+  );
+  const stored = machine.stored();
+  assert.is(stored.indexOf(subjectOf('victim')), -1);
+  assert.is(stored.indexOf(subjectOf('victim').toString('hex')), -1);
+  assert.is(stored.indexOf('id-of-victim'), -1);
+  assert.ok(stored.indexOf('other-1') > 0);
+  assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, []);
+});
+
+test('an erased and a withdrawn id stay duplicates, with the time of their first arrival', async () => {
+  const machine = await started();
+  await machine.ask('a', submit(event('erased', 'a')));
+  await machine.ask('b', submit(event('withdrawn', 'b')));
+  machine.now = t0 + 5000;
+  await machine.ask('erase', erase('a'));
+  assert.is(await withdraw(machine, 'withdrawn'), 'ok');
+  for (const restarted of [false, true]) {
+    if (restarted) machine.restart();
+    for (const id of ['erased', 'withdrawn']) {
+      const [outcome] = (await machine.ask(`again ${id} ${restarted}`, submit(event(id, 'c')))) as Outcome<unknown>[];
+      assert.equal(outcome!.ok ? null : outcome!.details, {
+        event_id: id,
+        originally_received_at: '2026-01-01T00:00:00.000Z',
+      });
+    }
+  }
+  assert.is(await withdraw(machine, 'withdrawn'), 'gone');
+});
+
+test('a new event of an erased player starts from nothing', async () => {
+  const machine = await started();
+  await machine.ask('a', submit(event('e1', 'a')));
+  machine.offer('erase', erase('a'));
+  machine.offer('b', submit(event('e2', 'a')));
+  await machine.work();
+  const row = machine.actor.state.subjects.find(subjectOf('a'));
+  assert.is(machine.actor.state.subjects.entries.count(machine.actor.state.subjects.firstEntry(row)), 1);
+  assert.ok(machine.stored().indexOf('e2') > 0);
+  machine.restart();
+  assert.ok(machine.actor.state.subjects.find(subjectOf('a')) >= 0);
+});
+
+/** Registers, submits, withdraws and erases; answers what was acknowledged. */
+async function life(machine: Machine): Promise<void> {
+  await machine.ask('register', register(0));
+  for (let i = 0; i < 6; i++)
+    await machine.ask(`e${i}`, submit(event(`victim-${i}`, 'victim'), event(`o${i}`, 'other')));
+  await withdraw(machine, 'victim-1');
+  await machine.ask('erase', erase('victim'));
+  await machine.ask('last', submit(event('last', 'other')));
+}
+
+test('a crash between any two effects loses nothing acknowledged, and the erasure is carried through', async () => {
+  const whole = await Machine.start();
+  await life(whole);
+  const steps = whole.trace.length;
+  assert.ok(steps > 30);
+  for (let crashAt = 0; crashAt < steps; crashAt++) {
+    const machine = await Machine.start();
+    machine.life = crashAt;
+    await life(machine).then(
+      () => assert.unreachable('the crash did not come'),
+      (error: unknown) => assert.ok(error instanceof Crash, `${crashAt}: ${error}`),
+    );
+    const acknowledged = [...machine.answers.keys()];
+    const erasureStarted = machine.actor.state.redactions.size > 0;
+    machine.life = Number.POSITIVE_INFINITY;
+    machine.restart();
+    await machine.work();
+    const { state } = machine.actor;
+    assert.is(state.redactions.size, 0);
+    for (const token of acknowledged) {
+      if (/^e\d$/.test(token)) assert.ok(state.eventIds.seqOf(state.tagOf(`victim-${token.slice(1)}`)) > 0, token);
+    }
+    const isErased = acknowledged.includes('erase') || (erasureStarted && state.auditSeqs.length === 3);
+    if (isErased) assert.is(machine.stored().indexOf(subjectOf('victim')), -1, `crash at ${crashAt}`);
+    assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, [], `crash at ${crashAt}`);
+    const digest = stateDigest(state);
+    machine.restart();
+    assert.is(stateDigest(machine.actor.state), digest, `crash at ${crashAt}`);
+  }
+});
+
+test('a refused commit, or one whose answer is lost, is left to recovery: what was acknowledged stands', async () => {
+  for (const fault of ['refuse', 'lose'] as const) {
+    for (let at = 1; at < 12; at++) {
+      const log = new MemoryLog((append) => (append === at ? fault : 'ok'));
+      const machine = await Machine.start(log, bounds);
+      await life(machine).then(
+        () => assert.unreachable('the fault did not come'),
+        () => undefined,
+      );
+      const acknowledged = [...machine.answers.keys()].filter((token) => /^e\d$/.test(token));
+      machine.restart();
+      await machine.work();
+      const { state } = machine.actor;
+      for (const token of acknowledged) assert.ok(state.eventIds.seqOf(state.tagOf(`victim-${token.slice(1)}`)) > 0);
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,101 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventSubmission } from '../../src/core/commands.js';
+import type { Chains } from '../../src/group/commands.js';
+import { isoWeek, listEvents } from '../../src/group/listing.js';
+import { dayMs, subjectOf, t0 } from '../support/given.js';
+import { Machine } from './machine.js';
+
+const submission: EventSubmission = {
+  schemaVersion: '1.0.0',
+  eventId: 'e',
+  eventType: 'report_cheating',
+  peerId: 'peer-0',
+  subject: subjectOf('p'),
+  gameId: 'g1',
+  severity: 1,
+  timestamp: t0,
+};
+
+async function grown(peers: number, events: number): Promise<Machine> {
+  const machine = await Machine.start();
+  for (let i = 0; i < peers; i++) {
+    const command = { peerId: `peer-${i}`, peerName: 'P', gameIds: ['g1'], keyDigest: `k${i}`, by: 't' };
+    await machine.ask(`r${i}`, { type: 'register', ...command });
+  }
+  for (let i = 0; i < events; i++) {
+    const event = { ...submission, eventId: `e${i}`, peerId: `peer-${i % peers}`, timestamp: t0 + i * dayMs };
+    machine.now = t0 + i * dayMs;
+    await machine.ask(`e${i}`, { type: 'submit', caller: null, events: [event] });
+  }
+  return machine;
+}
+
+async function list(machine: Machine, caller: number | null, limit: number, from: number | null = null) {
+  const subject = subjectOf('p');
+  const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
+  return listEvents(machine.log, { subject, heads: chains.heads, going: chains.going, caller, limit, from });
+}
+
+// Weeks checked against the calendar of ISO 8601: 2026-01-01 is a Thursday, 2027-01-01 a Friday, 2024-12-30 a Monday.
+test('a week is that of ISO 8601, whose year is that of its Thursday', () => {
+  const week = (text: string) => isoWeek(Date.parse(text));
+  assert.is(week('2026-01-01T00:00:00Z'), '2026-W01');
+  assert.is(week('2025-12-29T00:00:00Z'), '2026-W01');
+  assert.is(week('2025-12-28T23:59:59Z'), '2025-W52');
+  assert.is(week('2027-01-01T12:00:00Z'), '2026-W53');
+  assert.is(week('2024-12-30T00:00:00Z'), '2025-W01');
+  assert.is(week('1969-12-28T00:00:00Z'), '1969-W52');
+  assert.is(week('0001-01-01T00:00:00Z'), '0001-W01');
+});
+
+test('a peer sees its own events, newest first, page by page, and no others', async () => {
+  const machine = await grown(3, 21);
+  const seen: string[] = [];
+  let from: number | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof list>> = await list(machine, 1, 3, from);
+    seen.push(...page!.own.map(({ event }) => event.event_id));
+    from = page!.next;
+  } while (from !== null);
+  assert.equal(seen, ['e19', 'e16', 'e13', 'e10', 'e7', 'e4', 'e1']);
+  assert.equal((await list(machine, null, 50))!.own, []);
+});
+
+test('a cursor that points at another peer, another player or nothing is refused', async () => {
+  const machine = await grown(3, 6);
+  await machine.ask('other', {
+    type: 'submit',
+    caller: null,
+    events: [{ ...submission, eventId: 'x', subject: subjectOf('q') }],
+  });
+  const seqOf = (id: string) => machine.actor.state.eventIds.seqOf(machine.actor.state.tagOf(id));
+  assert.is(await list(machine, 0, 5, seqOf('e1')), null);
+  assert.is(await list(machine, 0, 5, seqOf('x')), null);
+  assert.is(await list(machine, 0, 5, 1), null);
+  assert.is(await list(machine, 0, 5, 10_000), null);
+  assert.is((await list(machine, 0, 5, seqOf('e0')))!.own.length, 1);
+});
+
+test('the summary counts by type and week from three peers on, and is one row below', async () => {
+  const three = await list(await grown(3, 14), null, 1);
+  assert.is(three!.summarised, 14);
+  assert.equal(three!.summary, [
+    { eventType: 'report_cheating', week: '2026-W03', count: 3 },
+    { eventType: 'report_cheating', week: '2026-W02', count: 7 },
+    { eventType: 'report_cheating', week: '2026-W01', count: 4 },
+  ]);
+  const two = await list(await grown(2, 14), null, 1);
+  assert.equal(two!.summary, [{ eventType: 'other', count: 14 }]);
+});
+
+test('the summary covers the newest thousand events', async () => {
+  const machine = await grown(1, 0);
+  for (let i = 0; i < 12; i++) {
+    const events = Array.from({ length: 100 }, (_, k) => ({ ...submission, eventId: `e${i}-${k}` }));
+    await machine.ask(`b${i}`, { type: 'submit', caller: null, events });
+  }
+  assert.is((await list(machine, null, 1))!.summarised, 1000);
+});
+
+test.run();

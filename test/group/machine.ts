@@ -1,0 +1,132 @@
+/** Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may come between any two. */
+import { BatchWriter, chainStart } from '../../src/core/batch.js';
+import type { GroupBounds } from '../../src/core/commands.js';
+import { stateDigest } from '../../src/core/digest.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
+import { type Effect, GroupActor } from '../../src/group/actor.js';
+import type { Answer, Command } from '../../src/group/commands.js';
+import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { redactPiece } from '../../src/group/redaction.js';
+import { MemoryLog, type MemoryLogWriter } from '../../src/store/memory-log.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
+
+const nonce = Buffer.alloc(16, 5);
+
+/** The process dies here. */
+export class Crash extends Error {}
+
+export class Machine {
+  readonly log: MemoryLog;
+  readonly snapshots = new MemorySnapshotStore();
+  readonly bounds: GroupBounds;
+  /** Answers as they left, by the token of their command. */
+  readonly answers = new Map<string, Answer>();
+  /** Types of the effects carried out, in order. */
+  readonly trace: string[] = [];
+  actor!: GroupActor<string>;
+  now = t0;
+  /** Effects to carry out before the crash. */
+  life = Number.POSITIVE_INFINITY;
+  #writer!: MemoryLogWriter;
+  #waiting: Effect<string>[] = [];
+
+  private constructor(log: MemoryLog, bounds: GroupBounds) {
+    this.log = log;
+    this.bounds = bounds;
+  }
+
+  static async start(log = new MemoryLog(), bounds: GroupBounds = defaultBounds): Promise<Machine> {
+    const machine = new Machine(log, bounds);
+    const first = new BatchWriter();
+    first.add(formedRecord(30));
+    const batch = first.seal(1, t0, nonce, chainStart);
+    await log.claim().append({ firstSeq: 1, bytes: batch.bytes }, []);
+    machine.restart();
+    return machine;
+  }
+
+  /** A new owner recovers from what is stored; everything in flight is gone. */
+  restart(): void {
+    this.#writer = this.log.claim();
+    const { follower } = recover(this.#writer, this.snapshots, salt, lastSeqOf(this.#writer))!;
+    this.actor = new GroupActor(follower.state, follower.chain, this.bounds);
+    this.#waiting = this.actor.resume();
+  }
+
+  offer(token: string, command: Command, events = 1): boolean {
+    return this.actor.offer({ command, token, events, bytes: 100 });
+  }
+
+  /** Offers a command and works until it is answered. */
+  async ask<C extends Command>(token: string, command: C): Promise<Answer> {
+    this.offer(token, command);
+    await this.work();
+    const answer = this.answers.get(token);
+    if (answer === undefined && !this.answers.has(token)) throw new Error(`${token} was never answered`);
+    return answer!;
+  }
+
+  /** Takes turns and carries out effects until nothing is left. */
+  async work(): Promise<void> {
+    for (;;) {
+      const effect = this.#waiting.shift();
+      if (effect !== undefined) {
+        if (this.life-- <= 0) throw new Crash();
+        await this.#carryOut(effect);
+      } else if (this.actor.hasTurn) {
+        this.#waiting.push(...this.actor.takeTurn(this.now, nonce));
+      } else {
+        return;
+      }
+    }
+  }
+
+  async snapshot(): Promise<void> {
+    const { state, durableHead } = this.actor;
+    const header = {
+      version: SNAPSHOT_VERSION,
+      seq: durableHead.lastSeq,
+      chain: Buffer.from(durableHead.chain).toString('hex'),
+      digest: stateDigest(state),
+      epoch: this.#writer.epoch,
+    };
+    await this.snapshots.write(header, snapshotBlocks(state));
+  }
+
+  async #carryOut(effect: Effect<string>): Promise<void> {
+    this.trace.push(effect.type);
+    switch (effect.type) {
+      case 'answer':
+        this.answers.set(effect.token, effect.answer);
+        return;
+      case 'commit':
+        await this.#writer.append(effect.batch, effect.rewrites);
+        this.#waiting.push(...this.actor.committed());
+        return;
+      case 'drop_snapshots':
+        for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
+        this.#waiting.push(...this.actor.snapshotsDropped());
+        return;
+      case 'redact': {
+        const { redaction, heads } = effect.work;
+        this.actor.redacted(redactPiece(this.log, redaction, heads, (id) => this.actor.state.tagOf(id)));
+        return;
+      }
+      case 'scrub':
+        this.#waiting.push(...this.actor.scrubbed());
+        return;
+      case 'decided':
+        return;
+    }
+  }
+
+  /** All bytes that are stored, for a search. */
+  stored(): Buffer {
+    const log = this.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).map(({ bytes }) => bytes);
+    const blocks = this.snapshots
+      .list()
+      .flatMap((seq) => [...this.snapshots.readBlocks(seq)].map(({ bytes }) => bytes));
+    return Buffer.concat([...log, ...blocks]);
+  }
+}

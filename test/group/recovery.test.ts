@@ -1,0 +1,133 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Batch } from '../../src/core/batch.js';
+import { stateDigest } from '../../src/core/digest.js';
+import type { Command } from '../../src/group/commands.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { verifyStore } from '../../src/group/verification.js';
+import { salt, subjectOf, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
+import { Machine } from './machine.js';
+
+async function grown(events: number): Promise<Machine> {
+  const machine = await Machine.start();
+  await machine.ask('r', { type: 'register', peerId: 'p', peerName: 'P', gameIds: ['g'], keyDigest: 'k', by: 't' });
+  for (let i = 0; i < events; i++) await machine.ask(`e${i}`, submitted(i));
+  return machine;
+}
+
+function submitted(i: number): Command {
+  const event = {
+    schemaVersion: '1.0.0',
+    eventId: `e${i}`,
+    eventType: 'commendation',
+    peerId: 'p',
+    subject: subjectOf(`player ${i % 5}`),
+    gameId: 'g',
+    severity: 0.5,
+    timestamp: t0,
+  } as const;
+  return { type: 'submit', caller: 0, events: [event] };
+}
+
+/** A log with other content: what a damaged disk would answer. */
+function logOf(batches: readonly StoredBatch[]): LogReader {
+  const at = (seq: number) => batches.findLast(({ firstSeq }) => firstSeq <= seq);
+  return {
+    last: () => batches.at(-1),
+    at,
+    from: (first, limit) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit),
+    close: async () => undefined,
+  };
+}
+
+function batchesOf(machine: Machine): StoredBatch[] {
+  return machine.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+}
+
+test('recovery starts from the newest snapshot and goes on with the tail', async () => {
+  const machine = await grown(10);
+  await machine.snapshot();
+  await machine.ask('more', submitted(10));
+  const recovered = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
+  assert.is(recovered.snapshotSeq, 12);
+  assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
+});
+
+test('a damaged snapshot falls back to the one before, then to the whole log, and says so', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  await machine.ask('more', submitted(5));
+  await machine.snapshot();
+  const [newest, older] = machine.snapshots.list() as [number, number];
+  const digest = stateDigest(machine.actor.state);
+  const found = () => recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
+  machine.snapshots.damage(newest);
+  assert.is(found().snapshotSeq, older);
+  assert.match(found().faults[0]!, new RegExp(`snapshot ${newest}`));
+  machine.snapshots.damage(older);
+  assert.is(found().snapshotSeq, 0);
+  assert.is(found().faults.length, 2);
+  assert.is(stateDigest(found().follower.state), digest);
+});
+
+test('a log that ends before its snapshot is damage', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  const shorter = logOf(batchesOf(machine).slice(0, -2));
+  assert.throws(
+    () => recover(shorter, machine.snapshots, salt, lastSeqOf(shorter)),
+    /ends at record 5, before snapshot 7/,
+  );
+});
+
+test('every missing, repeated, exchanged or cut batch is found and named', async () => {
+  const machine = await grown(20);
+  const batches = batchesOf(machine);
+  const random = new Random(11);
+  for (let i = 0; i < 200; i++) {
+    const damaged = batches.slice();
+    const at = random.below(batches.length - 1);
+    const kind = random.below(4);
+    if (kind === 0) damaged.splice(at, 1);
+    else if (kind === 1) damaged[at] = { ...damaged[at]!, bytes: damaged[at + 1]!.bytes };
+    else if (kind === 2) damaged[at] = { ...damaged[at]!, bytes: damaged[at]!.bytes.slice(0, -1) };
+    else damaged[at] = { firstSeq: damaged[at]!.firstSeq, bytes: forged(damaged[at]!.bytes) };
+    const report = verifyStore(logOf(damaged), machine.snapshots, null, 'full');
+    assert.is(report.ok, false, `kind ${kind} at ${at}`);
+    assert.match(report.faults[0]!, /record \d+/);
+  }
+});
+
+/** A batch with changed content and a right checksum: only the chain can tell. */
+function forged(bytes: Uint8Array): Uint8Array {
+  const batch = new Batch(bytes);
+  const first = batch.record(batch.firstSeq);
+  const other = { type: 'epoch_moved', epoch: first.type.length, factor: 1 } as const;
+  return batch.rewrite(new Map([[batch.firstSeq, other]])).bytes;
+}
+
+test('a log cut at its end is found by the head that is kept outside it', async () => {
+  const machine = await grown(5);
+  const { lastSeq, chain } = machine.actor.durableHead;
+  const expected = { lastSeq, chain: Buffer.from(chain).toString('hex') };
+  assert.ok(verifyStore(machine.log, machine.snapshots, expected, 'full').ok);
+  const cut = verifyStore(logOf(batchesOf(machine).slice(0, -1)), machine.snapshots, expected, 'full');
+  assert.match(cut.faults[0]!, /ends at record 6, though record 7 was written/);
+  assert.match(verifyStore(logOf([]), machine.snapshots, expected, 'start').faults[0]!, /ends at record 0/);
+  const other = verifyStore(machine.log, machine.snapshots, { ...expected, chain: '00' }, 'full');
+  assert.match(other.faults[0]!, /another log/);
+});
+
+test('a snapshot whose content is not what its digest says is found', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  const header = machine.snapshots.readHeader(7);
+  const blocks = [...machine.snapshots.readBlocks(7)];
+  await machine.snapshots.write({ ...header, digest: '00' }, blocks);
+  assert.match(verifyStore(machine.log, machine.snapshots, null, 'full').faults[0]!, /snapshot 7: .*digest/);
+  assert.is(verifyStore(machine.log, machine.snapshots, null, 'start').ok, true);
+});
+
+test.run();

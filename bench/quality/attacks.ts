@@ -29,7 +29,7 @@ export type AttackName =
 type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
 
 const seenShare = 0.35;
-/** With so much camouflage about a third of the targets are judged wrong where the goals were set: those that no anchor reported. */
+/** Chosen so that the first form of peer trust leaves about a third of the targets judged wrong, as where the goal was set. */
 const stealthySeenShare = 0.55;
 const sybilSkill: Skill = { onBad: 0.8, onGood: 0.95 };
 

@@ -64,7 +64,11 @@ export function createApplication(deps: FaceDeps, isDraining: () => boolean): Ap
   app.use((ctx) => {
     ctx.state.answering.reply = unmatchedReply(ctx);
   });
-  app.on('error', (error: unknown) => deps.log.error({ err: error }, 'the HTTP application failed outside a route'));
+  app.on('error', (error: unknown) => {
+    // A caller that hangs up is no fault of ours, and must not be able to fill the log.
+    const level = isConnectionFault(error) ? 'debug' : 'error';
+    deps.log[level]({ err: error }, 'an answer could not be sent');
+  });
 
   async function answerOf(ctx: FaceContext, exchange: Exchange, next: () => Promise<void>): Promise<Answering> {
     const target = targetOf(ctx.req);
@@ -151,6 +155,11 @@ function unmatchedReply(ctx: FaceContext): ApiReply {
 
 function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): string[] {
   return [...new Set(layers.flatMap((layer) => layer.methods))];
+}
+
+function isConnectionFault(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED';
 }
 
 /** A label is one of few: a caller may invent methods. */

@@ -1,7 +1,6 @@
 /** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
 import { limits } from '../limits.js';
-import type { FromSchema } from './contract/schema.js';
 import type {
   explanationSchema,
   PeerListBody,
@@ -9,7 +8,8 @@ import type {
   StoredEventBody,
   TrustScoreBody,
   VerdictBody,
-} from './contract/schemas.js';
+} from './contract/response-bodies.js';
+import type { FromSchema } from './contract/schema.js';
 
 const hourMs = 3_600_000;
 

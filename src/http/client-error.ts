@@ -52,6 +52,8 @@ export function answerRaw(socket: Duplex, code: RawCode): void {
   const { status, headers, payload } = wireReply(undefined, refusalReply(refused(code)), exchange);
   const lines = Object.entries({ ...headers, Date: new Date().toUTCString(), Connection: 'close' });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  // Node leaves a socket it hands over without a listener: a caller that hangs up now would end the process.
+  socket.on('error', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${payload}`);
   setTimeout(() => socket.destroy(), limits.connectionsCheckingIntervalMs).unref();
 }

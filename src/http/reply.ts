@@ -5,8 +5,8 @@
 import { hash } from 'node:crypto';
 import { errors, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
+import type { ErrorBody, ProblemBody } from './contract/response-bodies.js';
 import type { Route } from './contract/routes.js';
-import type { ErrorBody, ProblemBody } from './contract/schemas.js';
 import type { ApiReply } from './request.js';
 
 /** What of a request shapes the form of its answer. */

@@ -3,8 +3,8 @@
  * call them. Whatever was checked before a handler runs stands in `pipeline.ts`.
  */
 import type { PeerView } from '../group/api.js';
+import type { ErrorBody } from './contract/response-bodies.js';
 import type { BodyOf, OperationId } from './contract/routes.js';
-import type { ErrorBody } from './contract/schemas.js';
 
 export interface ApiRequest<Body> {
   /** Path parameters, percent-decoded once. */

@@ -6,9 +6,9 @@ import { connect } from 'node:net';
 import { getGlobalDispatcher } from 'undici';
 import * as assert from 'uvu/assert';
 import { type ErrorCode, errors } from '../../src/errors.js';
+import { errorSchema, problemSchema } from '../../src/http/contract/response-bodies.js';
 import { everyRoute, type Route, routes } from '../../src/http/contract/routes.js';
 import type { Schema } from '../../src/http/contract/schema.js';
-import { errorSchema, problemSchema } from '../../src/http/contract/schemas.js';
 import { type Validator, validatorOf } from '../../src/http/contract/validators.js';
 import { noteSeen } from './contract-coverage.js';
 

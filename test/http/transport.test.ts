@@ -53,6 +53,19 @@ test('what is no HTTP is 400 in the form of every error, and the connection ends
   }
 });
 
+test('a caller that asks for a tunnel and hangs up does no harm', async () => {
+  const { connect } = await import('node:net');
+  const tunnels = Array.from({ length: 50 }, async () => {
+    const socket = connect(face.port, '127.0.0.1');
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.once('connect', () => socket.write(`CONNECT a:1 HTTP/1.1\r\n${host}\r\n`, () => socket.resetAndDestroy()));
+    await closed;
+  });
+  await Promise.all(tunnels);
+  assert.is((await ask(face.url, '/api/v1/health')).status, 200);
+});
+
 test('a request of HTTP/1.1 without Host is refused, one of HTTP/1.0 is not', async () => {
   const path = '/api/v1/health';
   assert.equal(await codes([`GET ${path} HTTP/1.1\r\n${close}\r\n`], { path }), [[400, 'invalid_parameter']]);

@@ -5,8 +5,9 @@
 import type { ErrorCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type QueryParameter, queryParameters } from './parameters.js';
+import * as requests from './request-bodies.js';
+import * as responses from './response-bodies.js';
 import type { FromSchema, Schema } from './schema.js';
-import * as schemas from './schemas.js';
 
 /** What a success is made of. Without `schema` the body is not JSON, and `contentType` names it. */
 export interface Success {
@@ -67,7 +68,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'Up and writing.', schema: schemas.healthSchema } },
+    success: { 200: { description: 'Up and writing.', schema: responses.healthSchema } },
     codes: [],
   },
   getReadiness: {
@@ -79,7 +80,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'Ready.', schema: schemas.healthSchema } },
+    success: { 200: { description: 'Ready.', schema: responses.healthSchema } },
     codes: [],
   },
   registerPeer: {
@@ -90,9 +91,9 @@ export const routes = {
     auth: 'none',
     cache: 'none',
     whileNotReady: false,
-    body: { schema: schemas.registrationSchema, bytesMax: limits.eventBodyBytes },
+    body: { schema: requests.registrationSchema, bytesMax: limits.eventBodyBytes },
     query: [],
-    success: { 201: { description: 'Registered and active.', schema: schemas.registeredPeerSchema } },
+    success: { 201: { description: 'Registered and active.', schema: responses.registeredPeerSchema } },
     codes: [...bodyCodes, 'registration_closed', 'invalid_session', 'overloaded'],
   },
   listPeers: {
@@ -104,7 +105,7 @@ export const routes = {
     cache: 'public',
     whileNotReady: false,
     query: [queryParameters.limit, queryParameters.cursor],
-    success: { 200: { description: 'One page of peers.', schema: schemas.peerListSchema } },
+    success: { 200: { description: 'One page of peers.', schema: responses.peerListSchema } },
     codes: ['invalid_parameter'],
   },
   listAudit: {
@@ -116,7 +117,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: false,
     query: [queryParameters.limit, queryParameters.cursor],
-    success: { 200: { description: 'One page of the hash-chained log.', schema: schemas.auditPageSchema } },
+    success: { 200: { description: 'One page of the hash-chained log.', schema: responses.auditPageSchema } },
     codes: [...keyCodes, 'invalid_parameter', 'overloaded'],
   },
   submitEvent: {
@@ -127,9 +128,9 @@ export const routes = {
     auth: 'required',
     cache: 'none',
     whileNotReady: false,
-    body: { schema: schemas.eventSchema, bytesMax: limits.eventBodyBytes },
+    body: { schema: requests.eventSchema, bytesMax: limits.eventBodyBytes },
     query: [],
-    success: { 201: { description: 'Stored durably.', schema: schemas.storedEventSchema } },
+    success: { 201: { description: 'Stored durably.', schema: responses.storedEventSchema } },
     codes: [
       ...keyCodes,
       ...bodyCodes,
@@ -152,12 +153,12 @@ export const routes = {
     cache: 'none',
     whileNotReady: false,
     body: {
-      schema: schemas.batchEnvelopeSchema,
-      documented: schemas.batchSchema,
+      schema: requests.batchEnvelopeSchema,
+      documented: requests.batchSchema,
       bytesMax: limits.batchBodyBytes,
     },
     query: [],
-    success: { 200: { description: 'Each event has its own result.', schema: schemas.batchResultSchema } },
+    success: { 200: { description: 'Each event has its own result.', schema: responses.batchResultSchema } },
     codes: [...keyCodes, ...bodyCodes, 'overloaded'],
   },
   withdrawEvent: {
@@ -169,7 +170,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: false,
     query: [],
-    success: { 200: { description: 'Withdrawn; the id stays taken.', schema: schemas.withdrawalSchema } },
+    success: { 200: { description: 'Withdrawn; the id stays taken.', schema: responses.withdrawalSchema } },
     codes: [...keyCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
   },
   eraseSubject: {
@@ -182,8 +183,8 @@ export const routes = {
     whileNotReady: false,
     query: [],
     success: {
-      200: { description: 'Erased.', schema: schemas.erasureSchema },
-      202: { description: 'Noted; the operator confirms it.', schema: schemas.pendingErasureSchema },
+      200: { description: 'Erased.', schema: responses.erasureSchema },
+      202: { description: 'Noted; the operator confirms it.', schema: responses.pendingErasureSchema },
     },
     codes: [...keyCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
   },
@@ -196,7 +197,7 @@ export const routes = {
     cache: 'public',
     whileNotReady: false,
     query: [queryParameters.explain],
-    success: { 200: { description: 'The score.', schema: schemas.trustScoreSchema } },
+    success: { 200: { description: 'The score.', schema: responses.trustScoreSchema } },
     codes: playerCodes,
   },
   getVerdict: {
@@ -208,7 +209,7 @@ export const routes = {
     cache: 'public',
     whileNotReady: false,
     query: [],
-    success: { 200: { description: 'The verdict.', schema: schemas.verdictSchema } },
+    success: { 200: { description: 'The verdict.', schema: responses.verdictSchema } },
     codes: playerCodes,
   },
   listPlayerEvents: {
@@ -220,7 +221,7 @@ export const routes = {
     cache: 'public',
     whileNotReady: false,
     query: [queryParameters.limit, queryParameters.cursor],
-    success: { 200: { description: 'The summary and one page of own events.', schema: schemas.playerEventsSchema } },
+    success: { 200: { description: 'The summary and one page of own events.', schema: responses.playerEventsSchema } },
     codes: [...playerCodes, 'overloaded'],
   },
   getTrustScores: {
@@ -232,7 +233,7 @@ export const routes = {
     cache: 'public',
     whileNotReady: false,
     query: [queryParameters.ids],
-    success: { 200: { description: 'One entry per id, in the order asked.', schema: schemas.matchScoresSchema } },
+    success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
     codes: ['invalid_parameter', 'subject_hash_required'],
   },
   getOpenApi: {
@@ -244,7 +245,7 @@ export const routes = {
     cache: 'public',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'OpenAPI 3.1.', schema: schemas.openApiSchema } },
+    success: { 200: { description: 'OpenAPI 3.1.', schema: responses.openApiSchema } },
     codes: [],
   },
   getDocs: {

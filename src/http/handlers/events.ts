@@ -3,13 +3,8 @@ import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { storedEventBody, timeText } from '../bodies.js';
 import { parseUtcDateTime } from '../contract/formats.js';
-import {
-  type BatchEnvelope,
-  type BatchResultBody,
-  type EventBody,
-  eventSchema,
-  type WithdrawalBody,
-} from '../contract/schemas.js';
+import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
+import type { BatchResultBody, WithdrawalBody } from '../contract/response-bodies.js';
 import { validatorOf } from '../contract/validators.js';
 import type { FaceDeps } from '../deps.js';
 import { ok, refusalReply } from '../reply.js';

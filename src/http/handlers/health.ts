@@ -1,7 +1,7 @@
 /** Health and readiness: one body, for people and for probes. */
 import { refused } from '../../errors.js';
 import { timeText } from '../bodies.js';
-import type { HealthBody } from '../contract/schemas.js';
+import type { HealthBody } from '../contract/response-bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { ok, refusalReply } from '../reply.js';
 import type { ApiReply, Handlers } from '../request.js';

@@ -1,7 +1,8 @@
 /** Registration and the list of peers. */
 import type { Registration } from '../../group/api.js';
 import { cutCount, peerBody, timeText } from '../bodies.js';
-import type { PeerListBody, RegisteredPeerBody, RegistrationBody } from '../contract/schemas.js';
+import type { RegistrationBody } from '../contract/request-bodies.js';
+import type { PeerListBody, RegisteredPeerBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
 import { readCursor, readLimit } from '../parameters.js';

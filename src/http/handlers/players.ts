@@ -2,7 +2,7 @@
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
 import { explanationBody, storedEventBody, summaryRowBody, trustScoreBody, verdictBody } from '../bodies.js';
-import type { MatchScoresBody, PlayerEventsBody } from '../contract/schemas.js';
+import type { MatchScoresBody, PlayerEventsBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
 import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';

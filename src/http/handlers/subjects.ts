@@ -1,6 +1,6 @@
 /** Erasure of a subject, and the audit log in which it leaves its only trace. */
 import { timeText } from '../bodies.js';
-import type { AuditPageBody, ErasureBody, PendingErasureBody } from '../contract/schemas.js';
+import type { AuditPageBody, ErasureBody, PendingErasureBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
 import { readCursor, readLimit, readSubjectHash } from '../parameters.js';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../../src/http/contract/schemas.js';
+import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../../src/http/contract/request-bodies.js';
 import { type Validator, validatorOf } from '../../../src/http/contract/validators.js';
 import { eventBody } from '../samples.js';
 

@@ -1,94 +1,12 @@
-/**
- * Every JSON body of the contract as a JSON Schema, with its type beside it. The validators, the types of the handlers and
- * the OpenAPI document are all made from these objects, so a change here changes all three.
- */
+/** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../../core/event-types.js';
 import { environments, identityModes, peerStatuses, verdicts } from '../../core/vocabulary.js';
 import { type ErrorCode, errors } from '../../errors.js';
 import { limits } from '../../limits.js';
+import { count, dateTime, eventFields, eventId, eventProperties, hashHex, nextCursor, playerId } from './fields.js';
 import type { FromSchema } from './schema.js';
 
 const errorCodes = Object.keys(errors) as ErrorCode[];
-
-const dateTime = { type: 'string', format: 'date-time', examples: ['2026-01-02T03:04:05.678Z'] } as const;
-const count = { type: 'integer', minimum: 0 } as const;
-const hashHex = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
-const nextCursor = {
-  type: ['string', 'null'],
-  description: 'Pass it as `cursor` for the next page; null on the last page. Opaque.',
-} as const;
-
-const playerId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.playerIdLength,
-  format: 'well-formed',
-  description:
-    'Opaque id of the player. 64 hexadecimal characters are taken as a subject hash that the peer made itself; anything else is hashed on arrival and never stored.',
-  examples: ['steam:76561198000000001'],
-} as const;
-
-const eventId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.eventIdLength,
-  pattern: '^[A-Za-z0-9._:-]+$',
-  description: 'The idempotency key, unique in the group. A UUIDv4 is recommended.',
-  examples: ['0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e'],
-} as const;
-
-const gameId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.gameIdLength,
-  format: 'well-formed',
-  examples: ['arena-one'],
-} as const;
-
-const eventProperties = {
-  schema_version: {
-    type: 'string',
-    maxLength: limits.schemaVersionLength,
-    format: 'semver',
-    description: `Semantic version of the event schema; major versions 0 to ${limits.schemaMajorMax} are taken.`,
-    examples: ['1.0.0'],
-  },
-  event_id: eventId,
-  event_type: { type: 'string', enum: eventTypeNames, examples: ['report_cheating'] },
-  peer_id: {
-    type: 'string',
-    minLength: 1,
-    maxLength: limits.peerIdLength,
-    description: "The submitting peer's own id.",
-    examples: ['7b1e7f2a-9f5e-4a53-8c1d-0d9a5f2f6c11'],
-  },
-  player_id: playerId,
-  game_id: gameId,
-  severity: { type: 'number', minimum: limits.severityMin, maximum: limits.severityMax, examples: [0.8] },
-  timestamp: { ...dateTime, description: 'When it happened, in UTC; at most 24 hours ahead.' },
-} as const;
-
-const eventFields = [
-  'schema_version',
-  'event_id',
-  'event_type',
-  'peer_id',
-  'player_id',
-  'game_id',
-  'severity',
-  'timestamp',
-] as const;
-
-export const eventSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: eventFields,
-  properties: {
-    ...eventProperties,
-    signature: { description: 'Reserved: any JSON value, neither validated nor used nor stored.' },
-  },
-} as const;
-export type EventBody = FromSchema<typeof eventSchema>;
 
 export const storedEventSchema = {
   type: 'object',
@@ -97,20 +15,6 @@ export const storedEventSchema = {
   properties: { ...eventProperties, received_at: dateTime, status: { type: 'string', const: 'accepted' } },
 } as const;
 export type StoredEventBody = FromSchema<typeof storedEventSchema>;
-
-/** What validates the outside of a batch. Its items are validated one by one, so that a bad one does not fail the rest. */
-export const batchEnvelopeSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['events'],
-  properties: { events: { type: 'array', minItems: 1, maxItems: limits.batchEventsMax, items: {} } },
-} as const;
-export type BatchEnvelope = FromSchema<typeof batchEnvelopeSchema>;
-
-export const batchSchema = {
-  ...batchEnvelopeSchema,
-  properties: { events: { ...batchEnvelopeSchema.properties.events, items: eventSchema } },
-} as const;
 
 export const batchResultSchema = {
   type: 'object',
@@ -139,30 +43,6 @@ export const batchResultSchema = {
   },
 } as const;
 export type BatchResultBody = FromSchema<typeof batchResultSchema>;
-
-export const registrationSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['peer_name', 'game_ids'],
-  properties: {
-    peer_name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: limits.peerNameLength,
-      format: 'well-formed',
-      examples: ['Arena EU 1'],
-    },
-    game_ids: { type: 'array', minItems: 1, maxItems: limits.gameIdsMax, uniqueItems: true, items: gameId },
-    contact_email: {
-      type: 'string',
-      maxLength: limits.emailLength,
-      format: 'email',
-      description: 'For the operator only, never public.',
-      examples: ['ops@example.com'],
-    },
-  },
-} as const;
-export type RegistrationBody = FromSchema<typeof registrationSchema>;
 
 const peerProperties = {
   peer_id: { type: 'string', format: 'uuid' },
@@ -247,12 +127,14 @@ export const auditPageSchema = {
 export type AuditPageBody = FromSchema<typeof auditPageSchema>;
 
 const verdict = { type: 'string', enum: verdicts } as const;
+
 const confidence = {
   type: 'number',
   minimum: 0,
   maximum: 1,
   description: '0: no signal. At most 4 decimals.',
 } as const;
+
 const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
 
 export const explanationSchema = {
@@ -437,26 +319,3 @@ export const problemSchema = {
   },
 } as const;
 export type ProblemBody = FromSchema<typeof problemSchema>;
-
-/** The schemas that get a name of their own in the OpenAPI document; everything else is written out in place. */
-export const namedSchemas = {
-  Event: eventSchema,
-  StoredEvent: storedEventSchema,
-  EventBatch: batchSchema,
-  EventBatchResult: batchResultSchema,
-  Registration: registrationSchema,
-  RegisteredPeer: registeredPeerSchema,
-  PeerList: peerListSchema,
-  AuditPage: auditPageSchema,
-  TrustScore: trustScoreSchema,
-  UnknownPlayer: unknownPlayerSchema,
-  MatchScores: matchScoresSchema,
-  PlayerVerdict: verdictSchema,
-  PlayerEvents: playerEventsSchema,
-  Erasure: erasureSchema,
-  PendingErasure: pendingErasureSchema,
-  Withdrawal: withdrawalSchema,
-  Health: healthSchema,
-  Error: errorSchema,
-  Problem: problemSchema,
-} as const;

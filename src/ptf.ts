@@ -34,9 +34,10 @@ function defaultDir(): string {
 
 async function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input, by Ctrl-D or Ctrl-C, is a no.
+  // The end of the input, by Ctrl-D or Ctrl-C, is a no; whether the question then rejects depends on the release of Node.
   const ended = once(lines, 'close').then(() => '');
-  const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
+  const asked = lines.question(`${question} [y/N] `).catch(() => '');
+  const answer = await Promise.race([asked, ended]);
   lines.close();
   return /^y(es)?$/i.test(answer.trim());
 }

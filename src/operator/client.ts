@@ -30,19 +30,19 @@ const slow: ReadonlySet<CommandName> = new Set(['erase', 'audit-tail', 'audit-pa
 
 /** The value of a command. Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
 export async function callNode<C extends CommandName>(dir: string, command: C, body: Requests[C]): Promise<Values[C]> {
-  const answer = parsed(await post(dir, command, JSON.stringify(body)));
-  if (answer.ok === true) return answer.value as Values[C];
-  throw new OperatorError(String(answer.code), String(answer.error), 1, answer.details);
+  const { ok, value, code, error, details } = parsed(await post(dir, command, JSON.stringify(body)));
+  if (ok === true) return value as Values[C];
+  if (typeof code === 'string' && typeof error === 'string') throw new OperatorError(code, error, 1, details);
+  throw new OperatorError('no_answer', 'the node gave an answer that this command does not understand');
 }
 
+/** The members of an answer; none where it is not a JSON object. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    const answer: unknown = JSON.parse(text);
-    if (typeof answer === 'object' && answer !== null) return { ...answer };
+    return { ...JSON.parse(text) };
   } catch {
-    // Told below, as everything else that is no answer.
+    return {};
   }
-  throw new OperatorError('no_answer', 'the node gave an answer that this command does not understand');
 }
 
 /** The place of the node's socket. */

@@ -250,7 +250,10 @@ function addVerify(program: Command, { ask, done, dir, verifyFolder }: Session):
     } catch (error) {
       const isThere = statSync(dir(), { throwIfNoEntry: false })?.isDirectory() === true;
       if (!(error instanceof NoNodeError) || !isThere) throw error;
-      return show.showVerification(verifyValue(await verifyFolder(dir())), 'folder');
+      const report = await verifyFolder(dir());
+      // A node's first record stands before anything else does: to call this one whole would hide a wrong folder.
+      if (report.ok && report.lastSeq === 0) throw new OperatorError('no_store', `${dir()} holds no store`);
+      return show.showVerification(verifyValue(report), 'folder');
     }
   };
   program

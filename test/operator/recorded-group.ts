@@ -1,0 +1,85 @@
+/** A group that notes what it is asked and answers with fixed values, for tests of the socket alone. */
+import { granted } from '../../src/errors.js';
+import type { AuditEntry, GroupApi, PeerView } from '../../src/group/api.js';
+
+export interface RecordedGroup {
+  readonly group: GroupApi;
+  /** Method and arguments, in order. */
+  readonly calls: readonly (readonly unknown[])[];
+}
+
+export function peerView(index: number): PeerView {
+  return {
+    index,
+    peerId: `peer-${index}`,
+    peerName: `Peer ${index}`,
+    gameIds: ['chess'],
+    status: 'active',
+    registeredAt: 0,
+    eventCount: 2,
+    preTrusted: false,
+    weight: 0.5,
+    tau: 0.25,
+    a: 1,
+    b: 3,
+  };
+}
+
+/** `peers`: how many it has; `replaced`: methods that answer otherwise. */
+export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): RecordedGroup {
+  const calls: unknown[][] = [];
+  const views = Array.from({ length: peers }, (_, index) => peerView(index));
+  const entry: AuditEntry = { seq: 1, at: 0, action: 'a', actor: 'b', target: 'c', prevHash: 'd', hash: 'e' };
+  const report = { ok: true, lastSeq: 1, batches: 1, records: 1, auditEntries: 1, snapshots: [], faults: [] };
+  const identity = { groupId: 'g', identityMode: 'privacy-first', environment: 'dev' } as const;
+  const health = { ready: true, lastSeq: 1, weights: { basedOnSeq: 0, computedAt: null } };
+  const counts = { peers, players: 0, events: 0 };
+  const notAsked = (): never => {
+    throw new Error('the operator has no business here');
+  };
+  const answers: GroupApi = {
+    identity,
+    health: () => health,
+    counts: () => counts,
+    peerByKeyDigest: notAsked,
+    peerById: (peerId) => views.find((view) => view.peerId === peerId),
+    peers: (from, limit) => views.slice(from, from + limit),
+    trust: notAsked,
+    explain: notAsked,
+    submit: notAsked,
+    register: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
+    withdraw: notAsked,
+    erase: notAsked,
+    playerEvents: notAsked,
+    audit: async () => granted({ entries: [entry], nextAfter: null }),
+    status: () => ({
+      ...health,
+      identity,
+      counts,
+      halfLifeDays: 30,
+      preTrusted: ['peer-0'],
+      mailbox: { commands: 0, bytes: 0 },
+      pendingErasures: 0,
+      snapshots: [1],
+      ownerEpoch: 1,
+    }),
+    setPeerStatus: async () => granted(peerView(0)),
+    rotateKey: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
+    preTrust: async () => granted({ preTrusted: ['peer-0'] }),
+    confirmErasure: async () => granted({ status: 'erased', eventsErased: 3, erasedAt: 0, receipt: 'r' }),
+    auditTail: async () => granted({ entries: [entry], nextAfter: null }),
+    verify: async () => granted(report),
+    ...replaced,
+  };
+  const group = new Proxy(answers, {
+    get(target, name: keyof GroupApi) {
+      const member: unknown = target[name];
+      if (typeof member !== 'function') return member;
+      return (...values: unknown[]) => {
+        calls.push([name, ...values]);
+        return member(...values);
+      };
+    },
+  });
+  return { group, calls };
+}

@@ -1,0 +1,113 @@
+/** What the command reads and writes without a node: notations, tables, and the chain recomputed. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { auditPart, auditStart } from '../../src/core/audit.js';
+import { limits } from '../../src/limits.js';
+import { parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/arguments.js';
+import { verifyChain } from '../../src/operator/audit-chain.js';
+import type { AuditEntryValue } from '../../src/operator/protocol.js';
+import { cutLine, printable, table } from '../../src/operator/table.js';
+
+test('an overlap is a number and a unit, at most a day', () => {
+  assert.is(parseOverlap('0s'), 0);
+  assert.is(parseOverlap('30s'), 30_000);
+  assert.is(parseOverlap('15m'), 900_000);
+  assert.is(parseOverlap('24h'), 86_400_000);
+  for (const odd of ['', '1', 'h', '-1h', '1.5h', '1d', '25h', '86401s', ' 1h', '1h ']) {
+    assert.throws(() => parseOverlap(odd), /at most 24h/, odd);
+  }
+});
+
+test('a count lies between 1 and a page', () => {
+  assert.is(parseCount('1'), 1);
+  assert.is(parseCount('200'), limits.pageMax);
+  for (const odd of ['0', '201', '-1', '1.5', 'x', '']) assert.throws(() => parseCount(odd), /whole number/, odd);
+});
+
+test('games are split at commas, without blanks around them', () => {
+  assert.equal(parseNames('chess, go,,'), ['chess', 'go']);
+  assert.throws(() => parseNames(' , '), /at least one/);
+});
+
+test('a subject hash is 64 hexadecimal characters, lower-cased', () => {
+  assert.is(parseHash('AB'.repeat(32)), 'ab'.repeat(32));
+  for (const odd of ['', 'ab', 'zz'.repeat(32), `${'ab'.repeat(32)}0`]) assert.throws(() => parseHash(odd), /64/);
+});
+
+test('columns are aligned, words to the left and numbers to the right', () => {
+  const rows = [
+    ['a', 1, 'x'],
+    ['bcd', 20, 'yy'],
+  ];
+  assert.equal(table(rows, 80, ['name', 'n', 'z']), ['name   n  z', 'a      1  x', 'bcd   20  yy']);
+  assert.equal(table([], 80, ['name']), ['name']);
+});
+
+test('a line is cut at the width of the terminal, by characters and not by halves of them', () => {
+  assert.is(cutLine('abcd', 4), 'abcd');
+  assert.is(cutLine('abcde', 4), 'abc…');
+  assert.is(cutLine('😀😀😀', 2), '😀…');
+  assert.is(cutLine('abcde', Number.POSITIVE_INFINITY), 'abcde');
+  assert.equal(table([['abc', 'defg']], 6), ['abc  …']);
+});
+
+test('nothing that a peer chose can steer the terminal', () => {
+  assert.is(printable('a\u001b[2Jb'), 'a<1b>[2Jb');
+  assert.is(printable('a\nb\u202ec\u009b'), 'a<a>b<202e>c<9b>');
+  assert.is(printable('Ärena 東京 😀'), 'Ärena 東京 😀');
+});
+
+/** A log of `count` entries whose hashes hold, ten ms apart. */
+function entries(count: number): AuditEntryValue[] {
+  let head = auditStart;
+  return Array.from({ length: count }, (_, i) => {
+    const part = auditPart(head, i + 1, i * 10, { action: 'peer_registered', actor: 'operator', target: `p${i}` });
+    head = part.hash;
+    return { seq: i + 1, at: new Date(i * 10).toISOString(), ...part };
+  });
+}
+
+async function* pagesOf(...pages: readonly (readonly AuditEntryValue[])[]): AsyncGenerator<readonly AuditEntryValue[]> {
+  yield* pages;
+}
+
+test('a chain that holds is counted across pages and ends with its head', async () => {
+  const all = entries(5);
+  const report = await verifyChain(pagesOf(all.slice(0, 2), all.slice(2)));
+  assert.equal(report, { ok: true, entries: 5, head_hash: all[4]?.hash, first_broken: null });
+});
+
+test('an empty chain holds and ends with 64 zeros', async () => {
+  assert.equal(await verifyChain(pagesOf([])), {
+    ok: true,
+    entries: 0,
+    head_hash: '0'.repeat(64),
+    first_broken: null,
+  });
+});
+
+test('every edit, removal and exchange of entries is found where it is', async () => {
+  const all = entries(4);
+  const [one, two, three, four] = all as [AuditEntryValue, AuditEntryValue, AuditEntryValue, AuditEntryValue];
+  const edits: Partial<AuditEntryValue>[] = [
+    { seq: 9 },
+    { at: new Date(11).toISOString() },
+    { action: 'peer_revoked' },
+    { actor: 'mallory' },
+    { target: 'p9' },
+    { prev_hash: four.hash },
+    { hash: four.hash },
+  ];
+  for (const edit of edits) {
+    const report = await verifyChain(pagesOf([one, { ...two, ...edit }, three, four]));
+    assert.is(report.ok, false);
+    assert.is(report.entries, 1);
+    assert.is(report.head_hash, one.hash);
+    assert.is(report.first_broken?.seq, edit.seq ?? 2);
+  }
+  assert.is((await verifyChain(pagesOf([one, three, four]))).first_broken?.seq, 3);
+  assert.is((await verifyChain(pagesOf([two, three, four]))).first_broken?.seq, 2);
+  assert.is((await verifyChain(pagesOf([one, three, two, four]))).first_broken?.seq, 3);
+});
+
+test.run();

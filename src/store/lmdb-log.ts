@@ -16,6 +16,7 @@ import {
   replacementOf,
   seqOfKey,
   unframe,
+  unknownOutcome,
 } from './log-environment.js';
 import { removeScrubPages, scrubFreePages } from './scrub.js';
 
@@ -146,8 +147,11 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   /** Releases the folder: the next start need not ask whether this process lives. */
   override async close(): Promise<void> {
     this.#ownership.stop();
-    await this.#ownership.release();
-    await super.close();
+    try {
+      await this.#ownership.release();
+    } finally {
+      await super.close();
+    }
   }
 
   /** Closes without a release, as a process that dies does. */
@@ -181,12 +185,4 @@ const MOVED = Buffer.from([1]);
 /** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
   return database.put(key, value, { append: true } as unknown as number);
-}
-
-/** lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
-function unknownOutcome(error: unknown): never {
-  if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
-    error.commitError.catch(() => undefined);
-  }
-  throw new Error('a commit failed and its outcome is not known', { cause: error });
 }

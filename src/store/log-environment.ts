@@ -143,3 +143,11 @@ export function replacementOf(bytes: number, oldBytes: number, pageBytes: number
   if (isInLeaf && neededBytes <= oldBytes) return { storedBytes: oldBytes, movesOut: false };
   return { storedBytes: Math.max(neededBytes, pageBytes >> 1), movesOut: isInLeaf };
 }
+
+/** For the `catch` of a commit. lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
+export function unknownOutcome(error: unknown): never {
+  if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
+    error.commitError.catch(() => undefined);
+  }
+  throw new Error('a commit failed and its outcome is not known', { cause: error });
+}

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
-import { type LogEnvironment, OWNER_KEY, openLogEnvironment } from './log-environment.js';
+import { type LogEnvironment, OWNER_KEY, openLogEnvironment, unknownOutcome } from './log-environment.js';
 
 /** Tells one process from all others, also after its number was used again. Null where the system does not say. */
 export interface ProcessIdentity {
@@ -97,7 +97,7 @@ function takeOver(environment: LogEnvironment, record: OwnerRecord, before: Owne
 
 async function putOwner(environment: LogEnvironment, record: OwnerRecord, epochBefore: number): Promise<boolean> {
   const bytes = Buffer.from(JSON.stringify(record));
-  return environment.meta.put(OWNER_KEY, bytes, record.epoch, epochBefore);
+  return environment.meta.put(OWNER_KEY, bytes, record.epoch, epochBefore).catch(unknownOutcome);
 }
 
 function readOwner(environment: LogEnvironment): OwnerRecord | undefined {

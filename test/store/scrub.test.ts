@@ -77,6 +77,7 @@ test('a scrub leaves no replaced byte, in values of every size, while other thre
   await fill(writer, 1, 300);
   const worker = new Worker(readerEntry, { workerData: dir });
   await new Promise((resolve) => worker.once('message', resolve));
+  worker.unref();
   const { seqs, rewrites } = erasureOf(1, 300);
   for (let i = 0; i < rewrites.length; i += 10) {
     await writer.append(batchOf(400 + i * 10), rewrites.slice(i, i + 10));

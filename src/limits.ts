@@ -15,8 +15,11 @@ export const limits = {
   batchEventsMax: 500,
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
-  /** What the HTTP parser itself accepts, so that a head over `headBytes` still gets a clear answer. */
-  parserHeadBytes: 64 * KiB,
+  /**
+   * What the HTTP parser itself accepts, so that a head over `headBytes` still gets a clear answer. Less than the 64 KiB that one
+   * read of a socket takes, so that the read that crosses it still shows whether the target or the fields were too long.
+   */
+  parserHeadBytes: 48 * KiB,
   headerCount: 64,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 8_000,

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const ground = ['limits', 'errors'];
 const actor = [...ground, 'core', 'group'];
-const outside = [...actor, 'store', 'workers', 'http', 'operator', 'config', 'variables', 'log'];
+const outside = [...actor, 'store', 'workers', 'http', 'operator', 'config', 'variables', 'log', 'version'];
 
 /** The parts of `src` (a folder, or a file at its top) and the other parts that each may import, if only a type. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -27,6 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   variables: [...ground, 'core'],
   config: [...ground, 'core', 'variables'],
   log: ['variables'],
+  version: [],
   node: outside,
   main: [...outside, 'node'],
   ptf: [...outside, 'node'],
@@ -57,6 +58,8 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
   'src/store/owner.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
+  'src/workers/replica.ts': 'a worker entry: on Linux a priority is that of a thread',
+  'src/workers/verify-process.ts': 'the entry of a process of its own: its arguments, its channel to the parent',
 };
 
 interface Source {

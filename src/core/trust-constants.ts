@@ -99,7 +99,7 @@ export const trustConstants = {
   /** Peers up to which sums over pairs are kept in one dense triangle. */
   densePeersMax: 1_500,
   /** Pairs kept at once, of 28 bytes each; 5,793 peers that all share players still fit. */
-  pairsMax: 2 ** 24,
+  pairsMax: 16_777_216,
   /** Pairs handed to operators, at most. */
   pairsReportedMax: 100,
 } as const;

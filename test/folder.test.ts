@@ -1,0 +1,198 @@
+/** The data folder from outside: one owner, a lock that no dead node holds, and damage that is named and left alone. */
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endAll, NotStarted, startProcess, temporaryFolder } from './support/process.js';
+
+async function refusal(env: Record<string, string>): Promise<NotStarted> {
+  try {
+    const node = await startProcess(env);
+    await node.kill('SIGKILL');
+  } catch (error) {
+    if (error instanceof NotStarted) return error;
+    throw error;
+  }
+  return assert.unreachable('the node started') as never;
+}
+
+/** A folder that holds some events; `snapshot`: stopped in good order, so that a snapshot is there. */
+async function filled(snapshot: boolean): Promise<string> {
+  const dir = temporaryFolder();
+  const node = await startProcess({ DATA_DIR: dir });
+  const json = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ peer_name: 'p', game_ids: ['g'] });
+  const registered = await fetch(`${node.url}/api/v1/peers/register`, { method: 'POST', headers: json, body });
+  const { peer_id, api_key } = (await registered.json()) as { peer_id: string; api_key: string };
+  const events = Array.from({ length: 400 }, (_, i) => ({
+    schema_version: '1.0.0',
+    event_id: `e${i}`,
+    event_type: 'ban_applied',
+    peer_id,
+    player_id: `player ${i}`,
+    game_id: 'g',
+    severity: 1,
+    timestamp: '2026-01-01T00:00:00Z',
+  }));
+  const headers = { ...json, 'x-peer-api-key': api_key };
+  const sent = await fetch(`${node.url}/api/v1/events/batch`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ events }),
+  });
+  assert.is(((await sent.json()) as { accepted: number }).accepted, 400);
+  await node.kill(snapshot ? 'SIGTERM' : 'SIGKILL');
+  return dir;
+}
+
+/** Digest of every file that holds data. */
+function contentOf(dir: string): string {
+  const digest = createHash('sha256');
+  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
+    const file = join(dir, name);
+    if (statSync(file).isFile() && !name.endsWith('lock.mdb')) digest.update(name).update(readFileSync(file));
+  }
+  return digest.digest('hex');
+}
+
+/** Writes bytes over a file's own. */
+function patch(file: string, at: number, bytes: Uint8Array): void {
+  const fd = openSync(file, 'r+');
+  writeSync(fd, bytes, 0, bytes.length, at);
+  closeSync(fd);
+}
+
+function everyIndexOf(content: Buffer, wanted: Buffer): number[] {
+  const found: number[] = [];
+  for (let at = content.indexOf(wanted); at >= 0; at = content.indexOf(wanted, at + 1)) found.push(at);
+  return found;
+}
+
+const logFile = (dir: string) => join(dir, 'log', 'data.mdb');
+
+test('a second node on a folder is refused by name and harms nothing', async () => {
+  const dir = temporaryFolder();
+  const first = await startProcess({ DATA_DIR: dir });
+  const { exit, output } = await refusal({ DATA_DIR: dir });
+  assert.is(exit, 1);
+  assert.match(output, /in use by process \d+/);
+  assert.is((await fetch(`${first.url}/api/v1/health`)).status, 200);
+  assert.is(await first.kill('SIGTERM'), 0);
+  rmSync(dir, { recursive: true });
+});
+
+test('the lock of a killed node does not block the next', async () => {
+  const dir = await filled(false);
+  const next = await startProcess({ DATA_DIR: dir });
+  const score = await fetch(`${next.url}/api/v1/players/player%207/trust-score`);
+  assert.is(score.status, 200);
+  assert.is(await next.kill('SIGTERM'), 0);
+  rmSync(dir, { recursive: true });
+});
+
+test('another group, salt, mode or environment than the folder was formed with is refused, and which is said', async () => {
+  const dir = await filled(true);
+  const { output } = await refusal({
+    DATA_DIR: dir,
+    GROUP_ID: 'other',
+    GROUP_SALT: 'another salt of 32 bytes, it says',
+    IDENTITY_MODE: 'high-security',
+    ENVIRONMENT: 'staging',
+  });
+  for (const variable of ['GROUP_ID', 'GROUP_SALT', 'IDENTITY_MODE', 'ENVIRONMENT']) assert.match(output, variable);
+  assert.not.match(output, 'another salt');
+  rmSync(dir, { recursive: true });
+});
+
+test('a cut log stops the start, is named, and is left as it is', async () => {
+  const dir = await filled(false);
+  truncateSync(logFile(dir), statSync(logFile(dir)).size / 2);
+  const before = contentOf(dir);
+  const { exit, output } = await refusal({ DATA_DIR: dir });
+  assert.is(exit, 1);
+  assert.match(output, /damaged; nothing was changed/);
+  assert.match(output, 'data.mdb');
+  assert.is(contentOf(dir), before);
+  rmSync(dir, { recursive: true });
+});
+
+test('an emptied log is damage, not a new store', async () => {
+  const dir = await filled(true);
+  truncateSync(logFile(dir), 0);
+  const { output } = await refusal({ DATA_DIR: dir });
+  assert.match(output, 'damaged');
+  rmSync(dir, { recursive: true });
+});
+
+test('a flipped bit in a batch stops the start and names the record', async () => {
+  const dir = await filled(false);
+  const content = readFileSync(logFile(dir));
+  const at = content.lastIndexOf('e399');
+  patch(logFile(dir), at, Buffer.from([content[at]! ^ 1]));
+  const before = contentOf(dir);
+  const { output } = await refusal({ DATA_DIR: dir });
+  assert.match(output, /log batch at record 3: checksum differs/);
+  assert.is(contentOf(dir), before);
+  rmSync(dir, { recursive: true });
+});
+
+test('a store that kills its reader by a signal stops the start, and the node says so', async () => {
+  const dir = await filled(false);
+  const content = readFileSync(logFile(dir));
+  // A node of an LMDB leaf is: data size in two 16-bit halves, flags, key size 8, key. A value is its length, then the batch.
+  // Both sizes now reach far beyond the file, so that whoever copies the value touches memory that is not there.
+  for (const at of everyIndexOf(content, Buffer.from([8, 0, 0, 0, 0, 0, 0, 0, 0, 3]))) {
+    patch(logFile(dir), at - 4, Buffer.from([0xff, 0x0f]));
+  }
+  for (const at of everyIndexOf(content, Buffer.from([0x50, 0x42, 1, 0]))) {
+    if (content.readDoubleLE(at + 8) === 3) patch(logFile(dir), at - 4, Buffer.from([0x0f, 0xf0, 0, 0]));
+  }
+  const { exit, output } = await refusal({ DATA_DIR: dir });
+  assert.is(exit, 1);
+  assert.match(output, /its reader died \(SIG(BUS|SEGV)\)/);
+  rmSync(dir, { recursive: true });
+});
+
+test('a damaged snapshot is passed over: the log leads to the same scores', async () => {
+  const dir = await filled(true);
+  const snapshot = readdirSync(dir).find((name) => name.startsWith('snapshot-'))!;
+  const file = join(dir, snapshot, 'data.mdb');
+  const content = readFileSync(file);
+  for (const at of everyIndexOf(content, Buffer.from('"lastSeq"'))) patch(file, at, Buffer.from([content[at]! ^ 4]));
+  const node = await startProcess({ DATA_DIR: dir });
+  assert.match(node.output(), 'a snapshot is damaged');
+  assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);
+  assert.is(await node.kill('SIGTERM'), 0);
+  rmSync(dir, { recursive: true });
+});
+
+test('a stopped node leaves a snapshot, and the next start uses it', async () => {
+  const dir = await filled(true);
+  const copy = temporaryFolder();
+  cpSync(dir, copy, { recursive: true });
+  const node = await startProcess({ DATA_DIR: copy });
+  assert.match(node.output(), /"snapshot_seq":402/);
+  await node.kill('SIGTERM');
+  for (const folder of [dir, copy]) rmSync(folder, { recursive: true });
+});
+
+test('the folder is for its owner only, and so is a salt made in development', async () => {
+  const dir = await filled(true);
+  assert.is(statSync(dir).mode & 0o777, 0o700);
+  assert.is(statSync(join(dir, 'group-salt')).mode & 0o777, 0o600);
+  rmSync(dir, { recursive: true });
+});
+
+test.after(endAll);
+test.run();

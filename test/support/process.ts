@@ -1,0 +1,79 @@
+/** A node as a process of its own, for what only a process can do: be killed, be refused, hold a lock. Runs `dist/main.js`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const mainEntry = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+export interface NodeProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Resolves with the exit code or the signal's name. */
+  readonly ended: Promise<number | string | null>;
+  output(): string;
+  kill(signal: NodeJS.Signals): Promise<number | string | null>;
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'ptf-process-'));
+}
+
+/** The node refused to start: its exit code and what it said. */
+export class NotStarted extends Error {
+  readonly exit: number | string | null;
+  readonly output: string;
+
+  constructor(exit: number | string | null, output: string) {
+    super(`the node ended with ${exit}: ${output}`);
+    this.exit = exit;
+    this.output = output;
+  }
+}
+
+const running = new Set<ChildProcess>();
+
+/** Kills what a failed test left behind: call it after the last test. */
+export function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** Starts a node and resolves once it listens; rejects with `NotStarted` where it ends before. */
+export async function startProcess(env: Record<string, string>, wrapper: readonly string[] = []): Promise<NodeProcess> {
+  const [command = process.execPath, ...before] = wrapper;
+  const args = wrapper.length === 0 ? [mainEntry] : [...before, process.execPath, mainEntry];
+  const child = spawn(command, args, {
+    cwd: env.DATA_DIR,
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  running.add(child);
+  const ended = once(child, 'close').then(() => {
+    running.delete(child);
+    return child.exitCode ?? child.signalCode;
+  });
+  const { port, pid } = await new Promise<{ port: number; pid: number }>((resolve, reject) => {
+    const take = (text: string) => {
+      output += text;
+      const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
+      if (line !== undefined) resolve(JSON.parse(line) as { port: number; pid: number });
+    };
+    child.stdout!.setEncoding('utf8').on('data', take);
+    child.stderr!.setEncoding('utf8').on('data', take);
+    void ended.then((exit) => reject(new NotStarted(exit, output)));
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    child,
+    ended,
+    output: () => output,
+    async kill(signal) {
+      // The node itself, whatever wraps it.
+      process.kill(pid, signal);
+      return ended;
+    },
+  };
+}

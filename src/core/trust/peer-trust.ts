@@ -37,11 +37,13 @@ export interface PeerTrust {
   readonly pairs: readonly DiscountedPair[];
 }
 
-export function computePeerTrust(evidence: EvidenceColumns, facts: PeerFacts): PeerTrust {
+/** `sample`: players to fit log-odds on in a group of very many; the gate always sees all. */
+export function computePeerTrust(evidence: EvidenceColumns, facts: PeerFacts, sample = evidence): PeerTrust {
   const votes = readVotes(evidence, facts);
+  const judged = sample === evidence ? votes : readVotes(sample, facts);
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
   const gate = openGates(votes, preTrusted);
-  const odds = fitLogOdds(votes, gate.tau, preTrusted);
+  const odds = fitLogOdds(judged, gate.tau, preTrusted);
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   const tau = counted(gate.tau);
   const a = counted(odds.a);

@@ -108,6 +108,12 @@ export const limits = {
   weightsIntervalMsDefault: 2_000,
   weightsIntervalMsMin: 50,
   weightsIntervalMsMax: 3_600_000,
+  /** Weights in force this long are published again, where newer records are behind them. */
+  weightsRepublishMs: HOUR_MS,
+  /** The next computation starts no sooner than this many times the last one's duration after it. */
+  weightsRestFactor: 4,
+  /** A computation that takes longer hangs: its worker is replaced. */
+  weightsTimeoutMs: 120_000,
 
   // Owner of a data folder
   heartbeatMs: 2_000,

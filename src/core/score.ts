@@ -43,27 +43,6 @@ export function momentOf(state: GroupState, at: number): Moment {
   return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
 }
 
-/** Weight of a peer on reads: tau in [0,1], log-odds A and B in [0,3.5], and w = clip(tau (A+B)/4, 0, 1). */
-export interface PeerWeight {
-  readonly tau: number;
-  readonly a: number;
-  readonly b: number;
-  readonly weight: number;
-}
-
-export function weightOf(state: GroupState, peer: number): PeerWeight {
-  const { tau, a, b } = state.weights;
-  const known = peer < tau.length;
-  const t = known ? tau[peer]! : 1;
-  const pa = known ? a[peer]! : k.priorLogOdds;
-  const pb = known ? b[peer]! : k.priorLogOdds;
-  return { tau: t, a: pa, b: pb, weight: publishedWeight(t, pa, pb) };
-}
-
-function publishedWeight(tau: number, a: number, b: number): number {
-  return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * k.weightReference)));
-}
-
 /** The worth of a subject's evidence. A clock that was set back inflates nothing: a read is never before the newest evidence. */
 function worthFor(state: GroupState, row: number, moment: Moment): number {
   const updatedAt = state.subjects.updatedAt(row);
@@ -72,8 +51,9 @@ function worthFor(state: GroupState, row: number, moment: Moment): number {
 
 /** Score, confidence and verdict of a subject's row. */
 export function trustOf(state: GroupState, row: number, moment: Moment): TrustView {
-  const { subjects, weights, preTrusted } = state;
+  const { subjects } = state;
   const { entries } = subjects;
+  const { tau, a, b, weight, preTrusted, excluded } = state.peerWeights;
   const worth = worthFor(state, row, moment);
   const first = subjects.firstEntry(row);
   const end = first + subjects.peerCount(row);
@@ -86,19 +66,15 @@ export function trustOf(state: GroupState, row: number, moment: Moment): TrustVi
   for (let entry = first; entry < end; entry++) {
     events += entries.count(entry);
     const peer = entries.peer(entry);
-    const b = entries.lowering(entry) * worth;
-    const m = b + entries.raising(entry) * worth;
-    if (!(m > 0) || state.peers.at(peer).status === 'revoked') continue;
-    const known = peer < weights.tau.length;
-    const tau = known ? weights.tau[peer]! : 1;
-    const pa = known ? weights.a[peer]! : k.priorLogOdds;
-    const pb = known ? weights.b[peer]! : k.priorLogOdds;
-    const x = b / m;
+    const lowering = entries.lowering(entry) * worth;
+    const m = lowering + entries.raising(entry) * worth;
+    if (!(m > 0) || excluded[peer] === 1) continue;
+    const x = lowering / m;
     const n = saturate(m);
-    const logOdds = tau * n * (x * pa - (1 - x) * pb);
-    mass += tau * unit(m);
-    effective += publishedWeight(tau, pa, pb) * n;
-    if (preTrusted.includes(peer)) trusted += logOdds;
+    const logOdds = tau[peer]! * n * (x * a[peer]! - (1 - x) * b[peer]!);
+    mass += tau[peer]! * unit(m);
+    effective += weight[peer]! * n;
+    if (preTrusted[peer] === 1) trusted += logOdds;
     else others += logOdds;
     peers++;
   }
@@ -125,7 +101,8 @@ export function verdictOf(score: number, confidence: number, peers: number): Ver
 
 /** What a subject's score is made of. */
 export function explanationOf(state: GroupState, row: number, moment: Moment): TrustExplanation {
-  const { subjects, preTrusted } = state;
+  const { subjects } = state;
+  const { preTrusted, excluded } = state.peerWeights;
   const worth = worthFor(state, row, moment);
   const first = subjects.firstEntry(row);
   const explanation = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
@@ -133,11 +110,11 @@ export function explanationOf(state: GroupState, row: number, moment: Moment): T
     const b = subjects.entries.lowering(entry) * worth;
     const g = subjects.entries.raising(entry) * worth;
     const peer = subjects.entries.peer(entry);
-    if (!(b + g > 0) || state.peers.at(peer).status === 'revoked') continue;
+    if (!(b + g > 0) || excluded[peer] === 1) continue;
     explanation.lowering += b;
     explanation.raising += g;
     explanation.peers++;
-    if (preTrusted.includes(peer)) explanation.preTrusted = true;
+    if (preTrusted[peer] === 1) explanation.preTrusted = true;
   }
   return { ...explanation, halfLifeDays: state.halfLifeDays, weightsBasedOnSeq: state.weights.basedOnSeq };
 }

@@ -7,6 +7,7 @@ export interface SnapshotMeta {
   readonly formed: GroupFormed;
   readonly lastSeq: number;
   readonly lastAt: number;
+  readonly evidenceSeq: number;
   readonly halfLifeDays: number;
   readonly epoch: number;
   readonly rescales: readonly { readonly seq: number; readonly factor: number }[];
@@ -36,6 +37,7 @@ export function metaOf(state: GroupState): SnapshotMeta {
     formed: state.formed,
     lastSeq: state.lastSeq,
     lastAt: state.lastAt,
+    evidenceSeq: state.evidenceSeq,
     halfLifeDays: state.halfLifeDays,
     epoch: state.epoch,
     rescales: state.rescales,
@@ -59,6 +61,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   for (const peer of meta.peers) state.peers.add({ ...peer });
   state.lastSeq = meta.lastSeq;
   state.lastAt = meta.lastAt;
+  state.evidenceSeq = meta.evidenceSeq;
   state.halfLifeDays = meta.halfLifeDays;
   state.epoch = meta.epoch;
   state.rescales = [...meta.rescales];
@@ -72,5 +75,6 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
   state.rewrites = meta.rewrites;
   state.eventCount = meta.eventCount;
+  state.peerWeights.refresh(state);
   return state;
 }

@@ -22,6 +22,7 @@ import type {
 import { sipKey } from './siphash.js';
 import { Subjects } from './subjects.js';
 import { NumberColumn, Times } from './times.js';
+import { noWeights, PeerWeights, type Weights } from './weights.js';
 
 /** Bytes still to be taken out of the log: of one withdrawn event, or of an erased subject. */
 export interface Redaction {
@@ -34,30 +35,11 @@ export interface Redaction {
   readonly subject: string | null;
 }
 
-/** Published weights, by number of the peer; a peer registered since has the defaults. */
-export interface Weights {
-  readonly basedOnSeq: number;
-  readonly computedAt: number | null;
-  readonly pi: number;
-  readonly tau: Float64Array;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
-}
-
 /** An erasure that waits for the operator: its record. */
 export interface PendingErasure {
   readonly seq: number;
   readonly subject: string;
 }
-
-export const noWeights: Weights = {
-  basedOnSeq: 0,
-  computedAt: null,
-  pi: 0.5,
-  tau: new Float64Array(0),
-  a: new Float64Array(0),
-  b: new Float64Array(0),
-};
 
 export class GroupState {
   readonly formed: GroupFormed;
@@ -67,9 +49,13 @@ export class GroupState {
   readonly times = new Times();
   /** Sequence numbers of all audited records. */
   readonly auditSeqs = new NumberColumn();
+  /** What reads use of peers; derived. */
+  readonly peerWeights = new PeerWeights();
   readonly #idKey: string;
 
   lastSeq = 0;
+  /** The newest record that peer weights depend on. */
+  evidenceSeq = 0;
   /** ms since 1970 of the newest record. */
   lastAt = 0;
   halfLifeDays: number;
@@ -136,11 +122,14 @@ export class GroupState {
         break;
       case 'half_life_changed':
         this.halfLifeDays = record.half_life_days;
+        this.evidenceSeq = seq;
         this.#rescale(seq, record.epoch, record.factor);
         this.#audited(record.audit, seq);
         break;
       case 'pre_trust_set':
         this.preTrusted = [...record.peers];
+        this.evidenceSeq = seq;
+        this.peerWeights.refresh(this);
         if (record.configured !== null) this.preTrustConfigured = record.configured;
         this.#audited(record.audit, seq);
         break;
@@ -158,11 +147,14 @@ export class GroupState {
           oldKeyUntil: 0,
           eventCount: 0,
         });
+        this.peerWeights.refreshPeer(this, record.peer);
         this.#audited(record.audit, seq);
         break;
       case 'peer_status_changed':
         this.peers.at(record.peer).status = record.status;
         if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
+        this.evidenceSeq = seq;
+        this.peerWeights.refresh(this);
         this.#audited(record.audit, seq);
         break;
       case 'peer_key_rotated':
@@ -187,6 +179,7 @@ export class GroupState {
   }
 
   #event(event: EventAccepted, tag: IdTag, seq: number, at: number): void {
+    this.evidenceSeq = seq;
     this.eventIds.insert(tag, seq, event.peer);
     const entry = this.subjects.entryFor(event.subject, event.peer, at);
     this.subjects.entries.add(entry, event.mass, seq);
@@ -196,6 +189,7 @@ export class GroupState {
 
   /** An event that was withdrawn or erased later: its id stays taken, nothing else of it counts. */
   #gone(gone: EventGone, seq: number): void {
+    this.evidenceSeq = seq;
     this.eventIds.insert(gone.id_tag, seq, gone.peer);
     this.peers.at(gone.peer).eventCount++;
     this.eventCount++;
@@ -203,6 +197,7 @@ export class GroupState {
 
   #withdrawn(record: EventWithdrawn, seq: number): void {
     const { subject, event_seq } = record;
+    this.evidenceSeq = seq;
     this.redactions.set(seq, { seq, kind: 'withdrawal', heads: [event_seq], subject: null });
     if (subject === null) return;
     const entry = this.subjects.entryFor(subjectBytes(subject), record.peer, record.updated_at);
@@ -211,6 +206,7 @@ export class GroupState {
 
   #erased(record: SubjectErased, seq: number, at: number): void {
     const { subject } = record;
+    this.evidenceSeq = seq;
     if (subject !== null) {
       const bytes = subjectBytes(subject);
       this.redactions.set(seq, { seq, kind: 'erasure', heads: this.#headsOf(bytes), subject });
@@ -252,6 +248,7 @@ export class GroupState {
       a: record.a,
       b: record.b,
     };
+    this.peerWeights.refresh(this);
   }
 
   #rescale(seq: number, epoch: number, factor: number): void {

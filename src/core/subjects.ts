@@ -106,6 +106,11 @@ export class Subjects {
     return this.#segments[row >>> SEGMENT_BITS]!.key[(row & SEGMENT_MASK) * KEY_WORDS + word]!;
   }
 
+  /** Uniform unsigned 32 bits that the row's key and the node's secret decide. */
+  mixOf(row: number): number {
+    return this.#hashOfRow(row);
+  }
+
   /** The entry of a peer on a row, or -1. */
   entryOf(row: number, peer: number): number {
     const first = this.firstEntry(row);

@@ -18,6 +18,9 @@ export const trustConstants = {
   /** Mean of A and B from which a peer with an open gate has the published weight 1. */
   weightReference: 2,
 
+  /** Published weights are replaced where tau, A, B or the share of bad players moved by more than this. */
+  publishStep: 0.001,
+
   // Verdict bands of the score, 0 to 100
   untrustedBelow: 20,
   /** Peers with evidence that `untrusted` needs: one peer alone never condemns. */
@@ -100,6 +103,8 @@ export const trustConstants = {
   densePeersMax: 1_500,
   /** Pairs kept at once, of 28 bytes each; 5,793 peers that all share players still fit. */
   pairsMax: 16_777_216,
+  /** Players up to which all of them fit the log-odds; beyond, a sample of about this many does. */
+  sampledPlayers: 1_048_576,
   /** Pairs handed to operators, at most. */
   pairsReportedMax: 100,
 } as const;

@@ -8,7 +8,7 @@ import type {
   RotateKey,
   WithdrawEvent,
 } from '../core/commands.js';
-import type { readAgain } from '../core/decide.js';
+import type { readAgain } from '../core/decide-removal.js';
 import type { WeightsPublished } from '../core/records.js';
 import type { Outcome } from '../errors.js';
 import type { AcceptedEvent } from './api.js';

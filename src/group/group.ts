@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
-import { readAgain } from '../core/decide.js';
+import { readAgain } from '../core/decide-removal.js';
 import type { EventTypeName } from '../core/event-types.js';
 import { eventTypeName } from '../core/event-types.js';
 import { subjectHex } from '../core/pseudonym.js';

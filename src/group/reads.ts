@@ -1,6 +1,6 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 import type { Peer } from '../core/peers.js';
-import { explanationOf, type TrustExplanation, type TrustView, trustOf, weightOf } from '../core/score.js';
+import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
 import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView } from './api.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
@@ -73,6 +73,7 @@ export abstract class GroupReads implements GroupViews {
   protected viewOf(peer: Peer): PeerView {
     const { state } = this.running;
     const { index, peerId, peerName, gameIds, status, registeredAt, eventCount } = peer;
+    const { tau, a, b, weight } = state.peerWeights;
     const preTrusted = state.preTrusted.includes(index);
     return {
       index,
@@ -83,7 +84,10 @@ export abstract class GroupReads implements GroupViews {
       registeredAt,
       eventCount,
       preTrusted,
-      ...weightOf(state, index),
+      tau: tau[index]!,
+      a: a[index]!,
+      b: b[index]!,
+      weight: weight[index]!,
     };
   }
 

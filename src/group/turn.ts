@@ -1,20 +1,17 @@
 /** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
 import { BatchWriter } from '../core/batch.js';
 import type { EraseSubject, EventSubmission, GroupBounds } from '../core/commands.js';
+import { decideEvent } from '../core/decide-event.js';
 import {
-  type Decision,
   decideConfiguredPreTrust,
-  decideEpoch,
-  decideErasure,
-  decideEvent,
-  decideHalfLife,
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
   decideRegistration,
-  decideWithdrawal,
-  readAgain,
-} from '../core/decide.js';
+} from '../core/decide-peer.js';
+import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
+import { decideEpoch, decideHalfLife } from '../core/decide-scale.js';
+import type { Decision } from '../core/decision.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { granted, type Outcome } from '../errors.js';

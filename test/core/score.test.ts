@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decidePeerStatus } from '../../src/core/decide.js';
+import { decidePeerStatus } from '../../src/core/decide-peer.js';
 import { explanationOf, momentOf, trustOf, verdictOf } from '../../src/core/score.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decideErasure, decideHalfLife, decideWithdrawal, readAgain } from '../../src/core/decide.js';
+import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
+import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { stateDigest } from '../../src/core/digest.js';
 import { eventTypeNames } from '../../src/core/event-types.js';
 import type { EventAccepted, GroupFormed } from '../../src/core/records.js';

@@ -2,7 +2,9 @@
 import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../../src/core/audit.js';
 import type { EventSubmission } from '../../src/core/commands.js';
-import { decideEpoch, decideEvent, decideRegistration } from '../../src/core/decide.js';
+import { decideEvent } from '../../src/core/decide-event.js';
+import { decideRegistration } from '../../src/core/decide-peer.js';
+import { decideEpoch } from '../../src/core/decide-scale.js';
 import type { GroupFormed, LogRecord } from '../../src/core/records.js';
 import { GroupState } from '../../src/core/state.js';
 import type { Outcome } from '../../src/errors.js';

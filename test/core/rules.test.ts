@@ -1,16 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  decideErasure,
-  decideEvent,
-  decideHalfLife,
-  decideKeyRotation,
-  decidePeerStatus,
-  decidePreTrust,
-  decideRegistration,
-  decideWithdrawal,
-  readAgain,
-} from '../../src/core/decide.js';
+import { decideEvent } from '../../src/core/decide-event.js';
+import { decideKeyRotation, decidePeerStatus, decidePreTrust, decideRegistration } from '../../src/core/decide-peer.js';
+import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
+import { decideHalfLife } from '../../src/core/decide-scale.js';
 import type { EventAccepted } from '../../src/core/records.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome } from '../../src/errors.js';

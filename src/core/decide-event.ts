@@ -1,0 +1,82 @@
+/**
+ * The rules of a trust event. Like all rules: from a state and a command to records and an answer, changing nothing; time and
+ * chance arrive as arguments, and what needs a power is computed here and carried by the record.
+ */
+import { type Granted, granted, type Refusal, refused } from '../errors.js';
+import { limits } from '../limits.js';
+import type { EventSubmission } from './commands.js';
+import { scaleAt } from './decay.js';
+import type { IdTag } from './event-ids.js';
+import { eventTypes } from './event-types.js';
+import type { Peer } from './peers.js';
+import type { EventAccepted } from './records.js';
+import type { GroupState } from './state.js';
+
+/** An event that may be applied, with its tag. */
+export interface DecidedEvent {
+  readonly event: EventAccepted;
+  readonly tag: IdTag;
+}
+
+/**
+ * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer.
+ * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
+ * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
+ */
+export function decideEvent(
+  state: GroupState,
+  caller: number | null,
+  submission: EventSubmission,
+  now: number,
+): Granted<DecidedEvent> | Refusal {
+  const { eventId, gameId, severity, subject, timestamp } = submission;
+  if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
+  const acting = actingPeer(state, caller, submission.peerId);
+  if (!acting.ok) return acting;
+  const peer = acting.value;
+  const game = peer.gameIds.indexOf(gameId);
+  if (game < 0) return refused('game_id_not_registered');
+  if (subject === null) return refused('subject_hash_required');
+  if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
+  const tag = state.tagOf(eventId);
+  const known = state.eventIds.seqOf(tag);
+  if (known > 0) return duplicate(state, peer, eventId, tag, known);
+  if (state.eventIds.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
+  const type = eventTypes[submission.eventType];
+  const row = state.subjects.find(subject);
+  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer.index);
+  const event: EventAccepted = {
+    type: 'event_accepted',
+    peer: peer.index,
+    subject,
+    event_id: eventId,
+    event_type: type.id,
+    game,
+    schema_version: submission.schemaVersion,
+    severity,
+    timestamp,
+    mass: type.sign * type.baseWeight * severity * scaleAt(Math.min(timestamp, now), state.epoch, state.halfLifeDays),
+    prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
+  };
+  return granted({ event, tag });
+}
+
+function majorOf(version: string): number {
+  return Number(version.slice(0, version.indexOf('.')));
+}
+
+function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
+  const named = state.peers.byId(peerId);
+  if (caller !== null && named?.index !== caller) return refused('peer_id_mismatch');
+  if (named === undefined) return refused('unknown_peer');
+  if (named.status !== 'active') return refused('peer_not_active');
+  return granted(named);
+}
+
+function duplicate(state: GroupState, peer: Peer, eventId: string, tag: IdTag, seq: number): Refusal {
+  if (state.eventIds.peerOf(tag) !== peer.index) {
+    return refused('duplicate_event', { details: { event_id: eventId, owner: 'other' } });
+  }
+  const receivedAt = new Date(state.times.receivedAt(seq)).toISOString();
+  return refused('duplicate_event', { details: { event_id: eventId, originally_received_at: receivedAt } });
+}

@@ -1,0 +1,103 @@
+/** The rules of peers: registration, status, keys and pre-trust. */
+import { granted, refused } from '../errors.js';
+import { limits } from '../limits.js';
+import type { ChangePeerStatus, ChangePreTrust, GroupBounds, RegisterPeer, RotateKey } from './commands.js';
+import { audited, type Decision, refuse } from './decision.js';
+import type { LogRecord } from './records.js';
+import type { GroupState } from './state.js';
+
+/** A new peer; its number is the answer. Codes: overloaded. */
+export function decideRegistration(
+  state: GroupState,
+  bounds: GroupBounds,
+  command: RegisterPeer,
+  now: number,
+): Decision<number> {
+  if (state.peers.size >= bounds.peersMax) {
+    return refuse(
+      refused('overloaded', { text: 'this group holds as many peers as it may', retryAfterS: limits.retryAfterS }),
+    );
+  }
+  const index = state.peers.size;
+  const audit = audited(state, now, { action: 'peer_registered', actor: command.by, target: command.peerId });
+  const record: LogRecord = {
+    type: 'peer_registered',
+    peer: index,
+    peer_id: command.peerId,
+    peer_name: command.peerName,
+    game_ids: command.gameIds,
+    contact_email: command.contactEmail ?? null,
+    key_digest: command.keyDigest,
+    audit,
+  };
+  return { records: [record], outcome: granted(index) };
+}
+
+/**
+ * Suspend, reinstate or revoke; asking for the status that stands writes nothing. Codes: unknown_peer; peer_not_active where
+ * the peer is revoked, which is final.
+ */
+export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse(refused('unknown_peer', { text: 'no peer has this id' }));
+  if (peer.status === command.status) return { records: [], outcome: granted(peer.index) };
+  if (peer.status === 'revoked')
+    return refuse(refused('peer_not_active', { text: 'the peer is revoked, which is final' }));
+  const actions = { active: 'peer_reinstated', suspended: 'peer_suspended', revoked: 'peer_revoked' } as const;
+  const audit = audited(state, now, { action: actions[command.status], actor: command.by, target: peer.peerId });
+  const record: LogRecord = { type: 'peer_status_changed', peer: peer.index, status: command.status, audit };
+  return { records: [record], outcome: granted(peer.index) };
+}
+
+/** A new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */
+export function decideKeyRotation(state: GroupState, command: RotateKey, now: number): Decision<number> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse(refused('unknown_peer', { text: 'no peer has this id' }));
+  if (peer.status === 'revoked')
+    return refuse(refused('peer_not_active', { text: 'the peer is revoked, which is final' }));
+  const overlapMs = Math.min(command.overlapMs, limits.keyOverlapMsMax);
+  const record: LogRecord = {
+    type: 'peer_key_rotated',
+    peer: peer.index,
+    key_digest: command.keyDigest,
+    old_key_until: overlapMs > 0 ? now + overlapMs : 0,
+    audit: audited(state, now, { action: 'peer_key_rotated', actor: command.by, target: peer.peerId }),
+  };
+  return { records: [record], outcome: granted(peer.index) };
+}
+
+/** One peer more or less among the pre-trusted. Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */
+export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: number): Decision<null> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse(refused('unknown_peer', { text: 'no peer has this id' }));
+  const listed = state.preTrusted.includes(peer.index);
+  if (listed === (command.change === 'add')) return { records: [], outcome: granted(null) };
+  if (command.change === 'add' && peer.status === 'revoked') {
+    return refuse(refused('peer_not_active', { text: 'the peer is revoked, which is final' }));
+  }
+  if (command.change === 'add' && state.preTrusted.length >= limits.preTrustedMax) {
+    return refuse(refused('overloaded', { text: 'too many pre-trusted peers' }));
+  }
+  const peers = listed ? state.preTrusted.filter((index) => index !== peer.index) : [...state.preTrusted, peer.index];
+  const action = listed ? 'pre_trust_removed' : 'pre_trust_added';
+  const audit = audited(state, now, { action, actor: command.by, target: peer.peerId });
+  return { records: [{ type: 'pre_trust_set', peers, configured: null, audit }], outcome: granted(null) };
+}
+
+/**
+ * The configured set of pre-trusted peers, applied where it differs from the one applied last. Codes: unknown_peer,
+ * peer_not_active (revoked), with the id in the text.
+ */
+export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly string[], now: number): Decision<null> {
+  const configured = peerIds.join(',');
+  const peers: number[] = [];
+  for (const peerId of peerIds) {
+    const peer = state.peers.byId(peerId);
+    if (peer === undefined) return refuse(refused('unknown_peer', { text: `${peerId} is no peer of this group` }));
+    if (peer.status === 'revoked') return refuse(refused('peer_not_active', { text: `${peerId} is revoked` }));
+    peers.push(peer.index);
+  }
+  if (configured === state.preTrustConfigured) return { records: [], outcome: granted(null) };
+  const audit = audited(state, now, { action: 'pre_trust_set', actor: 'configuration', target: configured });
+  return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
+}

@@ -1,0 +1,113 @@
+/** The rules of taking back: a peer's own event, and all that is held of a subject. */
+import { granted, refused } from '../errors.js';
+import { limits } from '../limits.js';
+import type { EraseSubject, GroupBounds, WithdrawEvent } from './commands.js';
+import { audited, type Decision, refuse } from './decision.js';
+import { subjectHex } from './pseudonym.js';
+import type { EventAccepted, LogRecord } from './records.js';
+import type { GroupState } from './state.js';
+
+/** The answer to a withdrawal whose event was read before earlier batches were replaced: read it again. */
+export const readAgain = Symbol('read again');
+
+/**
+ * A peer takes back its own event: the pair's sums without it, as values. Codes: event_not_found (another peer's, withdrawn
+ * before, or erased).
+ */
+export function decideWithdrawal(
+  state: GroupState,
+  command: WithdrawEvent,
+  now: number,
+): Decision<null> | typeof readAgain {
+  if (command.asOf !== state.rewrites) return readAgain;
+  const { event, eventSeq } = command;
+  const missing = refuse(refused('event_not_found'));
+  if (command.caller !== null && command.caller !== event.peer) return missing;
+  const row = state.subjects.find(event.subject);
+  const entry = row < 0 ? -1 : state.subjects.entryOf(row, event.peer);
+  if (entry < 0 || isGoing(state, eventSeq, event)) return missing;
+  const { entries } = state.subjects;
+  const mass = event.mass * rescaledSince(state, eventSeq);
+  const count = entries.count(entry) - 1;
+  const record: LogRecord = {
+    type: 'event_withdrawn',
+    peer: event.peer,
+    subject: subjectHex(event.subject),
+    event_seq: eventSeq,
+    lowering: count === 0 ? 0 : without(entries.lowering(entry), -mass),
+    raising: count === 0 ? 0 : without(entries.raising(entry), mass),
+    count,
+    updated_at: Math.max(now, state.subjects.updatedAt(row)),
+    prev: entries.head(entry),
+  };
+  return { records: [record], outcome: granted(null) };
+}
+
+/** Whether an event that the log still shows was withdrawn or erased already. */
+function isGoing(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+  const subject = subjectHex(event.subject);
+  for (const redaction of state.redactions.values()) {
+    if (redaction.kind === 'withdrawal' && redaction.heads[0] === eventSeq) return true;
+    if (redaction.kind === 'erasure' && redaction.subject === subject && eventSeq < redaction.seq) return true;
+  }
+  return false;
+}
+
+/** What the changes of scale since a record made of its mass. */
+function rescaledSince(state: GroupState, seq: number): number {
+  let factor = 1;
+  for (const rescale of state.rescales) if (rescale.seq > seq) factor *= rescale.factor;
+  return factor;
+}
+
+/** A sum without one of its parts; what rounding leaves behind is nothing. */
+function without(sum: number, part: number): number {
+  if (!(part > 0)) return sum;
+  const rest = sum - part;
+  return rest > sum * 1e-12 ? rest : 0;
+}
+
+/**
+ * Erasure of a subject, or the request for one where only the operator may. Answers how many events it takes.
+ * Codes: subject_not_found, erasure_quota_exceeded (with seconds to wait).
+ */
+export function decideErasure(
+  state: GroupState,
+  bounds: GroupBounds,
+  command: EraseSubject,
+  now: number,
+): Decision<{ readonly events: number; readonly pending: boolean }> {
+  const row = state.subjects.find(command.subject);
+  if (row < 0) return refuse(refused('subject_not_found'));
+  const byOperator = command.caller < -1;
+  if (!byOperator) {
+    const wait = quotaWaitMs(state, bounds, command.caller, now);
+    if (wait > 0) return refuse(refused('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) }));
+  }
+  const subject = subjectHex(command.subject);
+  const pending = bounds.erasureMode === 'operator' && !byOperator;
+  const action = pending ? 'erasure_requested' : 'subject_erased';
+  const audit = audited(state, now, { action, actor: command.by, target: command.commitment });
+  if (pending) {
+    const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, audit };
+    return { records: [record], outcome: granted({ events: 0, pending }) };
+  }
+  const events = eventsOf(state, row);
+  const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
+  return { records: [record], outcome: granted({ events, pending }) };
+}
+
+function eventsOf(state: GroupState, row: number): number {
+  const first = state.subjects.firstEntry(row);
+  let events = 0;
+  for (let i = 0; i < state.subjects.peerCount(row); i++) events += state.subjects.entries.count(first + i);
+  return events;
+}
+
+/** ms until the caller may erase again; 0: now. */
+function quotaWaitMs(state: GroupState, bounds: GroupBounds, caller: number, now: number): number {
+  const recent = (state.erasuresBy.get(caller) ?? []).filter((at) => at > now - limits.erasureWindowMs);
+  if (recent.length < bounds.erasureQuotaPerDay) return 0;
+  const frees = recent[recent.length - bounds.erasureQuotaPerDay] ?? now;
+  return Math.max(1, frees + limits.erasureWindowMs - now);
+}

@@ -1,0 +1,20 @@
+/** What the rules answer: records to write and an outcome; and the two ways in which every rule makes one. */
+import type { Outcome, Refusal } from '../errors.js';
+import { type AuditFact, auditPart } from './audit.js';
+import type { AuditPart, LogRecord } from './records.js';
+import type { GroupState } from './state.js';
+
+/** What a command leads to: the records to write, then the answer. A refusal writes nothing. */
+export interface Decision<T> {
+  readonly records: readonly LogRecord[];
+  readonly outcome: Outcome<T>;
+}
+
+export function refuse(refusal: Refusal): Decision<never> {
+  return { records: [], outcome: refusal };
+}
+
+/** The audit part of the record that comes next. */
+export function audited(state: GroupState, now: number, fact: AuditFact): AuditPart {
+  return auditPart(state.auditHead, state.lastSeq + 1, now, fact);
+}

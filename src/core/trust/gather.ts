@@ -1,0 +1,81 @@
+/** The evidence of a state as the columns that peer trust is computed from, at one moment. */
+import { worthAt } from '../decay.js';
+import type { GroupState } from '../state.js';
+import { trustConstants } from '../trust-constants.js';
+import type { EvidenceColumns, PeerFacts } from './columns.js';
+
+export interface Gathered {
+  readonly evidence: EvidenceColumns;
+  /** Equal to `evidence` in a group that needs no sample. */
+  readonly sample: EvidenceColumns;
+  readonly facts: PeerFacts;
+  /** Per peer: players that it reported, and those of them that another peer reported too. */
+  readonly reported: Uint32Array;
+  readonly shared: Uint32Array;
+}
+
+/** `at` is in ms since 1970; evidence newer than it is taken at its own worth then. */
+export function gatherEvidence(state: GroupState, at: number): Gathered {
+  const peers = state.peers.size;
+  const { excluded, preTrusted } = state.peerWeights;
+  const facts = { preTrusted: preTrusted.slice(0, peers), excluded: excluded.slice(0, peers) };
+  const rows = heldRows(state);
+  const evidence = columnsOf(state, rows, at);
+  const isLarge = rows.length > trustConstants.sampledPlayers;
+  const sample = isLarge ? columnsOf(state, sampleOf(state, rows), at) : evidence;
+  return { evidence, sample, facts, ...overlapOf(evidence, facts) };
+}
+
+function heldRows({ subjects }: GroupState): Uint32Array {
+  const rows = new Uint32Array(subjects.size);
+  let held = 0;
+  for (let row = 0; row < subjects.rows; row++) if (subjects.has(row)) rows[held++] = row;
+  return rows;
+}
+
+/** Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose. */
+function sampleOf({ subjects }: GroupState, rows: Uint32Array): Uint32Array {
+  const threshold = (trustConstants.sampledPlayers / rows.length) * 0x100000000;
+  return rows.filter((row) => subjects.mixOf(row) < threshold);
+}
+
+function columnsOf(state: GroupState, rows: Uint32Array, at: number): EvidenceColumns {
+  const { subjects } = state;
+  const { entries } = subjects;
+  const worth = worthAt(Math.max(at, state.lastAt), state.epoch, state.halfLifeDays);
+  const offsets = new Uint32Array(rows.length + 1);
+  for (let i = 0; i < rows.length; i++) offsets[i + 1] = offsets[i]! + subjects.peerCount(rows[i]!);
+  const total = offsets[rows.length]!;
+  const peer = new Uint16Array(total);
+  const lowering = new Float64Array(total);
+  const raising = new Float64Array(total);
+  let to = 0;
+  for (const row of rows) {
+    const first = subjects.firstEntry(row);
+    const end = first + subjects.peerCount(row);
+    for (let entry = first; entry < end; entry++, to++) {
+      peer[to] = entries.peer(entry);
+      lowering[to] = entries.lowering(entry) * worth;
+      raising[to] = entries.raising(entry) * worth;
+    }
+  }
+  return { peers: state.peers.size, players: rows.length, offsets, peer, lowering, raising };
+}
+
+/** How many of each peer's players it shares with another: a peer that shares none most likely has another salt. */
+function overlapOf(evidence: EvidenceColumns, facts: PeerFacts): { reported: Uint32Array; shared: Uint32Array } {
+  const { peers, players, offsets, peer, lowering, raising } = evidence;
+  const reported = new Uint32Array(peers);
+  const shared = new Uint32Array(peers);
+  const isVote = (e: number) => lowering[e]! + raising[e]! > 0 && facts.excluded[peer[e]!] === 0;
+  for (let i = 0; i < players; i++) {
+    let votes = 0;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) if (isVote(e)) votes++;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+      if (!isVote(e)) continue;
+      reported[peer[e]!]!++;
+      if (votes > 1) shared[peer[e]!]!++;
+    }
+  }
+  return { reported, shared };
+}

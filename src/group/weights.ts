@@ -1,0 +1,76 @@
+/**
+ * When peer weights are computed, and what was computed last. Pure: times come in, a moment to start comes out; the loop owns
+ * the timer and the pool.
+ */
+import type { DiscountedPair } from '../core/trust/peer-trust.js';
+import { limits } from '../limits.js';
+
+/** What a computation in the pool answers. */
+export interface WeightsComputed {
+  readonly basedOnSeq: number;
+  readonly computedAt: number;
+  readonly pi: number;
+  readonly tau: Float64Array;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+  readonly signals: PeerSignals;
+}
+
+/** For operators: what stands out about peers. */
+export interface PeerSignals {
+  /** Pairs whose joint behaviour the gate discounts. */
+  readonly pairs: readonly DiscountedPair[];
+  /** Per peer: players that it reported, and those of them that another peer reported too. */
+  readonly reported: Uint32Array;
+  readonly shared: Uint32Array;
+}
+
+/** Times in ms since 1970. */
+export class WeightsSchedule {
+  readonly #intervalMs: number;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #endedAt = Number.NEGATIVE_INFINITY;
+  #running = false;
+  /** The newest record that the last computation saw; published or not. */
+  basedOnSeq: number;
+  computedAt: number | null;
+  signals: PeerSignals | null = null;
+
+  constructor(intervalMs: number, basedOnSeq: number, computedAt: number | null) {
+    this.#intervalMs = intervalMs;
+    this.basedOnSeq = basedOnSeq;
+    this.computedAt = computedAt;
+  }
+
+  /**
+   * When the next computation may start; null where nothing calls for one. `evidenceSeq` is the newest record that weights depend
+   * on. Without a new one they are computed again hourly, since decay moves them.
+   */
+  startsAt(evidenceSeq: number, now: number): number | null {
+    if (this.#running || evidenceSeq === 0) return null;
+    // A clock that was set back must not put the next computation off.
+    if (now < this.#startedAt) this.#startedAt = this.#endedAt = Number.NEGATIVE_INFINITY;
+    const rested = this.#endedAt + limits.weightsRestFactor * (this.#endedAt - this.#startedAt || 0);
+    const allowed = Math.max(this.#startedAt + this.#intervalMs, rested);
+    if (evidenceSeq > this.basedOnSeq) return allowed;
+    return Math.max(allowed, (this.computedAt ?? now) + limits.weightsRepublishMs);
+  }
+
+  started(now: number): void {
+    this.#running = true;
+    this.#startedAt = now;
+  }
+
+  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, now: number): void {
+    this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
+    this.computedAt = computedAt;
+    this.signals = signals;
+    this.ended(now);
+  }
+
+  /** Also after a failure: the next start is as far away as after a success. */
+  ended(now: number): void {
+    this.#running = false;
+    this.#endedAt = now;
+  }
+}

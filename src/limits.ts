@@ -57,6 +57,8 @@ export const limits = {
   peersMaxCeiling: 65_535,
   preTrustedWarnAbove: 3,
   preTrustedMax: 64,
+  /** Peers that have metrics of their own. */
+  metricsPeersMax: 1_000,
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 

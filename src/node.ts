@@ -113,6 +113,7 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
       entropy,
       observer: metrics,
       snapshotEvery: config.snapshotEvery,
+      weightsIntervalMs: config.weightsIntervalMs,
       onFatal,
       onTrouble: (what, error) => log.error({ err: error }, `${what} failed and will be tried again`),
     });

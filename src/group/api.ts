@@ -50,6 +50,20 @@ export interface PeerView {
   readonly b: number;
 }
 
+/** What the newest computation of weights shows about a peer. */
+export interface PeerSignals {
+  /** Players that it reported, and those of them that another peer reported too. */
+  readonly players: number;
+  readonly sharedPlayers: number;
+  /** Peers with which it agrees while the group trusts neither fully: their joint behaviour is discounted. */
+  readonly discountedWith: readonly {
+    readonly peerId: string;
+    readonly sharedPlayers: number;
+    /** In (0, 1]. */
+    readonly agreement: number;
+  }[];
+}
+
 export interface GroupCounts {
   readonly peers: number;
   readonly players: number;
@@ -179,6 +193,8 @@ export interface GroupCommands {
 /** What only the operator may ask. */
 export interface GroupOperations {
   status(): GroupStatus;
+  /** Undefined where the peer was not there at the newest computation. */
+  signals(peer: PeerView): PeerSignals | undefined;
   setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
   /** `overlapMs` 0 kills the old key at once; at most `limits.keyOverlapMsMax`. */
   rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;

@@ -9,7 +9,7 @@ import type {
   WithdrawEvent,
 } from '../core/commands.js';
 import type { readAgain } from '../core/decide-removal.js';
-import type { WeightsPublished } from '../core/records.js';
+import type { ComputedWeights } from '../core/decide-scale.js';
 import type { Outcome } from '../errors.js';
 import type { AcceptedEvent } from './api.js';
 
@@ -41,7 +41,7 @@ export type Command =
   | ({ readonly type: 'withdraw' } & WithdrawEvent)
   | { readonly type: 'chains'; readonly subject: Uint8Array }
   | ({ readonly type: 'erase' } & EraseSubject)
-  | { readonly type: 'publish_weights'; readonly weights: Omit<WeightsPublished, 'type'> };
+  | { readonly type: 'publish_weights'; readonly weights: ComputedWeights };
 
 /** What each command answers. `at` of a turn is stamped into the answers that need it. */
 export interface Answers {
@@ -57,7 +57,8 @@ export interface Answers {
   chains: Chains | null;
   /** Answered when an erasure is complete on disk, or its request durable. */
   erase: Outcome<{ readonly events: number; readonly pending: boolean; readonly at: number }>;
-  publish_weights: null;
+  /** Whether they became a record. */
+  publish_weights: Outcome<boolean>;
 }
 
 export type Answer = Answers[keyof Answers];

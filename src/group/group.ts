@@ -22,6 +22,7 @@ import type {
   GroupStatus,
   IssuedKey,
   OwnEvent,
+  PeerSignals,
   PeerView,
   PlayerEvents,
   VerifyReport,
@@ -148,6 +149,19 @@ export class Group extends GroupReads implements GroupApi {
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
     };
+  }
+
+  signals(peer: PeerView): PeerSignals | undefined {
+    const { state, weights } = this.running;
+    const { signals } = weights;
+    if (signals === null || peer.index >= signals.reported.length) return undefined;
+    const discountedWith = signals.pairs
+      .filter(({ first, second }) => first === peer.index || second === peer.index)
+      .map(({ first, second, shared, agreement }) => {
+        const other = state.peers.at(first === peer.index ? second : first);
+        return { peerId: other.peerId, sharedPlayers: shared, agreement };
+      });
+    return { players: signals.reported[peer.index]!, sharedPlayers: signals.shared[peer.index]!, discountedWith };
   }
 
   async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {

@@ -10,6 +10,7 @@ import type { Effect, GroupActor, RedactionWork } from './actor.js';
 import type { Answer, Command } from './commands.js';
 import type { Mail } from './mailbox.js';
 import type { Clock, Entropy, GroupObserver, GroupPool, LogWriter, SnapshotStore } from './ports.js';
+import { type WeightsComputed, WeightsSchedule } from './weights.js';
 
 type Resolve = (answer: Answer) => void;
 
@@ -23,6 +24,7 @@ export interface LoopDeps {
   readonly observer: GroupObserver;
   /** In log records. */
   readonly snapshotEvery: number;
+  readonly weightsIntervalMs: number;
   /** The node must end: the log could not be written. */
   readonly onFatal: (error: unknown) => void;
   /** Something failed that will be tried again. */
@@ -34,6 +36,7 @@ export class GroupLoop {
   readonly log: LogWriter;
   readonly snapshots: SnapshotStore;
   readonly pool: GroupPool;
+  readonly weights: WeightsSchedule;
   readonly #deps: LoopDeps;
   #failed = false;
   #draining = false;
@@ -44,6 +47,7 @@ export class GroupLoop {
   /** Snapshots were removed for an erasure: make one as soon as it may be. */
   #snapshotOwed = false;
   #whenIdle: (() => void)[] = [];
+  #weightsTimer: NodeJS.Timeout | undefined;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -52,6 +56,8 @@ export class GroupLoop {
     this.snapshots = deps.snapshots;
     this.pool = deps.pool;
     this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
+    const { basedOnSeq, computedAt } = this.state.weights;
+    this.weights = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
   }
 
   get state(): GroupState {
@@ -69,6 +75,7 @@ export class GroupLoop {
   /** Goes on with what an earlier run left unfinished. */
   resume(): void {
     this.#carryOut(this.actor.resume());
+    this.#planWeights();
   }
 
   offer(mail: Mail<Command, Resolve>): boolean {
@@ -140,6 +147,7 @@ export class GroupLoop {
     this.#carryOut(this.actor.committed());
     this.#wake();
     this.#snapshotIfDue();
+    this.#planWeights();
   }
 
   async #redact(work: RedactionWork): Promise<void> {
@@ -211,6 +219,47 @@ export class GroupLoop {
       this.#deps.observer.workDone('snapshot', false, performance.now() - started);
       throw error;
     }
+  }
+
+  /** Starts the next computation of peer weights, now or when it may start. */
+  #planWeights(): void {
+    if (this.#draining || this.#failed) return;
+    const now = this.#deps.clock.now();
+    const at = this.weights.startsAt(Math.min(this.state.evidenceSeq, this.actor.durableSeq), now);
+    clearTimeout(this.#weightsTimer);
+    if (at === null) return;
+    if (at <= now) void this.#computeWeights(now);
+    else
+      this.#weightsTimer = setTimeout(() => this.#planWeights(), Math.min(at - now, limits.weightsRepublishMs)).unref();
+  }
+
+  /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
+  async #computeWeights(now: number): Promise<void> {
+    const started = performance.now();
+    this.weights.started(now);
+    try {
+      const computed = await this.pool.weights(this.actor.durableSeq, now);
+      if (this.#draining) return;
+      if (!this.#publish(computed)) throw new Error('the mailbox is full');
+      this.weights.computed(computed, this.#deps.clock.now());
+      this.#deps.observer.workDone('weights', true, performance.now() - started);
+    } catch (error) {
+      this.weights.ended(this.#deps.clock.now());
+      if (this.#draining) return;
+      this.#deps.observer.workDone('weights', false, performance.now() - started);
+      this.#deps.onTrouble('computing peer weights', error);
+    }
+    this.#planWeights();
+  }
+
+  #publish({ basedOnSeq, computedAt, pi, tau, a, b }: WeightsComputed): boolean {
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b };
+    return this.offer({
+      command: { type: 'publish_weights', weights },
+      token: () => undefined,
+      events: 1,
+      bytes: tau.length * 24,
+    });
   }
 
   #fail(error: unknown): void {

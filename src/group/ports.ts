@@ -7,6 +7,7 @@ import type { RedactionWork } from './actor.js';
 import type { VerifyReport } from './api.js';
 import type { Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece } from './redaction.js';
+import type { WeightsComputed } from './weights.js';
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
 export interface StoredBatch {
@@ -119,6 +120,8 @@ export interface GroupPool {
   /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade>;
   redact(work: RedactionWork): Promise<RedactionPiece>;
+  /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
+  weights(upTo: number, at: number): Promise<WeightsComputed>;
   list(query: ListingQuery): Promise<Listing | null>;
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;

@@ -1,7 +1,7 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
-import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView } from './api.js';
+import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStand } from './api.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
 import type { Clock } from './ports.js';
@@ -30,8 +30,7 @@ export abstract class GroupReads implements GroupViews {
     const loop = this.loop;
     if (loop === null)
       return { ready: false, reason: 'recovering', lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } };
-    const { basedOnSeq, computedAt } = loop.state.weights;
-    const stand = { lastSeq: loop.actor.durableSeq, weights: { basedOnSeq, computedAt } };
+    const stand = { lastSeq: loop.actor.durableSeq, weights: weightsStand(loop) };
     if (loop.failed) return { ready: false, reason: 'log_failed', ...stand };
     if (this.ready) return { ready: true, ...stand };
     return { ready: false, reason: loop.draining ? 'draining' : 'recovering', ...stand };
@@ -95,4 +94,10 @@ export abstract class GroupReads implements GroupViews {
     const { peers, preTrusted } = this.running.state;
     return preTrusted.map((index) => peers.at(index).peerId);
   }
+}
+
+/** Up to which record weights are computed: records behind that which they do not depend on count as seen. */
+function weightsStand({ actor, state, weights }: GroupLoop): WeightsStand {
+  const isCurrent = weights.computedAt !== null && state.evidenceSeq <= weights.basedOnSeq;
+  return { basedOnSeq: isCurrent ? actor.durableSeq : weights.basedOnSeq, computedAt: weights.computedAt };
 }

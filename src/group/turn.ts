@@ -10,7 +10,7 @@ import {
   decideRegistration,
 } from '../core/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
-import { decideEpoch, decideHalfLife } from '../core/decide-scale.js';
+import { decideEpoch, decideHalfLife, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
@@ -77,8 +77,7 @@ export class Turn<T> {
       case 'chains':
         return chainsOf(state, command.subject);
       case 'publish_weights':
-        this.record({ type: 'weights_published', ...command.weights });
-        return null;
+        return this.#decide(decideWeights(state, command.weights, this.#now));
     }
   }
 

@@ -13,11 +13,11 @@ export interface WeightsComputed {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
-  readonly signals: PeerSignals;
+  readonly signals: WeightsSignals;
 }
 
 /** For operators: what stands out about peers. */
-export interface PeerSignals {
+export interface WeightsSignals {
   /** Pairs whose joint behaviour the gate discounts. */
   readonly pairs: readonly DiscountedPair[];
   /** Per peer: players that it reported, and those of them that another peer reported too. */
@@ -34,7 +34,7 @@ export class WeightsSchedule {
   /** The newest record that the last computation saw; published or not. */
   basedOnSeq: number;
   computedAt: number | null;
-  signals: PeerSignals | null = null;
+  signals: WeightsSignals | null = null;
 
   constructor(intervalMs: number, basedOnSeq: number, computedAt: number | null) {
     this.#intervalMs = intervalMs;

@@ -4,15 +4,18 @@
  */
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { GroupApi, GroupStatus } from '../group/api.js';
+import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../group/api.js';
 import type { GroupObserver } from '../group/ports.js';
 import { limits } from '../limits.js';
 import type { RequestObserver } from './deps.js';
 import { parseTarget } from './head.js';
 
+/** What the gauges are read from. */
+export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals'>;
+
 export interface Metrics extends GroupObserver, RequestObserver {
   /** The group whose status the gauges show from now on. */
-  watch(group: Pick<GroupApi, 'status'>): void;
+  watch(group: WatchedGroup): void;
   /** Prometheus text, taken now. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -45,6 +48,39 @@ const statusGauges: Readonly<
   },
   ptf_owner_epoch: { help: "This owner's epoch of the data folder.", read: ({ ownerEpoch }) => ownerEpoch },
 };
+
+/** Gauges of each peer. Peers are few and known; their ids are public. */
+const peerFigures: Readonly<
+  Record<string, { readonly help: string; readonly read: (peer: PeerView, signals: PeerSignals | undefined) => number }>
+> = {
+  ptf_peer_weight: { help: 'Published weight of a peer, 0 to 1.', read: ({ weight }) => weight },
+  ptf_peer_gate: { help: 'The gate tau of a peer, 0 to 1.', read: ({ tau }) => tau },
+  ptf_peer_players: {
+    help: 'Players that a peer reported, at the newest computation of weights.',
+    read: (_, signals) => signals?.players ?? 0,
+  },
+  ptf_peer_shared_players: {
+    help: 'Players that a peer shares with another; 0 with many players speaks for another salt.',
+    read: (_, signals) => signals?.sharedPlayers ?? 0,
+  },
+  ptf_peer_discounted_pairs: {
+    help: 'Peers with which a peer agrees while the group trusts neither fully.',
+    read: (_, signals) => signals?.discountedWith.length ?? 0,
+  },
+};
+
+function setPeerGauges(
+  gauges: readonly {
+    readonly gauge: Gauge<'peer_id'>;
+    readonly read: (peer: PeerView, signals: PeerSignals | undefined) => number;
+  }[],
+  group: WatchedGroup,
+): void {
+  for (const peer of group.peers(0, limits.metricsPeersMax)) {
+    const signals = group.signals(peer);
+    for (const { gauge, read } of gauges) gauge.set({ peer_id: peer.peerId }, read(peer, signals));
+  }
+}
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -91,7 +127,12 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  let watched: Pick<GroupApi, 'status'> | undefined;
+  const labelNames = ['peer_id'] as const;
+  const peerGauges = Object.entries(peerFigures).map(([name, { help, read }]) => ({
+    gauge: new Gauge({ name, help, labelNames, registers }),
+    read,
+  }));
+  let watched: WatchedGroup | undefined;
   const gauges = Object.entries(statusGauges).map(([name, { help, read }]) => ({
     gauge: new Gauge({ name, help, registers }),
     read,
@@ -105,6 +146,7 @@ export function createMetrics(): Metrics {
     async text() {
       const status = watched?.status();
       if (status !== undefined) for (const { gauge, read } of gauges) gauge.set(read(status));
+      if (watched !== undefined) setPeerGauges(peerGauges, watched);
       return registry.metrics();
     },
     requestAnswered(route, method, status, code, ms) {

@@ -4,6 +4,7 @@ import type { AuditEntry, GroupApi, PeerView, VerifyReport } from '../group/api.
 import type {
   AuditEntryValue,
   CommandName,
+  ListedPeerValue,
   PeerValue,
   PreTrustValue,
   Requests,
@@ -62,6 +63,19 @@ export function answersOf(group: GroupApi): Answers {
     };
   }
 
+  function listedPeerValue(peer: PeerView): ListedPeerValue {
+    const signals = group.signals(peer);
+    if (signals === undefined) return { ...peerValue(peer), signals: null };
+    const { players, sharedPlayers, discountedWith } = signals;
+    const discounted = discountedWith.map((other) => ({
+      peer_id: other.peerId,
+      shared_players: other.sharedPlayers,
+      agreement: other.agreement,
+    }));
+    const value = { players, shared_players: sharedPlayers, discounted_with: discounted };
+    return { ...peerValue(peer), signals: value };
+  }
+
   return {
     status() {
       const { identity, weights, ...status } = group.status();
@@ -89,7 +103,7 @@ export function answersOf(group: GroupApi): Answers {
     'peers-list'({ from, limit }) {
       // One more than asked for, to know whether there is a next page.
       const peers = group.peers(from, limit + 1);
-      return granted({ data: peers.slice(0, limit).map(peerValue), next_from: peers[limit]?.index ?? null });
+      return granted({ data: peers.slice(0, limit).map(listedPeerValue), next_from: peers[limit]?.index ?? null });
     },
 
     async 'peers-add'(request) {

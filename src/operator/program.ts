@@ -12,7 +12,7 @@ import {
   type AuditEntryValue,
   type CommandName,
   checkRequest,
-  type PeerValue,
+  type ListedPeerValue,
   type Requests,
   type Values,
 } from './protocol.js';
@@ -171,8 +171,8 @@ function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
     });
 }
 
-async function allPeers({ ask }: Session): Promise<PeerValue[]> {
-  const peers: PeerValue[] = [];
+async function allPeers({ ask }: Session): Promise<ListedPeerValue[]> {
+  const peers: ListedPeerValue[] = [];
   let from: number | null = 0;
   while (from !== null) {
     const page: Values['peers-list'] = await ask('peers-list', { from, limit: limits.pageMax });

@@ -49,6 +49,19 @@ export interface PeerValue {
   readonly b: number;
 }
 
+export interface ListedPeerValue extends PeerValue {
+  /** Null before the first computation of weights that saw the peer. */
+  readonly signals: {
+    readonly players: number;
+    readonly shared_players: number;
+    readonly discounted_with: readonly {
+      readonly peer_id: string;
+      readonly shared_players: number;
+      readonly agreement: number;
+    }[];
+  } | null;
+}
+
 export interface StatusValue {
   readonly group_id: string;
   readonly identity_mode: IdentityMode;
@@ -96,7 +109,7 @@ export interface PreTrustValue {
 
 export interface Values {
   readonly status: StatusValue;
-  readonly 'peers-list': { readonly data: readonly PeerValue[]; readonly next_from: number | null };
+  readonly 'peers-list': { readonly data: readonly ListedPeerValue[]; readonly next_from: number | null };
   readonly 'peers-add': PeerValue & { readonly api_key: string };
   readonly 'peers-status': PeerValue;
   readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };

@@ -1,7 +1,15 @@
 /** How each command's value looks to a person; `--json` prints the value itself. Pure. */
 import { limits } from '../limits.js';
 import type { ChainReport } from './audit-chain.js';
-import type { AuditEntryValue, PeerValue, PreTrustValue, StatusValue, Values, VerifyValue } from './protocol.js';
+import type {
+  AuditEntryValue,
+  ListedPeerValue,
+  PeerValue,
+  PreTrustValue,
+  StatusValue,
+  Values,
+  VerifyValue,
+} from './protocol.js';
 import { printable, table } from './table.js';
 
 /** What a command ended with. */
@@ -34,8 +42,16 @@ export function showStatus(value: StatusValue): Shown {
   return { value, lines: (width) => table(rows, width) };
 }
 
-export function showPeers(data: readonly PeerValue[]): Shown {
-  const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games'];
+/** What an operator should look into about a peer, in a few words. */
+function remarkOf({ signals }: ListedPeerValue): string {
+  if (signals === null || signals.players === 0) return '';
+  if (signals.shared_players === 0) return 'shares no player: another salt?';
+  const partners = signals.discounted_with.length;
+  return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
+}
+
+export function showPeers(data: readonly ListedPeerValue[]): Shown {
+  const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games', 'remark'];
   const rows = data.map((peer) => [
     peer.peer_id,
     peer.status,
@@ -45,6 +61,7 @@ export function showPeers(data: readonly PeerValue[]): Shown {
     peer.registered_at,
     peer.peer_name,
     peer.game_ids.join(','),
+    remarkOf(peer),
   ]);
   return { value: { data }, lines: (width) => (rows.length === 0 ? ['no peers'] : table(rows, width, heads)) };
 }

@@ -9,6 +9,7 @@ import type { VerifyReport } from '../group/api.js';
 import type { Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece } from '../group/redaction.js';
+import type { WeightsComputed } from '../group/weights.js';
 import { limits } from '../limits.js';
 import { verifyInChild } from './verification.js';
 
@@ -18,15 +19,21 @@ export interface WorkerFolder {
   readonly salt: Uint8Array;
 }
 
+const ownEntries = {
+  replica: new URL('./replica.js', import.meta.url),
+  reader: new URL('./reader.js', import.meta.url),
+};
+
 export class PiscinaPool implements GroupPool {
   readonly #dir: string;
   readonly #replica: Piscina;
   readonly #readers: Piscina;
 
-  constructor(folder: WorkerFolder) {
+  /** `entries`: the workers' files; others than its own let a test make them fail. */
+  constructor(folder: WorkerFolder, entries = ownEntries) {
     this.#dir = folder.dir;
-    this.#replica = poolOf('./replica.js', folder, 1, limits.replicaQueueMax);
-    this.#readers = poolOf('./reader.js', folder, limits.readerThreads, limits.readersQueueMax);
+    this.#replica = poolOf(entries.replica, folder, 1, limits.replicaQueueMax);
+    this.#readers = poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax);
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
@@ -35,6 +42,10 @@ export class PiscinaPool implements GroupPool {
 
   redact(work: RedactionWork): Promise<RedactionPiece> {
     return run(this.#replica, 'redact', work);
+  }
+
+  weights(upTo: number, at: number): Promise<WeightsComputed> {
+    return run(this.#replica, 'weights', { upTo, at }, limits.weightsTimeoutMs);
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
@@ -54,9 +65,9 @@ export class PiscinaPool implements GroupPool {
   }
 }
 
-function poolOf(file: string, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
+function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
   return new Piscina({
-    filename: new URL(file, import.meta.url).href,
+    filename: entry.href,
     workerData: folder,
     minThreads: threads,
     maxThreads: threads,
@@ -66,9 +77,11 @@ function poolOf(file: string, folder: WorkerFolder, threads: number, maxQueue: n
   });
 }
 
-async function run<R>(pool: Piscina, name: string, task: unknown): Promise<R> {
+/** `timeoutMs`: a task that takes longer hangs, and its worker is replaced. */
+async function run<R>(pool: Piscina, name: string, task: unknown, timeoutMs?: number): Promise<R> {
   try {
-    return (await pool.run(task, { name })) as R;
+    const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
+    return (await pool.run(task, { name, signal })) as R;
   } catch (error) {
     const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
     throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;

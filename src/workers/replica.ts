@@ -6,10 +6,13 @@ import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { stateDigest } from '../core/digest.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
+import { gatherEvidence } from '../core/trust/gather.js';
+import { computePeerTrust } from '../core/trust/peer-trust.js';
 import type { RedactionWork } from '../group/actor.js';
 import type { SnapshotMade } from '../group/ports.js';
 import { type Follower, recover } from '../group/recovery.js';
 import { type RedactionPiece, redactPiece } from '../group/redaction.js';
+import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import type { WorkerFolder } from './pool.js';
@@ -50,4 +53,11 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
 export function redact({ redaction, heads, upTo }: RedactionWork): RedactionPiece {
   const { state } = follow(upTo);
   return redactPiece(log, redaction, heads, (eventId) => state.tagOf(eventId));
+}
+
+export function weights(task: { readonly upTo: number; readonly at: number }): WeightsComputed {
+  const { state } = follow(task.upTo);
+  const { evidence, sample, facts, reported, shared } = gatherEvidence(state, task.at);
+  const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
+  return { basedOnSeq: state.lastSeq, computedAt: task.at, pi, tau, a, b, signals: { pairs, reported, shared } };
 }

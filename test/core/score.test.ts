@@ -144,9 +144,28 @@ test('the others move a player at most half as far again as its pre-trusted peer
   given.event(0, 'a');
   given.apply([{ type: 'pre_trust_set', peers: [0], configured: null, audit: given.state.formed.audit }], t0);
   for (let peer = 1; peer < 5; peer++) given.event(peer, 'a', { eventType: 'commendation' });
+  const all = (value: number) => new Float64Array(5).fill(value);
+  const weights = {
+    based_on_seq: given.state.lastSeq,
+    computed_at: t0,
+    pi: 0.2,
+    tau: all(1),
+    a: all(1.4),
+    b: all(1.4),
+  };
+  given.apply([{ type: 'weights_published', ...weights }], t0);
   // LP = 1.4, LN = -5.6 clipped to -2.1; M = 5, E = 3.5
   const ell = (1.4 - 2.1) / 5 ** 0.25;
   near(scoreAt(given, 'a').score, 100 / (1 + Math.exp((3.5 / 7.7) * ell)));
+});
+
+test('where a group has pre-trusted peers, a newcomer moves nothing before its weight is computed', () => {
+  const given = new Given().peers(2);
+  given.apply([{ type: 'pre_trust_set', peers: [0], configured: null, audit: given.state.formed.audit }], t0);
+  given.event(1, 'a');
+  assert.is(scoreAt(given, 'a').score, 50);
+  given.event(0, 'a');
+  near(scoreAt(given, 'a').score, 100 / (1 + Math.exp(1.4 / 7)));
 });
 
 test('an explanation names sides, peers and the weights it rests on', () => {

@@ -67,6 +67,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       snapshots: [9],
       ownerEpoch: 1,
     }),
+    signals: ({ index }) => (index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [] } : undefined),
     setPeerStatus: unused,
     rotateKey: unused,
     preTrust: unused,

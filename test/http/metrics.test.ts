@@ -21,7 +21,7 @@ test('answers are counted by route template, method, status and code, never by i
   const metrics = createMetrics();
   const face = await startFace({ metrics });
   await ask(face.url, '/api/v1/players/very-secret/verdict', { key: activeKey });
-  await ask(face.url, '/api/v1/players/another/verdict');
+  await ask(face.url, '/api/v1/players/second-secret/verdict');
   await ask(face.url, '/api/v1/health');
   await ask(face.url, '/very-secret-path');
   await face.drain();
@@ -35,7 +35,7 @@ test('answers are counted by route template, method, status and code, never by i
     1,
   );
   assert.is(sampleOf(text, 'ptf_http_request_duration_seconds_count{route="/api/v1/health",method="GET"}'), 1);
-  for (const word of ['very-secret', 'another', activeKey]) assert.not(text.includes(word), word);
+  for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
 });
 
 test('the group tells of turns, events and work', async () => {
@@ -58,13 +58,16 @@ test("gauges show the group's status at the moment of the scrape", async () => {
   assert.is(sampleOf(await metrics.text(), 'ptf_log_last_seq'), 0);
   let lastSeq = 1;
   const group = groupDouble();
-  metrics.watch({ status: () => ({ ...group.status(), lastSeq }) });
+  metrics.watch({ ...group, status: () => ({ ...group.status(), lastSeq }) });
   lastSeq = 42;
   const text = await metrics.text();
   assert.is(sampleOf(text, 'ptf_log_last_seq'), 42);
   assert.is(sampleOf(text, 'ptf_ready'), 1);
   assert.is(sampleOf(text, 'ptf_mailbox_commands'), 3);
   assert.is(sampleOf(text, 'ptf_snapshot_last_seq'), 9);
+  const peer = group.peers(0, 1)[0]!;
+  assert.is(sampleOf(text, `ptf_peer_weight{peer_id="${peer.peerId}"}`), peer.weight);
+  assert.is(sampleOf(text, `ptf_peer_players{peer_id="${peer.peerId}"}`), 7);
   assert.match(text, /^process_cpu_seconds_total /m);
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
 });

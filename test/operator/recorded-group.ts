@@ -63,6 +63,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       snapshots: [1],
       ownerEpoch: 1,
     }),
+    signals: () => undefined,
     setPeerStatus: async () => granted(peerView(0)),
     rotateKey: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
     preTrust: async () => granted({ preTrusted: ['peer-0'] }),

@@ -28,10 +28,12 @@ export class PiscinaPool implements GroupPool {
   readonly #dir: string;
   readonly #replica: Piscina;
   readonly #readers: Piscina;
+  readonly #weightsTimeoutMs: number;
 
   /** `entries`: the workers' files; others than its own let a test make them fail. */
-  constructor(folder: WorkerFolder, entries = ownEntries) {
+  constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
     this.#dir = folder.dir;
+    this.#weightsTimeoutMs = weightsTimeoutMs;
     this.#replica = poolOf(entries.replica, folder, 1, limits.replicaQueueMax);
     this.#readers = poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax);
   }
@@ -45,7 +47,7 @@ export class PiscinaPool implements GroupPool {
   }
 
   weights(upTo: number, at: number): Promise<WeightsComputed> {
-    return run(this.#replica, 'weights', { upTo, at }, limits.weightsTimeoutMs);
+    return run(this.#replica, 'weights', { upTo, at }, this.#weightsTimeoutMs);
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

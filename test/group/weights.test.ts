@@ -1,0 +1,93 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decideWeights } from '../../src/core/decide-scale.js';
+import { gatherEvidence } from '../../src/core/trust/gather.js';
+import { WeightsSchedule } from '../../src/group/weights.js';
+import { limits } from '../../src/limits.js';
+import { dayMs, Given, t0 } from '../support/given.js';
+
+const signals = { pairs: [], reported: new Uint32Array(0), shared: new Uint32Array(0) };
+const none = new Float64Array(0);
+
+function ran(schedule: WeightsSchedule, seq: number, from: number, to: number): void {
+  schedule.started(from);
+  const weights = { pi: 0.5, tau: none, a: none, b: none };
+  schedule.computed({ basedOnSeq: seq, computedAt: from, ...weights, signals }, to);
+}
+
+test('weights are computed at once after a change, then at most once an interval', () => {
+  const schedule = new WeightsSchedule(2000, 0, null);
+  assert.is(schedule.startsAt(0, t0), null, 'nothing to compute from');
+  assert.ok(schedule.startsAt(5, t0)! <= t0);
+  schedule.started(t0);
+  assert.is(schedule.startsAt(6, t0 + 10), null, 'one at a time');
+  schedule.ended(t0 + 10);
+  assert.is(schedule.startsAt(6, t0 + 10), t0 + 2000);
+});
+
+test('the next computation waits four times the last one, however short the interval', () => {
+  const schedule = new WeightsSchedule(100, 0, null);
+  ran(schedule, 5, t0, t0 + 1000);
+  assert.is(schedule.startsAt(6, t0 + 1000), t0 + 1000 + 4000);
+});
+
+test('without a new record weights are computed again hourly, since decay moves them', () => {
+  const schedule = new WeightsSchedule(2000, 0, null);
+  ran(schedule, 5, t0, t0 + 1);
+  assert.is(schedule.startsAt(5, t0 + 1), t0 + limits.weightsRepublishMs);
+});
+
+test('a clock that was set back puts nothing off', () => {
+  const schedule = new WeightsSchedule(2000, 0, null);
+  ran(schedule, 5, t0, t0 + 1);
+  const back = t0 - 7000 * dayMs;
+  assert.ok(schedule.startsAt(6, back)! <= back);
+});
+
+test('a failed computation is tried again after an interval', () => {
+  const schedule = new WeightsSchedule(2000, 0, null);
+  schedule.started(t0);
+  schedule.ended(t0 + 1);
+  assert.is(schedule.startsAt(5, t0 + 1), t0 + 2000);
+});
+
+function computed(given: Given, tau: number[], at = t0) {
+  const columns = { tau: Float64Array.from(tau), a: Float64Array.of(1.4, 1.4), b: Float64Array.of(1.4, 1.4) };
+  return { based_on_seq: given.state.lastSeq, computed_at: at, pi: 0.5, ...columns };
+}
+
+test('a vector becomes a record when a value moved by more than a thousandth, or after an hour', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'a');
+  const publishes = (tau: number[], at: number) => {
+    const decision = decideWeights(given.state, computed(given, tau, at), at);
+    given.apply(decision.records, at);
+    return decision.outcome.ok && decision.outcome.value;
+  };
+  assert.is(publishes([1, 0.5], t0), true);
+  assert.is(publishes([1, 0.5], t0 + 1), false);
+  assert.is(publishes([1, 0.5009], t0 + 1), false);
+  assert.is(publishes([1, 0.502], t0 + 1), true);
+  given.event(0, 'a');
+  assert.is(publishes([1, 0.502], t0 + limits.weightsRepublishMs), false);
+  assert.is(publishes([1, 0.502], t0 + limits.weightsRepublishMs + 1), true);
+  assert.is(publishes([1, 0.502], t0 + 3 * limits.weightsRepublishMs), true, 'its own record is newer');
+});
+
+test('evidence is gathered at its worth of the moment, with what each peer shares', () => {
+  const given = new Given(30).peers(3);
+  given.event(0, 'a');
+  given.event(1, 'a', { eventType: 'commendation' });
+  given.event(2, 'b', { severity: 0.5 });
+  const { evidence, sample, facts, reported, shared } = gatherEvidence(given.state, t0 + 30 * dayMs);
+  assert.is(sample, evidence);
+  assert.equal([...evidence.offsets], [0, 2, 3]);
+  assert.equal([...evidence.peer], [0, 1, 2]);
+  assert.equal([...evidence.lowering], [0.5, 0, 0.25]);
+  assert.equal([...evidence.raising], [0, 0.5, 0]);
+  assert.equal([...facts.preTrusted, ...facts.excluded], [0, 0, 0, 0, 0, 0]);
+  assert.equal([...reported], [1, 1, 1]);
+  assert.equal([...shared], [1, 1, 0]);
+});
+
+test.run();

@@ -1,0 +1,147 @@
+/** Peer weights in a running node: computed in the pool, published as records, read by everyone, and never in the way. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventSubmission, PeerView } from '../src/group/api.js';
+import { PiscinaPool } from '../src/workers/pool.js';
+import { subjectOf } from './support/given.js';
+import { startTestNode, type TestNode } from './support/node.js';
+import { temporaryFolder } from './support/process.js';
+
+const intervalMs = 100;
+
+function event(peer: PeerView, id: string, player: string, eventType: 'ban_applied' | 'commendation'): EventSubmission {
+  const fixed = { schemaVersion: '1.0.0', gameId: 'g', severity: 1, timestamp: Date.now() };
+  return { ...fixed, eventId: `${peer.index}-${id}`, eventType, peerId: peer.peerId, subject: subjectOf(player) };
+}
+
+async function peersOf(node: TestNode, count: number): Promise<PeerView[]> {
+  const peers: PeerView[] = [];
+  for (let i = 0; i < count; i++) {
+    const issued = await node.group.register({ peerName: `p${i}`, gameIds: ['g'] }, 'test');
+    if (!issued.ok) throw new Error(issued.code);
+    peers.push(issued.value.peer);
+  }
+  return peers;
+}
+
+/** Four honest peers and a liar report the same 60 players, 20 of them bad. */
+async function liedTo(node: TestNode): Promise<PeerView[]> {
+  const peers = await peersOf(node, 5);
+  for (const peer of peers) {
+    const isLiar = peer.index === 4;
+    const events = Array.from({ length: 60 }, (_, i) => {
+      const bad = i < 20;
+      return event(peer, `e${i}`, `player ${i}`, bad !== isLiar ? 'ban_applied' : 'commendation');
+    });
+    const outcomes = await node.group.submit(peer, events);
+    assert.ok(outcomes.every(({ ok }) => ok));
+  }
+  return peers;
+}
+
+async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error('it did not happen in time');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const settled = (node: TestNode) =>
+  until(() => {
+    const { lastSeq, weights } = node.group.health();
+    return weights.basedOnSeq >= lastSeq;
+  });
+
+function scoresOf(node: TestNode): number[] {
+  return Array.from({ length: 60 }, (_, i) => node.group.trust(subjectOf(`player ${i}`))!.score);
+}
+
+test('a liar loses its weight, honest peers keep theirs, and a restart finds both in the log', async () => {
+  const dir = temporaryFolder();
+  const env = { DATA_DIR: dir, WEIGHTS_INTERVAL_MS: String(intervalMs), HALF_LIFE_DAYS: '0' };
+  const node = await startTestNode(env);
+  const peers = await liedTo(node);
+  await settled(node);
+  const weights = peers.map(({ peerId }) => node.group.peerById(peerId)!.weight);
+  assert.ok(weights[4]! < 0.05, `the liar has ${weights[4]}`);
+  assert.ok(weights.slice(0, 4).every((weight) => weight > 0.7));
+  const scores = scoresOf(node);
+  assert.ok(Math.max(...scores.slice(0, 20)) < Math.min(...scores.slice(20)));
+  await node.close();
+  const again = await startTestNode(env);
+  assert.equal(
+    peers.map(({ peerId }) => again.group.peerById(peerId)!.weight),
+    weights,
+  );
+  assert.equal(scoresOf(again), scores);
+  await again.close();
+});
+
+test('pre-trust is effective within two intervals, and so is revocation', async () => {
+  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
+  const peers = await liedTo(node);
+  await settled(node);
+  await node.group.preTrust('add', peers[4]!.peerId, 'test');
+  await settled(node);
+  const liar = node.group.peerById(peers[4]!.peerId)!;
+  assert.ok(liar.preTrusted);
+  assert.is(liar.tau, 1);
+  assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 0, 'it disagrees with the pre-trusted');
+  await node.group.setPeerStatus(peers[4]!.peerId, 'revoked', 'test');
+  await settled(node);
+  assert.is(node.group.peerById(peers[4]!.peerId)!.weight, 0);
+  assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 1);
+  await node.close();
+});
+
+test('a peer whose players nobody else reports stands out', async () => {
+  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
+  await liedTo(node);
+  const [stranger] = await peersOf(node, 1);
+  await node.group.submit(stranger!, [event(stranger!, 'x', 'of another salt', 'ban_applied')]);
+  await settled(node);
+  assert.equal(node.group.signals(stranger!), { players: 1, sharedPlayers: 0, discountedWith: [] });
+  assert.is(node.group.signals(node.group.peers(0, 1)[0]!)!.sharedPlayers, 60);
+  await node.close();
+});
+
+/** A replica that fails in the way that `body` says. */
+function failingReplica(body: string): URL {
+  const file = join(temporaryFolder(), 'replica.mjs');
+  writeFileSync(file, `export function weights() { ${body} }\nexport function snapshot() { return 'still there'; }\n`);
+  return pathToFileURL(file);
+}
+
+test('a replica that dies rejects its task and is replaced', async () => {
+  const reader = failingReplica('');
+  const pool = new PiscinaPool(
+    { dir: temporaryFolder(), salt: new Uint8Array(16) },
+    { replica: failingReplica('process.exit(1);'), reader },
+  );
+  for (let i = 0; i < 2; i++) {
+    await pool.weights(1, 0).then(
+      () => assert.unreachable('it should have died'),
+      () => undefined,
+    );
+    assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
+  }
+  await pool.close();
+});
+
+test('a replica that hangs is given up and replaced', async () => {
+  const reader = failingReplica('');
+  const entries = { replica: failingReplica('for (;;);'), reader };
+  const pool = new PiscinaPool({ dir: temporaryFolder(), salt: new Uint8Array(16) }, entries, 300);
+  await pool.weights(1, 0).then(
+    () => assert.unreachable('it should have been given up'),
+    () => undefined,
+  );
+  assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
+  await pool.close();
+});
+
+test.run();

@@ -1,0 +1,86 @@
+/**
+ * A short life of a group that writes every type of record: what the golden files of a format version are made of. Run by hand
+ * (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and refuses to replace any.
+ */
+import { writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { stateDigest } from '../../src/core/digest.js';
+import type { EventTypeName } from '../../src/core/event-types.js';
+import type { EventAccepted } from '../../src/core/records.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
+import type { Command, Located } from '../../src/group/commands.js';
+import { RecordReader } from '../../src/group/listing.js';
+import { Machine } from '../group/machine.js';
+import { dayMs, subjectOf, t0 } from './given.js';
+
+/** What a golden file holds: stored bytes in base64, and the digest of the state that they lead to. */
+export interface GoldenLog {
+  readonly digest: string;
+  readonly batches: readonly string[];
+}
+
+export interface GoldenSnapshot {
+  readonly digest: string;
+  readonly blocks: readonly { readonly key: string; readonly bytes: string }[];
+}
+
+export const goldenFolder = fileURLToPath(new URL('../../../test/fixtures/', import.meta.url));
+
+export async function goldenLife(): Promise<Machine> {
+  const machine = await Machine.start();
+  let asked = 0;
+  const ask = (command: Command) => machine.ask(`${asked++}`, command);
+  const submit = (peer: number, id: string, player: string, eventType: EventTypeName, severity: number) => {
+    const fixed = { schemaVersion: '1.0.0', gameId: 'g2', timestamp: machine.now - dayMs };
+    const event = { ...fixed, eventId: id, eventType, severity, peerId: `peer-${peer}`, subject: subjectOf(player) };
+    return ask({ type: 'submit', caller: peer, events: [event] });
+  };
+  for (let i = 0; i < 3; i++) {
+    const peer = {
+      peerId: `peer-${i}`,
+      peerName: `Peer ${i}`,
+      gameIds: ['g1', 'g2'],
+      keyDigest: `key ${i}`,
+      by: 'test',
+    };
+    await ask({ type: 'register', ...peer });
+  }
+  await ask({ type: 'pre_trust', change: 'add', peerId: 'peer-0', by: 'test' });
+  for (let i = 0; i < 30; i++) {
+    machine.now = t0 + i * dayMs;
+    await submit(i % 3, `event-${i}`, `player ${i % 7}`, i % 4 === 0 ? 'commendation' : 'report_toxicity', i / 30);
+  }
+  await ask({ type: 'rotate_key', peerId: 'peer-1', keyDigest: 'new key', overlapMs: 1000, by: 'test' });
+  await ask({ type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' });
+  const columns = { tau: Float64Array.of(1, 0.5, 0), a: Float64Array.of(1.4, 2, 0), b: Float64Array.of(1.4, 1 / 3, 0) };
+  const weights = { based_on_seq: machine.actor.durableSeq, computed_at: machine.now, pi: 0.2, ...columns };
+  await ask({ type: 'publish_weights', weights });
+  await ask({ type: 'half_life', days: 7 });
+  const { seq, asOf } = (await ask({ type: 'locate', eventId: 'event-10' })) as Located;
+  const event = new RecordReader(machine.log).read(seq).record as EventAccepted;
+  await ask({ type: 'withdraw', caller: 1, eventSeq: seq, event, asOf });
+  await ask({ type: 'erase', caller: 0, subject: subjectOf('player 5'), commitment: 'commitment', by: 'peer:peer-0' });
+  machine.now = t0 + 3000 * dayMs;
+  await submit(0, 'event-late', 'player 1', 'ban_lifted', 1);
+  return machine;
+}
+
+async function writeGolden(): Promise<void> {
+  const { log, actor } = await goldenLife();
+  const digest = stateDigest(actor.state);
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+  const files: Record<string, GoldenLog | GoldenSnapshot> = {
+    'log-v1.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}.json`]: {
+      digest,
+      blocks: [...snapshotBlocks(actor.state)].map(({ key, bytes }) => ({ key, bytes: base64(bytes) })),
+    },
+  };
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(`${goldenFolder}${name}`, `${JSON.stringify(content, null, 1)}\n`, { flag: 'wx' });
+  }
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) await writeGolden();

@@ -3,11 +3,13 @@
  * in the list below.
  */
 import { Command } from 'commander';
+import { compareFiles } from './compare.js';
 import { quality } from './quality/run.js';
 import { replay } from './replay.js';
 import type { Scenario } from './scenario.js';
+import { read } from './scenarios/read.js';
 
-const scenarios: readonly Scenario[] = [replay, quality];
+const scenarios: readonly Scenario[] = [read, quality, replay];
 
 const program = new Command('bench').description('Measures a node of this service, and the quality of its scores.');
 
@@ -18,11 +20,18 @@ program
     for (const scenario of scenarios) console.log(`${scenario.name.padEnd(12)}${scenario.summary}`);
   });
 
+program
+  .command('compare')
+  .description('what changed between two results of one scenario')
+  .argument('<before>', 'a result written with --json')
+  .argument('<after>', 'another one')
+  .action((before: string, after: string) => console.log(compareFiles(before, after)));
+
 for (const scenario of scenarios) {
   scenario.define(program.command(scenario.name).description(scenario.summary));
 }
 
-// Leaving through `exit` lets a scenario end the node that it started and remove its folder.
+// Leaving through `exit` lets a scenario end the processes that it started and remove their folders.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 

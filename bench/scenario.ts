@@ -19,3 +19,10 @@ export function wholeNumber(least: number): (text: string) => number {
     return value;
   };
 }
+
+/** Parses an option that must be a number above 0. */
+export function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('expected a number above 0.');
+  return value;
+}

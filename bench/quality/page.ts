@@ -1,4 +1,5 @@
 /** The quality figures as one HTML page with plots, complete in itself: no script, nothing loaded from elsewhere. */
+import { page, table, text } from '../html.js';
 import type { Goal } from './goals.js';
 import { type MethodName, methodLabels, methodNames } from './methods.js';
 import type { Row } from './rows.js';
@@ -23,28 +24,13 @@ export function qualityPage(title: string, rows: readonly Row[], goals: readonly
     const shown = rowsWith(rows, measure);
     return `<h2>${text(measure.title)}, ${measure.more ? 'more' : 'less'} is better</h2>\n${dotPlot(shown, measure)}\n${measureTable(shown, measure)}`;
   });
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Trust quality</title>
-<style>
-body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 1000px; color: #222 }
-table { border-collapse: collapse; font-size: 12px } td, th { padding: 2px 8px; text-align: right }
-td:first-child, th:first-child { text-align: left } tr:nth-child(even) { background: #f5f5f5 }
-.missed { color: #b30000; font-weight: bold } svg text { font: 11px system-ui, sans-serif } .key { margin-right: 1em }
-</style>
-<h1>Trust quality</h1>
-<p>${text(title)}</p>
-<h2>Goals</h2>
-${table(
-  ['Figure', 'Goal', 'Reached', 'Best classic method', ''],
-  goals.map((goal) => [goal.figure, goal.goal, goal.reached ?? '-', goal.classic ?? '-', goalVerdict(goal)]),
-  goals.map(({ met }) => met === false),
-)}
-<p>${methodNames.map(legend).join('\n')}</p>
-${sections.join('\n')}
-</html>
-`;
+  const goalsTable = table(
+    ['Figure', 'Goal', 'Reached', 'Best classic method', ''],
+    goals.map((goal) => [goal.figure, goal.goal, goal.reached ?? '-', goal.classic ?? '-', goalVerdict(goal)]),
+    goals.map(({ met }) => met === false),
+  );
+  const legends = `<p>${methodNames.map(legend).join('\n')}</p>`;
+  return page('Trust quality', title, ['<h2>Goals</h2>', goalsTable, legends, ...sections]);
 }
 
 /** One line per row, one dot per method, on an axis that just holds every value. */
@@ -82,20 +68,10 @@ function measureTable(rows: readonly Row[], { key, print }: Measure): string {
   );
 }
 
-function table(head: readonly string[], body: readonly (readonly string[])[], missed: readonly boolean[] = []): string {
-  const cells = (tag: string, line: readonly string[]) => line.map((cell) => `<${tag}>${text(cell)}</${tag}>`).join('');
-  const lines = body.map((line, i) => `<tr${missed[i] ? ' class="missed"' : ''}>${cells('td', line)}</tr>`);
-  return `<table><tr>${cells('th', head)}</tr>\n${lines.join('\n')}</table>`;
-}
-
 function legend(method: MethodName): string {
   return `<span class="key"><svg width="12" height="12"><circle cx="6" cy="6" r="4" ${paint(method)}/></svg> ${text(methodLabels[method])}</span>`;
 }
 
 function paint(method: MethodName): string {
   return method === 'oracle' ? `fill="none" stroke="${colours.oracle}"` : `fill="${colours[method]}"`;
-}
-
-function text(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,4 +1,5 @@
 /** The quality tables as text: one per measure, a row per group and a column per method; then the goals. */
+import { alignColumns } from '../text-table.js';
 import type { Goal } from './goals.js';
 import { type Measures, methodLabels, methodNames } from './methods.js';
 import type { Row } from './rows.js';
@@ -50,17 +51,4 @@ export function printTables(rows: readonly Row[], goals: readonly Goal[]): strin
     ...goals.map((goal) => [goal.figure, goal.goal, goal.reached ?? '-', goal.classic ?? '-', goalVerdict(goal)]),
   ]);
   return [...tables, verdicts].join('\n\n');
-}
-
-/** The first column to the left, the others to the right. */
-function alignColumns(lines: readonly (readonly string[])[]): string {
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

@@ -1,0 +1,141 @@
+/**
+ * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a population, all
+ * by the service's own rules and formats. A million events take seconds, where a node would take the time of its requests.
+ */
+import { hash } from 'node:crypto';
+import { BatchWriter, NONCE_BYTES } from '../../src/core/batch.js';
+import { decideEvent } from '../../src/core/decide-event.js';
+import { decideRegistration } from '../../src/core/decide-peer.js';
+import { stateDigest } from '../../src/core/digest.js';
+import { pseudonymise } from '../../src/core/pseudonym.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
+import type { Outcome } from '../../src/errors.js';
+import type { LogWriter } from '../../src/group/ports.js';
+import { type Follower, lastSeqOf, recover } from '../../src/group/recovery.js';
+import { limits } from '../../src/limits.js';
+import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { claimFolder } from '../../src/store/owner.js';
+import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
+import { arrivals, countEntries, credentials, lowers, type Population, peerOfEntry } from './population.js';
+import type { OnProgress } from './tasks.js';
+
+export interface FillTask extends Population {
+  readonly dir: string;
+  /** `GROUP_SALT` of the node that formed the folder. */
+  readonly salt: string;
+  /** Share of the events, 0 to 1, that a snapshot covers; null: none is made. */
+  readonly snapshotAfter: number | null;
+}
+
+export interface FillResult {
+  readonly events: number;
+  readonly lastSeq: number;
+  readonly seconds: number;
+}
+
+export async function fill(task: FillTask, onProgress: OnProgress): Promise<FillResult> {
+  const startedMs = performance.now();
+  const salt = Buffer.from(task.salt);
+  const writer = await claimFolder(task.dir);
+  const snapshots = new LmdbSnapshotStore(task.dir);
+  const filler = new Filler(writer, recover(writer, snapshots, salt, lastSeqOf(writer))!.follower);
+  await filler.register(task);
+  const total = countEntries(task);
+  const snapshotAt = task.snapshotAfter === null ? -1 : Math.round(total * task.snapshotAfter);
+  let events = 0;
+  for (const [player, entry] of arrivals(task)) {
+    filler.event(task, player, entry, events++, salt);
+    if (filler.isFull) await filler.commit();
+    if (events === snapshotAt) await filler.snapshot(snapshots);
+    if (events % 10_000 === 0) onProgress(events, total);
+  }
+  await filler.commit();
+  await writer.close();
+  return { events, lastSeq: filler.lastSeq, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+class Filler {
+  readonly #writer: LogWriter;
+  readonly #follower: Follower;
+  readonly #now = Date.now();
+  #batch = new BatchWriter();
+
+  constructor(writer: LogWriter, follower: Follower) {
+    this.#writer = writer;
+    this.#follower = follower;
+  }
+
+  get isFull(): boolean {
+    return this.#batch.count >= limits.turnEvents;
+  }
+
+  get lastSeq(): number {
+    return this.#follower.state.lastSeq;
+  }
+
+  async register(population: Population): Promise<void> {
+    const { state } = this.#follower;
+    const bounds = { peersMax: population.peers, erasureQuotaPerDay: 0, erasureMode: 'peer' } as const;
+    for (const [i, { peerId, apiKey }] of credentials(population).entries()) {
+      const peer = { peerId, peerName: `Bench ${i}`, gameIds: [gameId], keyDigest: hash('sha256', apiKey, 'hex') };
+      const decision = decideRegistration(state, bounds, { ...peer, by: 'bench' }, this.#now);
+      demand(decision.outcome);
+      for (const record of decision.records) {
+        this.#batch.add(record);
+        state.apply(record, this.#now);
+      }
+    }
+    await this.commit();
+  }
+
+  event(population: Population, player: number, entry: number, number: number, salt: Uint8Array): void {
+    const { state } = this.#follower;
+    const peer = state.peers.at(peerOfEntry(population, player, entry));
+    const submission = {
+      schemaVersion: '1.0.0',
+      eventId: eventId(population.seed + fillSeed, number),
+      eventType: lowers(population, player, entry) ? 'report_cheating' : 'commendation',
+      peerId: peer.peerId,
+      subject: pseudonymise(playerId(player), salt, 'privacy-first'),
+      gameId,
+      severity: 0.5,
+      timestamp: timestampMs,
+    } as const;
+    const { event, tag } = demand(decideEvent(state, peer.index, submission, this.#now));
+    this.#batch.add(event);
+    state.applyDecided(event, tag, this.#now);
+  }
+
+  async commit(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.count === 0) return;
+    this.#batch = new BatchWriter();
+    const firstSeq = this.lastSeq - batch.count + 1;
+    const sealed = batch.seal(firstSeq, this.#now, Buffer.alloc(NONCE_BYTES, 1), this.#follower.chain);
+    await this.#writer.append({ firstSeq, bytes: sealed.bytes }, []);
+    this.#follower.chain = sealed.chain;
+  }
+
+  async snapshot(snapshots: LmdbSnapshotStore): Promise<void> {
+    await this.commit();
+    const { state, chain } = this.#follower;
+    const header = {
+      version: SNAPSHOT_VERSION,
+      seq: state.lastSeq,
+      chain: Buffer.from(chain).toString('hex'),
+      digest: stateDigest(state),
+      epoch: this.#writer.epoch,
+    };
+    await snapshots.write(header, snapshotBlocks(state));
+    for (const seq of snapshots.list().slice(1)) await snapshots.remove(seq);
+  }
+}
+
+/** Events of a filled folder have other ids than those that the load sends later. */
+const fillSeed = 2003;
+const timestampMs = Date.parse(fixedTimestamp);
+
+function demand<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(`the rules refused what the bench fills in: ${outcome.code}`);
+  return outcome.value;
+}

@@ -1,0 +1,130 @@
+/**
+ * Grows a table player by player, in small turns as a node would take them, and watches what it costs: memory, the longest turn
+ * (the stall of an event loop), and how long a full collection takes.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EventIds } from '../../src/core/event-ids.js';
+import { sipKey } from '../../src/core/siphash.js';
+import { Subjects } from '../../src/core/subjects.js';
+import { mix } from '../load/requests.js';
+import { arrivals, countEntries, type Population, peerOfEntry } from './population.js';
+import type { OnProgress } from './tasks.js';
+
+export interface GrowthTask extends Population {
+  /** The service's table of players; a Map of objects, as one would write it first; the table of event ids. */
+  readonly table: 'subjects' | 'map' | 'event-ids';
+}
+
+export interface GrowthResult {
+  readonly rows: number;
+  readonly bytesPerRow: number;
+  readonly worstTurnMs: number;
+  readonly collectionMs: number;
+  /** `[rows, worst turn in ms]` for each hundredth of the growth. */
+  readonly stalls: readonly (readonly [rows: number, ms: number])[];
+}
+
+/** Insertions of one turn: short enough that a turn alone is no stall. */
+const turnRows = 256;
+
+interface Table {
+  /** Inserts or updates by a 32-byte key. */
+  add(key: Uint8Array, peer: number, number: number): void;
+  readonly rows: number;
+}
+
+export async function grow(task: GrowthTask, onProgress: OnProgress): Promise<GrowthResult> {
+  const collect = globalThis.gc!;
+  const total = countEntries(task);
+  collect();
+  const before = heldBytes();
+  const table = tables[task.table]();
+  const words = new Uint32Array(8);
+  const key = new Uint8Array(words.buffer);
+  const stalls: [number, number][] = [];
+  let worstTurnMs = 0;
+  let worstHereMs = 0;
+  let number = 0;
+  let turnStartMs = performance.now();
+  for (const [player, entry] of arrivals(task)) {
+    for (let word = 0; word < 8; word++) words[word] = mix(word, player);
+    table.add(key, peerOfEntry(task, player, entry), ++number);
+    if (number % turnRows !== 0) continue;
+    await nextTurn();
+    const nowMs = performance.now();
+    worstHereMs = Math.max(worstHereMs, nowMs - turnStartMs);
+    if (number % (turnRows * Math.ceil(total / 100 / turnRows)) === 0) {
+      stalls.push([table.rows, worstHereMs]);
+      worstTurnMs = Math.max(worstTurnMs, worstHereMs);
+      worstHereMs = 0;
+      onProgress(number, total);
+    }
+    turnStartMs = performance.now();
+  }
+  worstTurnMs = Math.max(worstTurnMs, worstHereMs);
+  const collecting = performance.now();
+  collect();
+  const collectionMs = performance.now() - collecting;
+  const bytesPerRow = (heldBytes() - before) / table.rows;
+  return { rows: table.rows, bytesPerRow, worstTurnMs, collectionMs, stalls };
+}
+
+/** Objects and typed arrays that are in use. */
+function heldBytes(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
+  subjects() {
+    const subjects = new Subjects(sipKey(Buffer.alloc(32, 7)));
+    return {
+      add(key, peer, number) {
+        subjects.entries.add(subjects.entryFor(key, peer, number), -0.5, number);
+      },
+      get rows() {
+        return subjects.size;
+      },
+    };
+  },
+  map() {
+    const players = new Map<string, PlayerObject>();
+    return {
+      add(key, peer, number) {
+        const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('hex');
+        let player = players.get(name);
+        if (player === undefined) {
+          player = { updatedAt: number, peers: new Map() };
+          players.set(name, player);
+        }
+        const entry = player.peers.get(peer) ?? { lowering: 0, raising: 0, count: 0, head: 0 };
+        entry.lowering += 0.5;
+        entry.count++;
+        entry.head = number;
+        player.peers.set(peer, entry);
+        player.updatedAt = number;
+      },
+      get rows() {
+        return players.size;
+      },
+    };
+  },
+  'event-ids'() {
+    const ids = new EventIds();
+    return {
+      add(key, peer, number) {
+        let tag = '';
+        for (let i = 0; i < 8; i++) tag += String.fromCharCode(key[i]!);
+        ids.insert(tag + String.fromCharCode(peer & 255, number & 255), number, peer);
+      },
+      get rows() {
+        return ids.size;
+      },
+    };
+  },
+};
+
+interface PlayerObject {
+  updatedAt: number;
+  readonly peers: Map<number, { lowering: number; raising: number; count: number; head: number }>;
+}

@@ -1,0 +1,33 @@
+/** Which core does what: the server on core 0, the load on core 1, where the machine has two and `taskset` to say so. */
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+const serverCore = '0';
+const loadCore = '1';
+
+let pins: boolean | undefined;
+
+function canPin(): boolean {
+  pins ??= availableParallelism() >= 2 && spawnSync('taskset', ['-c', serverCore, 'true']).status === 0;
+  return pins;
+}
+
+/** Servers started from here on may run on any core. */
+export function leaveUnpinned(): void {
+  pins = false;
+}
+
+/** Moves this process, which makes the load, to its core. */
+export function pinLoad(): void {
+  if (canPin()) spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]);
+}
+
+/** The command that runs a server on its core. */
+export function onServerCore(command: string, args: readonly string[]): [command: string, args: string[]] {
+  return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];
+}
+
+/** For results: whether and how processes were pinned. */
+export function pinning(): string {
+  return canPin() ? `server on core ${serverCore}, load on core ${loadCore}` : 'not pinned';
+}

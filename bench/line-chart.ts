@@ -1,0 +1,72 @@
+/** A line chart as SVG: named lines over shared axes, with a legend. */
+import { text } from './html.js';
+
+export interface Line {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+}
+
+export interface Axis {
+  readonly label: string;
+  /** Where a value lies, in any unit that grows with it. Absent: the value itself. */
+  readonly scale?: (value: number) => number;
+  readonly ticks: readonly number[];
+  readonly print: (value: number) => string;
+}
+
+/** Dark enough for white, apart for colour-blind readers (Okabe and Ito, and three more). */
+const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#000000', '#8c564b', '#7f7f7f'];
+const size = { width: 940, height: 300, left: 70, right: 20, top: 12, bottom: 40 };
+
+export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
+  const placeX = placeOn(x, size.left, size.width - size.right);
+  const placeY = placeOn(y, size.height - size.bottom, size.top);
+  const bottom = size.height - size.bottom;
+  const columns = x.ticks.map((tick) => {
+    const at = placeX(tick);
+    return `<line x1="${at}" x2="${at}" y1="${size.top}" y2="${bottom}" stroke="#eee"/><text x="${at}" y="${bottom + 15}" text-anchor="middle">${text(x.print(tick))}</text>`;
+  });
+  const rows = y.ticks.map((tick) => {
+    const at = placeY(tick);
+    return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" stroke="#eee"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
+  });
+  const drawn = lines.map(({ name, points }, i) => {
+    const path = points.map(([px, py]) => `${placeX(px)},${placeY(py)}`).join(' ');
+    return `<polyline fill="none" stroke="${colourOf(i)}" stroke-width="1.6" points="${path}"><title>${text(name)}</title></polyline>`;
+  });
+  const labels = [
+    `<text x="${size.width - size.right}" y="${size.height - 6}" text-anchor="end">${text(x.label)}</text>`,
+    `<text x="${size.left + 6}" y="${size.top + 12}">${text(y.label)}</text>`,
+  ];
+  const legend = lines.map(
+    ({ name }, i) =>
+      `<span class="key"><svg width="16" height="10"><line x1="0" x2="16" y1="5" y2="5" stroke="${colourOf(i)}" stroke-width="3"/></svg> ${text(name)}</span>`,
+  );
+  return `<svg width="${size.width}" height="${size.height}" role="img">${[...columns, ...rows, ...drawn, ...labels].join('\n')}</svg>\n<p>${legend.join('\n')}</p>`;
+}
+
+function colourOf(i: number): string {
+  return colours[i % colours.length]!;
+}
+
+function placeOn({ scale = (value) => value, ticks }: Axis, from: number, to: number): (value: number) => string {
+  const low = scale(ticks[0]!);
+  const high = scale(ticks.at(-1)!);
+  return (value) => (from + ((scale(value) - low) / (high - low || 1)) * (to - from)).toFixed(1);
+}
+
+/** Round ticks from 0 to at least `max`, about five of them. */
+export function ticksTo(max: number): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough)!;
+  return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, i) => i * step);
+}
+
+/** Powers of ten around the values, which are above 0. */
+export function decades(values: readonly number[]): number[] {
+  const low = Math.floor(Math.log10(Math.min(...values)));
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
+  return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+}

@@ -1,0 +1,156 @@
+/**
+ * One kept-alive HTTP/1.1 connection with one request on its way at a time, written for speed: a request is a ready text, an
+ * answer is a status. Bodies are counted, not kept.
+ */
+import { connect, type Socket } from 'node:net';
+
+/** In place of a status: the connection ended before the answer was whole. */
+export const noAnswer = 0;
+
+const lengthField = /content-length: *(\d+)/i;
+const chunkedField = /transfer-encoding: *chunked/i;
+const closeField = /connection: *close/i;
+const headEnd = '\r\n\r\n';
+const lastChunk = '0\r\n\r\n';
+
+/** Shared by all connections: what arrives is looked at before the next read. */
+const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
+
+enum Phase {
+  idle,
+  head,
+  counted,
+  chunked,
+}
+
+export class Connection {
+  /** Called once for each request with the answer's status, or `noAnswer`. It may send the next request at once. */
+  onAnswer: (connection: Connection, status: number) => void = () => undefined;
+  /** For whoever drives the connection: when the request was due (ms), and its kind. */
+  startedMs = 0;
+  kind = 0;
+
+  readonly #host: string;
+  readonly #port: number;
+  #socket: Socket | undefined;
+  #phase = Phase.idle;
+  /** Bytes of the body still to come. */
+  #left = 0;
+  #status = noAnswer;
+  #closes = false;
+  /** What arrived of a head, or of a chunked body, in pieces. */
+  #pieces = '';
+
+  constructor(host: string, port: number) {
+    this.#host = host;
+    this.#port = port;
+  }
+
+  /** Connects ahead of the first request; rejects where nobody listens. */
+  open(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = this.#connect();
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    });
+  }
+
+  /** Sends a whole request, head and body, in latin1. Connects anew where the server closed. */
+  send(request: string): void {
+    this.#phase = Phase.head;
+    (this.#socket ?? this.#connect()).write(request, 'latin1');
+  }
+
+  get busy(): boolean {
+    return this.#phase !== Phase.idle;
+  }
+
+  close(): void {
+    this.#phase = Phase.idle;
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  #connect(): Socket {
+    const socket = connect({
+      host: this.#host,
+      port: this.#port,
+      noDelay: true,
+      onread: {
+        buffer: readBuffer,
+        callback: (bytes) => {
+          this.#read(bytes);
+          return true;
+        },
+      },
+    });
+    // `close` follows every error.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#closed(socket));
+    this.#socket = socket;
+    return socket;
+  }
+
+  #closed(socket: Socket): void {
+    if (this.#socket !== socket) return;
+    this.#socket = undefined;
+    if (this.#phase !== Phase.idle) this.#finish(noAnswer);
+  }
+
+  #read(bytes: number): void {
+    switch (this.#phase) {
+      case Phase.head:
+        this.#readHead(bytes);
+        return;
+      case Phase.counted:
+        this.#left -= bytes;
+        if (this.#left <= 0) this.#finish(this.#status);
+        return;
+      case Phase.chunked:
+        this.#readChunks(readBuffer.toString('latin1', 0, bytes));
+        return;
+      case Phase.idle:
+        return;
+    }
+  }
+
+  #readHead(bytes: number): void {
+    const text = this.#pieces + readBuffer.toString('latin1', 0, Math.min(bytes, 4096));
+    const end = text.indexOf(headEnd);
+    if (end < 0) {
+      this.#pieces = text;
+      return;
+    }
+    const bodyBytes = this.#pieces.length + bytes - end - headEnd.length;
+    const head = text.slice(0, end);
+    this.#pieces = '';
+    this.#status = Number(head.slice(9, 12));
+    this.#closes = closeField.test(head);
+    const length = lengthField.exec(head);
+    if (length !== null) {
+      this.#left = Number(length[1]) - bodyBytes;
+      if (this.#left <= 0) this.#finish(this.#status);
+      else this.#phase = Phase.counted;
+    } else if (chunkedField.test(head)) {
+      this.#phase = Phase.chunked;
+      this.#readChunks(readBuffer.toString('latin1', bytes - bodyBytes, bytes));
+    } else {
+      this.#finish(this.#status);
+    }
+  }
+
+  #readChunks(text: string): void {
+    this.#pieces = (this.#pieces + text).slice(-lastChunk.length);
+    if (this.#pieces !== lastChunk) return;
+    this.#pieces = '';
+    this.#finish(this.#status);
+  }
+
+  #finish(status: number): void {
+    this.#phase = Phase.idle;
+    this.#pieces = '';
+    if (this.#closes) this.close();
+    this.#closes = false;
+    this.onAnswer(this, status);
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is answered; in an
+ * open loop requests are due at a fixed rate whatever the server does, and a latency counts from when its request was due.
+ */
+import { Connection, noAnswer } from './connection.js';
+import { Latencies } from './latency.js';
+
+/** One kind of request. */
+export interface Kind {
+  readonly name: string;
+  /** Statuses that are what was asked for. */
+  readonly expects: readonly number[];
+  /** The request number `i`, head and body: the same for the same number. */
+  request(i: number): string;
+  /** Scores or events in one request, for rates that count these; 1 where absent. */
+  readonly items?: number;
+}
+
+export interface Workload {
+  readonly kinds: readonly Kind[];
+  /** Index of the kind of request number `i`. Absent: there is one kind. */
+  kindAt?(i: number): number;
+}
+
+export interface DriveOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Requests a second; null for a closed loop. */
+  readonly rate: number | null;
+  readonly workload: Workload;
+  /** Number of the first request. */
+  readonly first: number;
+  /** Called about every `tickMs` with the answers so far. */
+  readonly onTick?: (secondsIn: number, answers: number) => void;
+}
+
+export interface KindOutcome {
+  readonly name: string;
+  readonly items: number;
+  /** Answers with an expected status, within the time. */
+  answers: number;
+  readonly latencies: Latencies;
+  /** Answers by status, the expected ones too; `noAnswer` for broken connections. */
+  readonly statuses: Map<number, number>;
+}
+
+export interface Driven {
+  readonly seconds: number;
+  readonly kinds: readonly KindOutcome[];
+  /** Requests sent; the next drive starts at `first + sent`. */
+  readonly sent: number;
+  /** Requests that were due but found no free connection until the end: their wait so far counts as their latency. */
+  readonly unsent: number;
+}
+
+const tickMs = 100;
+/** How long answers are awaited after the end. They still count by their latency, not by the rate. */
+const graceMs = 10_000;
+
+export async function drive(options: DriveOptions): Promise<Driven> {
+  const run = new Drive(options);
+  try {
+    return await run.run();
+  } finally {
+    run.close();
+  }
+}
+
+class Drive {
+  readonly #options: DriveOptions;
+  readonly #connections: Connection[];
+  readonly #outcomes: KindOutcome[];
+  readonly #free: Connection[] = [];
+  #next: number;
+  #startMs = 0;
+  #endMs = 0;
+  #onWay = 0;
+  #answers = 0;
+  #ended: () => void = () => undefined;
+
+  constructor(options: DriveOptions) {
+    this.#options = options;
+    this.#next = options.first;
+    this.#connections = Array.from({ length: options.connections }, () => new Connection(options.host, options.port));
+    this.#outcomes = options.workload.kinds.map(({ name, items = 1 }) => ({
+      name,
+      items,
+      answers: 0,
+      latencies: new Latencies(),
+      statuses: new Map(),
+    }));
+  }
+
+  async run(): Promise<Driven> {
+    const { rate, seconds, first } = this.#options;
+    await Promise.all(this.#connections.map((connection) => connection.open()));
+    for (const connection of this.#connections) connection.onAnswer = (...answer) => this.#answered(...answer);
+    this.#startMs = performance.now();
+    this.#endMs = this.#startMs + seconds * 1000;
+    const ended = new Promise<void>((resolve) => {
+      this.#ended = resolve;
+    });
+    const ticks = setInterval(() => this.#tick(), tickMs);
+    if (rate === null) for (const connection of this.#connections) this.#send(connection, performance.now());
+    else this.#pace(rate);
+    const end = setTimeout(() => this.#settle(), seconds * 1000);
+    const late = setTimeout(() => this.#ended(), seconds * 1000 + graceMs);
+    await ended;
+    clearInterval(ticks);
+    clearTimeout(end);
+    clearTimeout(late);
+    const unsent = this.#countUnsent();
+    this.#countLost();
+    return { seconds, kinds: this.#outcomes, sent: this.#next - first, unsent };
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    if (nowMs <= this.#endMs) this.#options.onTick?.((nowMs - this.#startMs) / 1000, this.#answers);
+  }
+
+  #send(connection: Connection, dueMs: number): void {
+    const { workload } = this.#options;
+    const i = this.#next++;
+    const kind = workload.kindAt === undefined ? 0 : workload.kindAt(i);
+    connection.startedMs = dueMs;
+    connection.kind = kind;
+    this.#onWay++;
+    connection.send(workload.kinds[kind]!.request(i));
+  }
+
+  #answered(connection: Connection, status: number): void {
+    const nowMs = performance.now();
+    this.#onWay--;
+    this.#count(connection, status, nowMs);
+    if (nowMs >= this.#endMs) this.#settle();
+    else if (this.#options.rate === null) this.#send(connection, nowMs);
+    else if (!this.#sendDue(connection, nowMs)) this.#free.push(connection);
+  }
+
+  #count(connection: Connection, status: number, nowMs: number): void {
+    const outcome = this.#outcomes[connection.kind]!;
+    outcome.statuses.set(status, (outcome.statuses.get(status) ?? 0) + 1);
+    if (!this.#options.workload.kinds[connection.kind]!.expects.includes(status)) return;
+    outcome.latencies.record(nowMs - connection.startedMs);
+    if (nowMs > this.#endMs) return;
+    outcome.answers++;
+    this.#answers++;
+  }
+
+  /** When request number `i` is due in an open loop. */
+  #dueMs(i: number): number {
+    return this.#startMs + ((i - this.#options.first) * 1000) / this.#options.rate!;
+  }
+
+  #sendDue(connection: Connection, nowMs: number): boolean {
+    const dueMs = this.#dueMs(this.#next);
+    if (dueMs > nowMs || dueMs >= this.#endMs) return false;
+    this.#send(connection, dueMs);
+    return true;
+  }
+
+  /** Spins through the event loop, since a timer is too coarse: the generator has a core of its own. */
+  #pace(rate: number): void {
+    this.#free.push(...this.#connections);
+    // Slow rates leave the core to others between the requests.
+    const again = rate > 1000 ? setImmediate : (step: () => void) => setTimeout(step, 1);
+    const step = (): void => {
+      const nowMs = performance.now();
+      if (nowMs >= this.#endMs) return;
+      // First in, first out, so that no connection rests until the server closes it.
+      while (this.#free.length > 0 && this.#sendDue(this.#free[0]!, nowMs)) this.#free.shift();
+      again(step);
+    };
+    step();
+  }
+
+  #settle(): void {
+    if (this.#onWay === 0) this.#ended();
+  }
+
+  #countUnsent(): number {
+    if (this.#options.rate === null) return 0;
+    let unsent = 0;
+    for (let i = this.#next; this.#dueMs(i) < this.#endMs; i++) {
+      const kind = this.#options.workload.kindAt?.(i) ?? 0;
+      this.#outcomes[kind]!.latencies.record(this.#endMs - this.#dueMs(i));
+      unsent++;
+    }
+    return unsent;
+  }
+
+  /** What is not answered even after the grace. */
+  #countLost(): void {
+    for (const connection of this.#connections) {
+      if (!connection.busy) continue;
+      const { statuses } = this.#outcomes[connection.kind]!;
+      statuses.set(noAnswer, (statuses.get(noAnswer) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Latencies in an HDR histogram (3 significant digits), and the points at which they are told. */
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+
+const longestNs = 600e9;
+
+export interface LatencySummary {
+  readonly count: number;
+  readonly meanUs: number;
+  readonly maxUs: number;
+  /** `[percentile, us]`; a percentile stands only where at least one answer lies beyond it. */
+  readonly percentiles: readonly (readonly [percentile: number, us: number])[];
+}
+
+/** Told in tables and drawn: evenly spread over the number of nines. */
+const points = [
+  1, 5, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 99, 99.25, 99.5, 99.7, 99.8, 99.9, 99.95,
+  99.97, 99.99, 99.995, 99.999,
+];
+
+export class Latencies {
+  readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: longestNs, figures: 3 });
+
+  /** One answer after so many ms. */
+  record(ms: number): void {
+    const ns = Math.round(ms * 1e6);
+    this.#histogram.record(ns < 1 ? 1 : ns > longestNs ? longestNs : ns);
+  }
+
+  add(other: Latencies): void {
+    this.#histogram.add(other.#histogram);
+  }
+
+  get count(): number {
+    return this.#histogram.count;
+  }
+
+  summary(): LatencySummary {
+    const { count } = this.#histogram;
+    const us = (ns: number) => ns / 1000;
+    if (count === 0) return { count, meanUs: 0, maxUs: 0, percentiles: [] };
+    const told = points.filter((percentile) => percentile <= 50 || count * (1 - percentile / 100) >= 1);
+    return {
+      count,
+      meanUs: us(this.#histogram.mean),
+      maxUs: us(this.#histogram.max),
+      percentiles: told.map((percentile) => [percentile, us(this.#histogram.percentile(percentile))] as const),
+    };
+  }
+}
+
+/** The latency at a percentile, in us; NaN where too few answers tell it. */
+export function at(summary: LatencySummary, percentile: number): number {
+  return summary.percentiles.find(([p]) => p === percentile)?.[1] ?? Number.NaN;
+}

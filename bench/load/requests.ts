@@ -1,0 +1,137 @@
+/**
+ * The requests of the service's interface as ready texts. Everything in them follows from the seed and the request's number,
+ * so that the same seed gives the same requests.
+ */
+import type { Kind, Workload } from './drive.js';
+
+export interface Credentials {
+  readonly peerId: string;
+  readonly apiKey: string;
+}
+
+/** What the requests are about. */
+export interface Site {
+  readonly seed: number;
+  /** Players that have events. */
+  readonly players: number;
+  readonly peers: readonly Credentials[];
+}
+
+/** In the past, so that it is the same in every run; the node of a bench lets evidence decay so slowly that this means nothing. */
+export const fixedTimestamp = '2026-01-01T00:00:00.000Z';
+export const gameId = 'bench';
+export const matchPlayers = 50;
+export const batchEvents = 500;
+
+/** Uniform over 32 bits, unsigned (the finaliser of MurmurHash3); for one seed no two numbers give the same. */
+export function mix(seed: number, i: number): number {
+  let x = (i ^ Math.imul(seed + 1, 0x9e3779b1)) | 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return (x ^ (x >>> 16)) >>> 0;
+}
+
+/** A platform's account id, of 17 digits. */
+export function playerId(i: number): string {
+  return `7656119${String(i).padStart(10, '0')}`;
+}
+
+function hex(word: number): string {
+  return (word + 0x100000000).toString(16).slice(1);
+}
+
+/** In the form of a UUIDv4. */
+export function eventId(seed: number, i: number): string {
+  const a = hex(mix(seed, i));
+  const b = hex(mix(seed + 101, i));
+  const c = hex(mix(seed + 211, i));
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-a${c.slice(0, 3)}-${c.slice(3)}${a.slice(1)}`;
+}
+
+const eventTypes = ['report_cheating', 'report_toxicity', 'commendation', 'report_spam'];
+
+/** Event number `i`, as JSON. */
+function eventJson({ seed, players }: Site, peer: Credentials, i: number): string {
+  const chance = mix(seed + 31, i);
+  const type = eventTypes[chance & 3]!;
+  const severity = ((chance >>> 8) % 101) / 100;
+  const player = playerId(mix(seed + 47, i) % players);
+  return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${fixedTimestamp}"}`;
+}
+
+function peerOf({ peers, seed }: Site, i: number): Credentials {
+  return peers[mix(seed + 59, i) % peers.length]!;
+}
+
+function get(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
+}
+
+/** Bodies are ASCII. */
+export function post(path: string, headers: string, body: string): string {
+  return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** One player's score. */
+export function scoreKind({ seed, players }: Site): Kind {
+  return {
+    name: 'score',
+    expects: [200],
+    request: (i) => get(`/api/v1/players/${playerId(mix(seed, i) % players)}/trust-score`),
+  };
+}
+
+/** The scores of a match of 50 in one call. */
+export function matchKind({ seed, players }: Site): Kind {
+  return {
+    name: 'match',
+    expects: [200],
+    items: matchPlayers,
+    request(i) {
+      let ids = playerId(mix(seed, i * matchPlayers) % players);
+      for (let j = 1; j < matchPlayers; j++) ids += `,${playerId(mix(seed, i * matchPlayers + j) % players)}`;
+      return get(`/api/v1/trust-scores?ids=${ids}`);
+    },
+  };
+}
+
+/** One event. */
+export function eventKind(site: Site): Kind {
+  return {
+    name: 'event',
+    expects: [201],
+    request(i) {
+      const peer = peerOf(site, i);
+      return post('/api/v1/events', `x-peer-api-key: ${peer.apiKey}\r\n`, eventJson(site, peer, i));
+    },
+  };
+}
+
+/** 500 events of one peer in one call. Its events have ids of their own: those of single events are not among them. */
+export function batchKind(given: Site, size = batchEvents): Kind {
+  const site = { ...given, seed: given.seed + 1009 };
+  return {
+    name: 'batch',
+    expects: [200],
+    items: size,
+    request(i) {
+      const peer = peerOf(site, i);
+      let events = eventJson(site, peer, i * size);
+      for (let j = 1; j < size; j++) events += `,${eventJson(site, peer, i * size + j)}`;
+      return post('/api/v1/events/batch', `x-peer-api-key: ${peer.apiKey}\r\n`, `{"events":[${events}]}`);
+    },
+  };
+}
+
+export function only(kind: Kind): Workload {
+  return { kinds: [kind] };
+}
+
+/** Kinds by their share of the requests, which add up to 100. */
+export function mixture(seed: number, parts: readonly (readonly [kind: Kind, percent: number])[]): Workload {
+  const table = parts.flatMap(([, percent], kind) => new Array<number>(percent).fill(kind));
+  return {
+    kinds: parts.map(([kind]) => kind),
+    kindAt: (i) => table[mix(seed + 71, i) % table.length]!,
+  };
+}

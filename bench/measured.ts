@@ -1,0 +1,68 @@
+/** A scenario that measures speed: its common options, its report, and where the report goes. */
+import type { Command } from 'commander';
+import { leaveUnpinned, pinLoad } from './cores.js';
+import { buildNode } from './own-node.js';
+import { Report, tell } from './report.js';
+import { positive, type Scenario, wholeNumber } from './scenario.js';
+
+export interface LoadOptions {
+  /** Seconds of load for each series, all of its windows together. */
+  readonly seconds: number;
+  /** Null: the scenario's own. */
+  readonly connections: number | null;
+  /** Requests a second; null: the scenario's own. */
+  readonly rate: number | null;
+  readonly players: number;
+  readonly peers: number;
+  readonly seed: number;
+}
+
+interface GivenOptions extends Partial<LoadOptions> {
+  readonly seconds: number;
+  readonly players: number;
+  readonly peers: number;
+  readonly seed: number;
+  readonly pin: boolean;
+  readonly json?: string;
+  readonly html?: string;
+}
+
+export interface Defaults {
+  readonly players: number;
+  readonly peers?: number;
+  readonly seconds?: number;
+}
+
+/** `measure` puts what it finds into the report; a rejection or a fault in the report fails the run. */
+export function measured(
+  name: string,
+  summary: string,
+  defaults: Defaults,
+  measure: (options: LoadOptions, report: Report) => Promise<void>,
+): Scenario {
+  return {
+    name,
+    summary,
+    define(command: Command): void {
+      command
+        .option('--seconds <n>', 'of load for each figure', positive, defaults.seconds ?? 10)
+        .option('--connections <n>', "in place of the scenario's own number", wholeNumber(1))
+        .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", positive)
+        .option('--players <n>', 'players that have events', wholeNumber(1), defaults.players)
+        .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
+        .option('--seed <n>', 'the same seed, the same requests', wholeNumber(0), 1)
+        .option('--no-pin', 'let server and load run on any core')
+        .option('--json <file>', 'write the result as JSON')
+        .option('--html <file>', 'write a page with plots')
+        .action(async ({ pin, json, html, ...given }: GivenOptions) => {
+          if (!pin) leaveUnpinned();
+          await buildNode();
+          pinLoad();
+          const options: LoadOptions = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };
+          const report = new Report(name, options);
+          await measure(options, report);
+          tell(report.result(), { ...(json !== undefined && { json }), ...(html !== undefined && { html }) });
+        });
+    },
+  };
+}

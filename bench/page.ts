@@ -1,0 +1,68 @@
+/** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
+import { page, table, text } from './html.js';
+import { decades, lineChart, ticksTo } from './line-chart.js';
+import {
+  type Course,
+  figureCells,
+  goalCells,
+  latencyCells,
+  latencyHead,
+  type NamedLatencies,
+  plain,
+  type Result,
+  titleOf,
+} from './result.js';
+
+export function resultPage(result: Result): string {
+  const { goals, figures, latencies, courses, notes } = result;
+  const sections = [
+    ...(goals.length > 0 ? ['<h2>Goals</h2>', goalTable(goals)] : []),
+    '<h2>Figures</h2>',
+    table(['Figure', '', 'unit', 'windows'], figures.map(figureCells)),
+    ...(latencies.length > 0 ? ['<h2>Latency</h2>', latencyChart(latencies), latencyTable(latencies)] : []),
+    ...charts(courses),
+    ...notes.map((note) => `<p>${text(note)}</p>`),
+  ];
+  return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, sections);
+}
+
+function goalTable(goals: Result['goals']): string {
+  return table(
+    ['Goal', 'wanted', 'reached', ''],
+    goals.map(goalCells),
+    goals.map(({ met }) => met === false),
+  );
+}
+
+function latencyTable(latencies: readonly NamedLatencies[]): string {
+  return table([...latencyHead], latencies.map(latencyCells));
+}
+
+/** Percentiles spread by their number of nines, microseconds by powers of ten. */
+function latencyChart(latencies: readonly NamedLatencies[]): string {
+  const lines = latencies
+    .filter(({ percentiles }) => percentiles.length > 1)
+    .map(({ name, percentiles }) => ({ name, points: percentiles.map(([p, us]) => [p, Math.max(us, 1)] as const) }));
+  const values = lines.flatMap(({ points }) => points.map(([, us]) => us));
+  if (values.length === 0) return '';
+  const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
+  const highest = Math.max(...lines.flatMap(({ points }) => points.map(([p]) => p)));
+  const ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999];
+  const shown = ticks.filter((_, i) => i < 3 || ticks[i - 1]! < highest);
+  return lineChart(
+    lines,
+    { label: 'percentile', scale: nines, ticks: shown, print: (p) => `p${p}` },
+    { label: 'latency, us', scale: Math.log10, ticks: decades(values), print: plain },
+  );
+}
+
+function charts(courses: readonly Course[]): string[] {
+  const names = [...new Set(courses.map(({ chart }) => chart))];
+  return names.flatMap((name) => {
+    const lines = courses.filter(({ chart }) => chart === name);
+    const highest = (column: 0 | 1) => Math.max(...lines.flatMap(({ points }) => points.map((point) => point[column])));
+    const x = { label: 'seconds into the run', ticks: ticksTo(highest(0)), print: plain };
+    const y = { label: name, ticks: ticksTo(highest(1)), print: plain };
+    return [`<h2>${text(name)}</h2>`, lineChart(lines, x, y)];
+  });
+}

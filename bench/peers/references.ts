@@ -1,0 +1,192 @@
+/**
+ * The servers that this service is measured beside, each started by the bench on loopback in a temporary folder, all of it on the
+ * server's core. What is not installed is absent, and said to be.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Credentials } from '../load/requests.js';
+import { ServerProcess } from '../server-process.js';
+import type { Target } from '../target.js';
+import { type Account, Daemon, firstOf, freePort, runTool } from './daemon.js';
+
+export async function startBareHttp(): Promise<Target> {
+  const server = new ServerProcess({ script: scriptOf('bare-http'), cwd: '/', env: {} });
+  const port = await server.start();
+  return targetOf('bare node:http', port, server, []);
+}
+
+/** Null where Redis is not installed. Every write is synced before it is answered, as this service's are. */
+export async function startRedis(peers: readonly Credentials[]): Promise<Target | null> {
+  const command = firstOf(['/usr/bin/redis-server', '/usr/local/bin/redis-server']);
+  if (command === undefined) return null;
+  const daemon = new Daemon();
+  const redisPort = await freePort();
+  const options = {
+    port: redisPort,
+    bind: '127.0.0.1',
+    dir: daemon.dir,
+    appendonly: 'yes',
+    appendfsync: 'always',
+    save: '',
+    logfile: '',
+  };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  await daemon.start(command, args, () => existsSync(join(daemon.dir, 'appendonlydir')));
+  return service('fastify+redis', 'redis-service', [String(redisPort)], daemon, peers);
+}
+
+/** Null where PostgreSQL is not installed, or runs under root and has no account of its own. */
+export async function startPostgres(peers: readonly Credentials[]): Promise<Target | null> {
+  const versions = '/usr/lib/postgresql';
+  const newest = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0] : undefined;
+  const account = postgresAccount();
+  if (newest === undefined || account === null) return null;
+  const bin = join(versions, newest, 'bin');
+  const daemon = new Daemon();
+  if (account !== undefined) daemon.give(account);
+  const data = join(daemon.dir, 'data');
+  const user = 'postgres';
+  const tool = ['-D', data, '-U', user, '--auth=trust', '--encoding=UTF8', '--locale=C'];
+  runTool(join(bin, 'initdb'), tool, account);
+  const settings = { listen_addresses: '', unix_socket_directories: daemon.dir, synchronous_commit: 'on', fsync: 'on' };
+  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const isReady = () => {
+    const file = join(data, 'postmaster.pid');
+    return existsSync(file) && /^ready/m.test(readFileSync(file, 'utf8').split('\n')[7] ?? '');
+  };
+  await daemon.start(join(bin, 'postgres'), args, isReady, account);
+  // "Fast" in the words of its manual: SIGTERM would wait for every connection to end.
+  return service('fastify+postgres', 'postgres-service', [daemon.dir, user], daemon, peers, 'SIGINT');
+}
+
+/** What only CrowdSec's requests need. */
+export interface CrowdsecTarget extends Target {
+  /** Of a bouncer, for reads. */
+  readonly apiKey: string;
+  /** Of a machine, for writes. */
+  readonly token: string;
+}
+
+/** The local API of CrowdSec on its default database, SQLite. Null where it is not installed. */
+export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
+  const command = firstOf(['/usr/bin/crowdsec', '/usr/local/bin/crowdsec']);
+  const tool = firstOf(['/usr/bin/cscli', '/usr/local/bin/cscli']);
+  if (command === undefined || tool === undefined) return null;
+  const daemon = new Daemon();
+  const port = await freePort();
+  const config = join(daemon.dir, 'config.yaml');
+  for (const [name, text] of Object.entries(crowdsecFiles(daemon.dir, port)))
+    writeFileSync(join(daemon.dir, name), text);
+  const apiKey = '0123456789abcdef0123456789abcdef';
+  const password = 'a-password-of-the-bench';
+  runTool(tool, [
+    '-c',
+    config,
+    'machines',
+    'add',
+    'bench',
+    '--password',
+    password,
+    '-f',
+    join(daemon.dir, 'login.yaml'),
+    '--force',
+  ]);
+  runTool(tool, ['-c', config, 'bouncers', 'add', 'bench', '--key', apiKey]);
+  const base = `http://127.0.0.1:${port}`;
+  const logIn = async (): Promise<string | undefined> => {
+    const response = await fetch(`${base}/v1/watchers/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ machine_id: 'bench', password }),
+    }).catch(() => undefined);
+    return response?.ok ? ((await response.json()) as { token: string }).token : undefined;
+  };
+  let token: string | undefined;
+  const isReady = async () => {
+    token = await logIn();
+    return token !== undefined;
+  };
+  await daemon.start(command, ['-c', config, '-no-cs'], isReady);
+  return {
+    name: 'CrowdSec LAPI',
+    host: '127.0.0.1',
+    port,
+    pids: [daemon.pid],
+    loopSamples: [],
+    apiKey,
+    token: token!,
+    stop: () => daemon.stop(),
+  };
+}
+
+function crowdsecFiles(dir: string, port: number): Record<string, string> {
+  return {
+    'config.yaml': `common: {daemonize: false, log_media: stdout, log_level: error}
+config_paths:
+  config_dir: ${dir}
+  data_dir: ${dir}
+  simulation_path: ${dir}/simulation.yaml
+  hub_dir: ${dir}
+  index_path: ${dir}/index.json
+  notification_dir: ${dir}
+  plugin_dir: ${dir}
+db_config: {type: sqlite, db_path: ${dir}/crowdsec.db, use_wal: true}
+api:
+  client: {credentials_path: ${dir}/login.yaml}
+  server: {log_level: error, listen_uri: 127.0.0.1:${port}, profiles_path: ${dir}/profiles.yaml}
+prometheus: {enabled: false}
+`,
+    'simulation.yaml': 'simulation: false\n',
+    'index.json': '{}\n',
+    'profiles.yaml': 'name: none\nfilters:\n - "false"\ndecisions:\n - {type: ban, duration: 4h}\non_success: break\n',
+  };
+}
+
+async function service(
+  name: string,
+  script: string,
+  args: readonly string[],
+  daemon: Daemon,
+  peers: readonly Credentials[],
+  signal: NodeJS.Signals = 'SIGTERM',
+): Promise<Target> {
+  const keys = peers.map(({ apiKey }) => apiKey);
+  const server = new ServerProcess({ script: scriptOf(script), args: [...args, ...keys], cwd: '/', env: {} });
+  const port = await server.start();
+  return targetOf(name, port, server, [daemon.pid], () => daemon.stop(signal));
+}
+
+function targetOf(
+  name: string,
+  port: number,
+  server: ServerProcess,
+  otherPids: readonly number[],
+  stopOthers: () => Promise<void> = async () => undefined,
+): Target {
+  return {
+    name,
+    host: '127.0.0.1',
+    port,
+    pids: [server.pid!, ...otherPids],
+    loopSamples: server.loopSamples,
+    async stop() {
+      await server.end('SIGTERM');
+      await stopOthers();
+    },
+  };
+}
+
+function scriptOf(name: string): string {
+  return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+}
+
+/** PostgreSQL refuses root: under root the account that its package made. Undefined: this process's own. */
+function postgresAccount(): Account | null | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith('postgres:'));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
+}

@@ -1,0 +1,54 @@
+/**
+ * Loaded into a server that is measured (`node --import`): tells the delay of its event loop over file descriptor 3, a line of
+ * JSON every 100 ms. It does nothing in threads and child processes of the server, which inherit the option.
+ */
+import { writeSync } from 'node:fs';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+/** What one line says; times are in ms. */
+export interface LoopSample {
+  /** ms since 1970. */
+  readonly at: number;
+  /** How long the loop was late: the 50th and 99th percentile and the worst of this interval. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** Share of the interval that the loop worked, 0 to 1. */
+  readonly busy: number;
+}
+
+const everyMs = 100;
+/** The monitor's own timer, which its figures hold. */
+const resolutionMs = 1;
+const channel = 3;
+
+if (isMainThread && process.env.BENCH_PROBE_PARENT === String(process.ppid)) watch();
+
+function watch(): void {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  let before = performance.eventLoopUtilization();
+  const lateMs = (ns: number) => Math.max(0, Math.round((ns / 1e6 - resolutionMs) * 1000) / 1000);
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const busy = performance.eventLoopUtilization(now, before).utilization;
+    before = now;
+    const sample: LoopSample = {
+      at: Math.round(performance.timeOrigin + performance.now()),
+      p50: lateMs(delays.percentile(50)),
+      p99: lateMs(delays.percentile(99)),
+      max: lateMs(delays.max),
+      busy: Math.round(busy * 1000) / 1000,
+    };
+    delays.reset();
+    try {
+      writeSync(channel, `${JSON.stringify(sample)}\n`);
+    } catch {
+      // Nobody listens any more: the bench ended.
+      clearInterval(timer);
+      delays.disable();
+    }
+  }, everyMs);
+  timer.unref();
+}

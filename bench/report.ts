@@ -1,0 +1,95 @@
+/**
+ * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals, latencies and
+ * courses over time. At the end they are printed as tables, and written as JSON and as a page.
+ */
+import { writeFileSync } from 'node:fs';
+import { pinning } from './cores.js';
+import { environment } from './environment.js';
+import type { LatencySummary } from './load/latency.js';
+import { resultPage } from './page.js';
+import {
+  type Course,
+  type Figure,
+  type Goal,
+  median,
+  type NamedLatencies,
+  plain,
+  type Result,
+  resultFormat,
+  resultText,
+} from './result.js';
+
+export interface ReportFiles {
+  readonly json?: string;
+  readonly html?: string;
+}
+
+export class Report {
+  readonly #scenario: string;
+  readonly #options: Readonly<Record<string, unknown>>;
+  readonly #startedAt = new Date().toISOString();
+  readonly #notes: string[] = [];
+  readonly #figures: Figure[] = [];
+  readonly #goals: Goal[] = [];
+  readonly #latencies: NamedLatencies[] = [];
+  readonly #courses: Course[] = [];
+
+  constructor(scenario: string, options: object) {
+    this.#scenario = scenario;
+    this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
+  }
+
+  note(text: string): void {
+    this.#notes.push(text);
+  }
+
+  figure(name: string, unit: string, better: Figure['better'], values: number | readonly number[]): number {
+    const windows = typeof values === 'number' ? [] : [...values];
+    const value = typeof values === 'number' ? values : median(values);
+    this.#figures.push({ name, unit, better, value, windows });
+    return value;
+  }
+
+  /** A goal that `value` must reach; null: not measured. */
+  goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
+    const met = value === null || Number.isNaN(value) ? null : sense === 'at least' ? value >= bound : value <= bound;
+    const goal = `${sense} ${plain(bound)}${unit}`;
+    this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
+  }
+
+  /** Something went wrong that makes the figures worthless: said beside them, and the run's exit code is 1. */
+  fault(text: string): void {
+    this.note(`FAULT: ${text}`);
+    process.exitCode = 1;
+  }
+
+  latencies(name: string, summary: LatencySummary): void {
+    this.#latencies.push({ name, ...summary });
+  }
+
+  course(course: Course): void {
+    if (course.points.length > 1) this.#courses.push(course);
+  }
+
+  result(): Result {
+    return {
+      format: resultFormat,
+      scenario: this.#scenario,
+      started_at: this.#startedAt,
+      environment: { ...environment(), pinning: pinning() },
+      options: this.#options,
+      notes: this.#notes,
+      figures: this.#figures,
+      goals: this.#goals,
+      latencies: this.#latencies,
+      courses: this.#courses,
+    };
+  }
+}
+
+/** Prints a result, and writes the files that were asked for. */
+export function tell(result: Result, { json, html }: ReportFiles): void {
+  console.log(resultText(result));
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
+  if (html !== undefined) writeFileSync(html, resultPage(result));
+}

@@ -1,0 +1,97 @@
+/** What a result document holds, and its form as text. */
+import type { Environment } from './environment.js';
+import { at, type LatencySummary } from './load/latency.js';
+import { alignColumns } from './text-table.js';
+
+export const resultFormat = 1;
+
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly better: 'more' | 'less';
+  readonly value: number;
+  /** The same in each window that `value` is the median of; empty for what was measured once. */
+  readonly windows: readonly number[];
+}
+
+export interface Goal {
+  readonly figure: string;
+  readonly goal: string;
+  /** Null where it was not measured. */
+  readonly reached: string | null;
+  readonly met: boolean | null;
+}
+
+export interface NamedLatencies extends LatencySummary {
+  readonly name: string;
+}
+
+/** Something over the time of a run: `[s, value]`. */
+export interface Course {
+  readonly name: string;
+  /** Courses of one chart share an axis. */
+  readonly chart: string;
+  readonly points: readonly (readonly [s: number, value: number])[];
+}
+
+export interface Result {
+  readonly format: typeof resultFormat;
+  readonly scenario: string;
+  readonly started_at: string;
+  readonly environment: Environment & { readonly pinning: string };
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+  readonly figures: readonly Figure[];
+  readonly goals: readonly Goal[];
+  readonly latencies: readonly NamedLatencies[];
+  readonly courses: readonly Course[];
+}
+
+export function resultText(result: Result): string {
+  const { figures, goals, latencies, notes } = result;
+  const tables = [
+    titleOf(result),
+    alignColumns([['Figure', '', 'unit', 'windows'], ...figures.map(figureCells)]),
+    latencies.length > 0 && alignColumns([latencyHead, ...latencies.map(latencyCells)]),
+    goals.length > 0 && alignColumns([['Goal', 'wanted', 'reached', ''], ...goals.map(goalCells)]),
+    ...notes,
+  ];
+  return tables.filter((table) => table !== false).join('\n\n');
+}
+
+export function titleOf({ scenario, environment: e, options }: Result): string {
+  const given = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
+  return `${scenario}: ${given.join(', ')}; commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
+}
+
+export function figureCells({ name, value, unit, windows }: Figure): string[] {
+  const spread = windows.length > 1 ? `${plain(Math.min(...windows))} to ${plain(Math.max(...windows))}` : '';
+  return [name, plain(value), unit, spread];
+}
+
+export function goalCells({ figure, goal, reached, met }: Goal): string[] {
+  return [figure, goal, reached ?? '-', met === null ? 'not measured' : met ? 'met' : 'MISSED'];
+}
+
+const told = [50, 90, 99, 99.9, 99.99];
+export const latencyHead = ['Latency, us', 'answers', ...told.map((percentile) => `p${percentile}`), 'max'];
+
+export function latencyCells(latencies: NamedLatencies): string[] {
+  const cell = (us: number) => (Number.isNaN(us) ? '-' : plain(us));
+  const { name, count, maxUs } = latencies;
+  return [name, String(count), ...told.map((percentile) => cell(at(latencies, percentile))), cell(maxUs)];
+}
+
+/** Three digits or more: whole numbers from 100 on, with blanks between thousands. */
+export function plain(value: number): string {
+  if (!Number.isFinite(value)) return '-';
+  const size = Math.abs(value);
+  if (size >= 100) return Math.round(value).toLocaleString('en-US').replaceAll(',', ' ');
+  return String(Number(value.toPrecision(3)));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

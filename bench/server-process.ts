@@ -1,0 +1,117 @@
+/**
+ * A server in a process of its own, on the server's core, with the probe loaded: started on a free port, found by the line
+ * `{"msg":"listening","port":N}` of its log, ended with the bench.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onServerCore } from './cores.js';
+import type { LoopSample } from './probe.js';
+
+const startTimeoutMs = 600_000;
+/** A node has 10 s to end by SIGTERM; a little more for the machine. */
+const stopTimeoutMs = 15_000;
+const lastLinesKept = 20;
+const probe = new URL('./probe.js', import.meta.url).href;
+
+export interface ServerCommand {
+  /** A script for Node, with its arguments. */
+  readonly script: string;
+  readonly args?: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export class ServerProcess {
+  /** Since the start, oldest first. */
+  readonly loopSamples: LoopSample[] = [];
+  readonly #command: ServerCommand;
+  #child: ChildProcess | undefined;
+  readonly #killNow = (): void => {
+    this.#child?.kill('SIGKILL');
+  };
+
+  constructor(command: ServerCommand) {
+    this.#command = command;
+  }
+
+  /** Undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Resolves to the port once the server says that it listens. */
+  async start(): Promise<number> {
+    const { script, args = [], cwd, env } = this.#command;
+    const [command, all] = onServerCore(process.execPath, ['--import', probe, script, ...args]);
+    const child = spawn(command, all, {
+      cwd,
+      env: { PATH: process.env.PATH, ...env, BENCH_PROBE_PARENT: String(process.pid) },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    // Before the folder that it writes to is removed.
+    process.prependOnceListener('exit', this.#killNow);
+    createInterface({ input: child.stdio[3] as NodeJS.ReadableStream }).on('line', (line) => {
+      this.loopSamples.push(JSON.parse(line) as LoopSample);
+    });
+    return listeningPort(child);
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    process.off('exit', this.#killNow);
+    if (child !== undefined) await endProcess(child, signal);
+  }
+}
+
+/** Ends a process that the bench started; one that does not end in time is killed, which is an error. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  const patience = new AbortController();
+  const late = delay(stopTimeoutMs, 'late', { signal: patience.signal }).catch(() => 'ended');
+  if ((await Promise.race([exited, late])) === 'late') {
+    child.kill('SIGKILL');
+    throw new Error(`${child.spawnfile} did not end within ${stopTimeoutMs} ms of ${signal}`);
+  }
+  patience.abort();
+}
+
+/** The port in the log line `listening`; the last lines of the log where the process ends or stays silent instead. */
+function listeningPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const last: string[] = [];
+    const fail = (what: string): void => {
+      clearTimeout(timer);
+      reject(new Error([`the server ${what}`, ...last].join('\n')));
+    };
+    const timer = setTimeout(() => fail(`was not listening after ${startTimeoutMs} ms`), startTimeoutMs);
+    child.once('exit', (code, signal) => fail(`ended with ${code ?? signal} before it listened`));
+    child.once('error', (error) => fail(`could not be started: ${error.message}`));
+    for (const stream of [child.stdout!, child.stderr!]) {
+      // The reader stays for the life of the process: a pipe that nobody empties would stop it.
+      createInterface({ input: stream }).on('line', (line) => {
+        if (last.push(line) > lastLinesKept) last.shift();
+        const port = portOf(line);
+        if (port === undefined) return;
+        clearTimeout(timer);
+        resolve(port);
+      });
+    }
+  });
+}
+
+function portOf(line: string): number | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const entry = JSON.parse(line) as { msg?: unknown; port?: unknown };
+    return entry.msg === 'listening' && typeof entry.port === 'number' ? entry.port : undefined;
+  } catch {
+    // A line that is not JSON is not the line looked for.
+    return undefined;
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that alternate between
+ * targets, so that a machine that slows down slows them all.
+ */
+import { type Driven, drive, type KindOutcome, type Workload } from './load/drive.js';
+import { Latencies } from './load/latency.js';
+import type { LoopSample } from './probe.js';
+import { useOf } from './process-stats.js';
+import { type Progress, startProgress } from './progress.js';
+import type { Report } from './report.js';
+import { median } from './result.js';
+import type { Target } from './target.js';
+
+export interface Series {
+  /** How its figures are named. */
+  readonly name: string;
+  readonly target: Target;
+  readonly workload: Workload;
+  readonly connections: number;
+  /** Requests a second; null for a closed loop. */
+  readonly rate: number | null;
+}
+
+export interface Window {
+  readonly seconds: number;
+  readonly driven: Driven;
+  /** Processor time of the server for one answer, us. */
+  readonly cpuUs: number;
+  /** Share of one core. */
+  readonly cpuShare: number;
+  readonly residentMb: number;
+  readonly loop: readonly LoopSample[];
+  /** `[s into the run, answers a second]`. */
+  readonly course: readonly (readonly [s: number, rate: number])[];
+}
+
+/** All windows of one series. */
+export interface Measured {
+  readonly series: Series;
+  readonly windows: readonly Window[];
+  /** Over all windows and kinds. */
+  readonly latencies: Latencies;
+}
+
+/** Windows of each series in one run, at most; more of them show noise better, longer ones have steadier tails. */
+const roundsMax = 5;
+/** A window shorter than this measures nothing but its own start. */
+const windowSecondsMin = 0.1;
+
+/** Of a core: a server below it waited, for the disk, for other processes of the machine, or for the load. */
+const saturatedShare = 0.85;
+
+/** Number of the next request of every workload: none is ever sent twice to one server. */
+const nextRequest = new WeakMap<Target, number>();
+
+/** `seconds` are for each series, in up to five windows that alternate; the warm-up comes on top. */
+export async function alternate(
+  what: string,
+  series: readonly Series[],
+  seconds: number,
+  startedMs = performance.now(),
+): Promise<Measured[]> {
+  const rounds = Math.max(1, Math.min(roundsMax, Math.floor(seconds / windowSecondsMin)));
+  const warmUpS = Math.min(2, seconds / 5);
+  const progress = startProgress(what, Math.ceil(series.length * (seconds + warmUpS) * 10));
+  try {
+    for (const one of series) await driveWindow(one, warmUpS, startedMs, progress);
+    const windows: Window[][] = series.map(() => []);
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, one] of series.entries()) {
+        windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
+      }
+    }
+    return series.map((one, i) => ({ series: one, windows: windows[i]!, latencies: latenciesOf(windows[i]!) }));
+  } finally {
+    progress.stop();
+  }
+}
+
+export async function driveWindow(
+  { target, workload, connections, rate }: Series,
+  seconds: number,
+  startedMs: number,
+  progress?: Progress,
+): Promise<Window> {
+  const first = nextRequest.get(target) ?? 0;
+  const course: [number, number][] = [];
+  const offsetS = (performance.now() - startedMs) / 1000;
+  let lastS = 0;
+  let lastAnswers = 0;
+  const onTick = (secondsIn: number, answers: number): void => {
+    course.push([offsetS + secondsIn, (answers - lastAnswers) / (secondsIn - lastS)]);
+    progress?.advance(Math.round((secondsIn - lastS) * 10));
+    lastS = secondsIn;
+    lastAnswers = answers;
+  };
+  const before = useOf(target.pids);
+  const beginMs = Date.now();
+  const { host, port } = target;
+  const driven = await drive({ host, port, connections, seconds, rate, workload, first, onTick });
+  const after = useOf(target.pids);
+  const endMs = Date.now();
+  nextRequest.set(target, first + driven.sent);
+  const cpuS = after.cpuS - before.cpuS;
+  return {
+    seconds,
+    driven,
+    cpuUs: (cpuS * 1e6) / Math.max(1, answersOf(driven)),
+    cpuShare: cpuS / seconds,
+    residentMb: after.residentMb,
+    loop: target.loopSamples.filter(({ at }) => at > beginMs && at <= endMs + 100),
+    course,
+  };
+}
+
+export function answersOf({ kinds }: Driven): number {
+  return kinds.reduce((sum, { answers }) => sum + answers, 0);
+}
+
+/** Answers a second of each window; with `items` scores or events instead. */
+export function rates({ windows }: Measured, items = false): number[] {
+  const count = ({ kinds }: Driven) => kinds.reduce((sum, kind) => sum + kind.answers * (items ? kind.items : 1), 0);
+  return windows.map(({ driven, seconds }) => count(driven) / seconds);
+}
+
+/** The ratio of two series, window by window. */
+export function ratios(numerators: readonly number[], denominators: readonly number[]): number[] {
+  return numerators.map((value, i) => value / denominators[i]!);
+}
+
+function latenciesOf(windows: readonly Window[]): Latencies {
+  const all = new Latencies();
+  for (const { driven } of windows) for (const { latencies } of driven.kinds) all.add(latencies);
+  return all;
+}
+
+/** Of the windows' answers, those that were not what the kind expects: `503: 12`. */
+export function unexpected({ windows, series }: Measured): string {
+  const found = new Map<string, number>();
+  for (const { driven } of windows) {
+    for (const [i, { statuses }] of driven.kinds.entries()) {
+      for (const [status, count] of statuses) {
+        if (series.workload.kinds[i]!.expects.includes(status)) continue;
+        const name = status === 0 ? 'no answer' : String(status);
+        found.set(name, (found.get(name) ?? 0) + count);
+      }
+    }
+  }
+  return [...found].map(([name, count]) => `${name}: ${count}`).join(', ');
+}
+
+export interface TellOptions {
+  /** The unit of what one request carries, where it is more than one: `scores/s`. */
+  readonly itemUnit?: string;
+}
+
+/** Puts a series into the report: rate, processor time, memory, event loop, latencies and courses. */
+export function report(to: Report, measured: Measured, { itemUnit }: TellOptions = {}): void {
+  const { series, windows } = measured;
+  const { name } = series;
+  to.figure(name, 'req/s', 'more', rates(measured));
+  if (itemUnit !== undefined) to.figure(`${name}: ${itemUnit}`, itemUnit, 'more', rates(measured, true));
+  to.figure(
+    `${name}: CPU`,
+    'us/req',
+    'less',
+    windows.map(({ cpuUs }) => cpuUs),
+  );
+  to.figure(`${name}: memory`, 'MB', 'less', Math.max(...windows.map(({ residentMb }) => residentMb)));
+  const loop = windows.flatMap((window) => window.loop);
+  if (loop.length > 0) {
+    to.figure(`${name}: event loop late, p99`, 'ms', 'less', median(loop.map(({ p99 }) => p99)));
+    to.figure(`${name}: event loop late, worst`, 'ms', 'less', Math.max(...loop.map(({ max }) => max)));
+  }
+  reportLatencies(to, measured);
+  const wrong = unexpected(measured);
+  if (wrong !== '') to.fault(`${name}: answers that were not expected: ${wrong}`);
+  if (windows.every(({ driven }) => answersOf(driven) === 0)) to.fault(`${name}: no request was answered`);
+  const unsent = windows.reduce((sum, { driven }) => sum + driven.unsent, 0);
+  if (unsent > 0) to.note(`${name}: ${unsent} requests were due and found no free connection`);
+  const share = median(windows.map(({ cpuShare }) => cpuShare));
+  if (series.rate === null && share < saturatedShare) {
+    to.note(`${name}: the server used ${Math.round(share * 100)} % of a core, so something else was the limit`);
+  }
+  to.course({ name, chart: 'throughput, req/s', points: windows.flatMap(({ course }) => course) });
+  to.course({ name, chart: 'event loop late, worst of 100 ms, in ms', points: loopCourse(windows) });
+}
+
+function reportLatencies(to: Report, { series, windows, latencies }: Measured): void {
+  to.latencies(series.name, latencies.summary());
+  if (series.workload.kinds.length === 1) return;
+  for (const [i, { name }] of series.workload.kinds.entries()) {
+    const all = new Latencies();
+    for (const { driven } of windows) all.add((driven.kinds[i] as KindOutcome).latencies);
+    to.latencies(`${series.name}: ${name}`, all.summary());
+  }
+}
+
+/** The samples of each window at the window's place in the run. */
+function loopCourse(windows: readonly Window[]): [number, number][] {
+  return windows.flatMap(({ loop, course }) => {
+    const start = course[0]?.[0] ?? 0;
+    return loop.map(({ at, max }): [number, number] => [start + (at - loop[0]!.at) / 1000, max]);
+  });
+}

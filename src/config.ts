@@ -34,6 +34,8 @@ export interface Config {
   readonly erasureMode: ErasureMode;
   /** Erasures per peer in `limits.erasureWindowMs`. */
   readonly erasureQuotaPerDay: number;
+  /** Whether the hot requests take the lane in front of Koa. */
+  readonly fastLane: boolean;
   /** Null: no metrics. 0 picks a free port. */
   readonly metricsPort: number | null;
   readonly metricsHost: string;
@@ -151,6 +153,7 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
     erasureMode: settings.read(variables.erasureMode),
     erasureQuotaPerDay: settings.read(variables.erasureQuotaPerDay),
     logLevel: settings.read(variables.logLevel),
+    fastLane: settings.read(variables.fastLane),
     metricsPort: settings.read(variables.metricsPort),
     metricsHost: settings.read(variables.metricsHost),
   };
@@ -207,6 +210,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     erasure_mode: config.erasureMode,
     erasure_quota_per_day: config.erasureQuotaPerDay,
     log_level: config.logLevel,
+    fast_lane: config.fastLane,
     metrics_port: config.metricsPort,
     metrics_host: config.metricsHost,
   };

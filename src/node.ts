@@ -84,6 +84,7 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
       settings: {
         authEnabled: config.peerAuthEnabled,
         registrationMode: config.registrationMode,
+        fastLane: config.fastLane,
         sessionSecret: config.sessionSecret === null ? null : Buffer.from(config.sessionSecret),
       },
       version,

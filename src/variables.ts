@@ -211,6 +211,12 @@ export const variables = {
     fallback: 'info',
     parse: oneOf(logLevels),
   }),
+  fastLane: variable<boolean>({
+    name: 'FAST_LANE',
+    meaning: '`false` sends every request through Koa, also those that the lane in front of it could answer',
+    fallback: true,
+    parse: parseSwitch,
+  }),
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',

@@ -50,6 +50,7 @@ const defaults: Config = {
   erasureMode: 'peer',
   erasureQuotaPerDay: 100,
   logLevel: 'info',
+  fastLane: true,
   metricsPort: null,
   metricsHost: '127.0.0.1',
 };
@@ -80,6 +81,7 @@ test('every variable is read', () => {
     ERASURE_MODE: 'operator',
     ERASURE_QUOTA_PER_DAY: '0',
     LOG_LEVEL: 'silent',
+    FAST_LANE: 'false',
     METRICS_PORT: '9090',
     METRICS_HOST: '::1',
   });
@@ -103,6 +105,7 @@ test('every variable is read', () => {
     erasureMode: 'operator',
     erasureQuotaPerDay: 0,
     logLevel: 'silent',
+    fastLane: false,
     metricsPort: 9090,
     metricsHost: '::1',
   });

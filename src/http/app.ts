@@ -2,26 +2,19 @@
  * The Koa application: it finds the route, runs the pipeline and sends what comes back. It holds no rule of the contract but
  * 404, 405 and `OPTIONS`, which follow from the table of routes; the rest would be a rule only one lane knows.
  */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { refused } from '../errors.js';
 import { limits } from '../limits.js';
-import { apiKeyOf } from './auth.js';
+import { exchangeOf, recordAnswer, send, targetOf } from './answering.js';
 import { createBodyReader } from './body.js';
-import { type OperationId, type Route, routes } from './contract/routes.js';
+import type { Route } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
-import { docsHandlers } from './handlers/docs.js';
-import { eventHandlers } from './handlers/events.js';
-import { healthHandlers } from './handlers/health.js';
-import { peerHandlers } from './handlers/peers.js';
-import { playerHandlers } from './handlers/players.js';
-import { subjectHandlers } from './handlers/subjects.js';
-import { headFault, isRequestId, parseTarget, type Target } from './head.js';
-import { createEndpoint, type Endpoint } from './pipeline.js';
-import { type Exchange, internalErrorReply, refusalReply, type WireReply, wantsProblem, wireReply } from './reply.js';
-import type { ApiReply, Handlers } from './request.js';
+import type { Endpoints } from './endpoints.js';
+import type { Target } from './head.js';
+import { type Exchange, internalErrorReply, refusalReply, wireReply } from './reply.js';
+import type { ApiReply } from './request.js';
 
 /** One answer in the making, carried through Koa's state. */
 interface Answering {
@@ -42,15 +35,7 @@ export interface Application {
 }
 
 /** `isDraining`: true once connections are to be closed after their answer. */
-export function createApplication(deps: FaceDeps, isDraining: () => boolean): Application {
-  const handlers: Handlers = {
-    ...healthHandlers(deps),
-    ...peerHandlers(deps),
-    ...eventHandlers(deps),
-    ...playerHandlers(deps),
-    ...subjectHandlers(deps),
-    ...docsHandlers(deps.version),
-  };
+export function createApplication(endpoints: Endpoints, deps: FaceDeps, isDraining: () => boolean): Application {
   const app = new Koa<State>();
   app.use(async (ctx, next) => {
     ctx.respond = false;
@@ -58,9 +43,11 @@ export function createApplication(deps: FaceDeps, isDraining: () => boolean): Ap
     const exchange = exchangeOf(ctx.req);
     const answering = await answerOf(ctx, exchange, next);
     send(ctx.req, ctx.res, wireReply(answering.route, answering.reply, exchange), isDraining());
-    record(answering, exchange, ctx.method, performance.now() - startedAt);
+    const { route, reply } = answering;
+    const ms = performance.now() - startedAt;
+    recordAnswer(deps, { route, reply, method: ctx.method, requestId: exchange.requestId, ms });
   });
-  app.use(routerOf(handlers, deps).routes());
+  app.use(routerOf(endpoints).routes());
   app.use((ctx) => {
     ctx.state.answering.reply = unmatchedReply(ctx);
   });
@@ -86,46 +73,15 @@ export function createApplication(deps: FaceDeps, isDraining: () => boolean): Ap
     return answering;
   }
 
-  function record({ route, reply }: Answering, exchange: Exchange, method: string, ms: number): void {
-    const template = route?.path ?? 'none';
-    deps.metrics.requestAnswered(template, knownMethod(method), reply.status, reply.error?.code ?? '', ms);
-    deps.log.debug({ route: template, status: reply.status, ms, request_id: exchange.requestId }, 'answered');
-  }
-
   return { handle: app.callback() };
 }
 
 const notFound = refusalReply(refused('route_not_found'));
 const noTarget: Target = { path: '', query: '' };
 
-/** The target of a request, or the code of its head's fault. */
-function targetOf(
-  request: IncomingMessage,
-): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' } {
-  const url = request.url ?? '';
-  const fault = headFault(url, request.rawHeaders);
-  if (fault !== undefined) return { code: fault };
-  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed. Node would refuse it without a body.
-  if (request.headers.host === undefined && request.httpVersion === '1.1') return { code: 'invalid_parameter' };
-  if (url === '*' && request.method === 'OPTIONS') return { path: '*', query: '' };
-  return parseTarget(url) ?? { code: 'invalid_parameter' };
-}
-
-function exchangeOf({ headers }: IncomingMessage): Exchange {
-  const given = headers['x-request-id'];
-  const offered = Array.isArray(given) ? given[0] : given;
-  return {
-    requestId: isRequestId(offered) ? offered : randomUUID(),
-    problem: wantsProblem(headers.accept),
-    keySent: apiKeyOf(headers['x-peer-api-key']) !== undefined,
-    ifNoneMatch: headers['if-none-match'],
-  };
-}
-
-function routerOf(handlers: Handlers, deps: FaceDeps): Router<State> {
+function routerOf(endpoints: Endpoints): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
-  const mount = <Id extends OperationId>(id: Id): void => {
-    const endpoint: Endpoint = createEndpoint(id, handlers[id], deps);
+  for (const endpoint of Object.values(endpoints)) {
     const { route } = endpoint;
     const read = createBodyReader(route.body?.bytesMax ?? limits.eventBodyBytes);
     router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
@@ -138,8 +94,7 @@ function routerOf(handlers: Handlers, deps: FaceDeps): Router<State> {
         readBody: () => read(ctx),
       });
     });
-  };
-  for (const id of Object.keys(routes) as OperationId[]) mount(id);
+  }
   return router;
 }
 
@@ -160,33 +115,4 @@ function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): 
 function isConnectionFault(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED';
-}
-
-/** A label is one of few: a caller may invent methods. */
-function knownMethod(method: string): string {
-  return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
-}
-
-function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(reply.status, closing ? { ...reply.headers, Connection: 'close' } : reply.headers);
-  if (reply.headers.Connection === 'close' && !request.complete) {
-    endAfterRequest(request, response, reply.payload);
-  } else {
-    response.end(reply.payload);
-  }
-}
-
-/**
- * Sends the whole answer but keeps the connection until the caller has stopped sending: closing it at once would reset
- * it, and the caller could lose the answer that says why.
- */
-function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
-  const end = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, limits.keepAliveTimeoutMs).unref();
-  response.write(payload);
-  request.once('end', end).once('close', end).resume();
 }

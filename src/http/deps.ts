@@ -9,6 +9,8 @@ export interface FaceSettings {
   readonly registrationMode: 'open' | 'session' | 'closed';
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
   readonly sessionSecret: Uint8Array | null;
+  /** Whether the hot requests take the lane in front of Koa. */
+  readonly fastLane: boolean;
 }
 
 /** Told of every answer on the public port. Labels are route templates and codes, never ids. */

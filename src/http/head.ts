@@ -24,6 +24,16 @@ export function headFault(
   return rawHeaders.length > 2 * limits.headerCount ? 'headers_too_large' : undefined;
 }
 
+/** How many `Host` fields a head has; `rawHeaders` has names and values in turn. */
+export function hostCount(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
+}
+
 /**
  * Splits a request target in origin or absolute form; undefined for anything else, and for characters that no target may
  * hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels.

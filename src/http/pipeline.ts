@@ -23,12 +23,18 @@ export interface Incoming {
   readonly captures: readonly string[];
   readonly query: string;
   /** Reads and parses the body, at most as long as the route takes. */
-  readonly readBody: () => Promise<Outcome<unknown>>;
+  readonly readBody: () => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
 export interface Endpoint {
   readonly route: Route;
-  readonly answer: (incoming: Incoming) => Promise<ApiReply>;
+  /** At once where nothing has to be waited for. */
+  readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
+}
+
+/** Goes on with a value at once, or when it is there: most requests wait for nothing, and a promise has its price. */
+function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** Joins a route of the table, its handler and the checks between them. */
@@ -37,35 +43,37 @@ export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<B
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
   const validate = bodyValidator(id);
 
-  async function answer(incoming: Incoming): Promise<ApiReply> {
+  function answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
     const health = deps.group.health();
     if (!health.ready && !route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: health.reason } }));
     }
-    const caller = await admit(incoming.headers);
-    if (!caller.ok) return refusalReply(caller);
-    const params = namedParams(names, incoming.captures);
-    if (!params.ok) return refusalReply(params);
-    const body = await readBody(incoming);
-    if (!body.ok) return refusalReply(body);
-    return handle({ params: params.value, query: incoming.query, body: body.value, caller: caller.value });
+    return then(admit(incoming.headers), (caller) => {
+      if (!caller.ok) return refusalReply(caller);
+      const params = namedParams(names, incoming.captures);
+      if (!params.ok) return refusalReply(params);
+      return then(readBody(incoming), (body) =>
+        body.ok
+          ? handle({ params: params.value, query: incoming.query, body: body.value, caller: caller.value })
+          : refusalReply(body),
+      );
+    });
   }
 
-  async function admit(headers: IncomingHttpHeaders): Promise<Outcome<PeerView | null>> {
-    if (id === 'registerPeer') {
-      const { environment } = deps.group.identity;
-      const may = await mayRegister(deps.settings, environment, headers.cookie, deps.clock);
-      return may.ok ? granted(null) : may;
-    }
+  function admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
+    if (id === 'registerPeer') return registrant(headers.cookie);
     return callerOf(route.auth, deps.settings.authEnabled, apiKeyOf(headers['x-peer-api-key']), deps.group);
   }
 
-  async function readBody(incoming: Incoming): Promise<Outcome<BodyOf<Id>>> {
+  async function registrant(cookies: string | undefined): Promise<Outcome<null>> {
+    return mayRegister(deps.settings, deps.group.identity.environment, cookies, deps.clock);
+  }
+
+  function readBody(incoming: Incoming): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
     if (route.body === undefined) return validate(undefined);
     const fault = bodyFault(incoming.headers, route.body.bytesMax);
     if (fault !== undefined) return fault;
-    const parsed = await incoming.readBody();
-    return parsed.ok ? validate(parsed.value) : parsed;
+    return then(incoming.readBody(), (parsed) => (parsed.ok ? validate(parsed.value) : parsed));
   }
 
   return { route, answer };

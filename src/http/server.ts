@@ -6,11 +6,13 @@ import { limits } from '../limits.js';
 import { createApplication } from './app.js';
 import { answerRaw, parserFailureCode } from './client-error.js';
 import type { FaceDeps } from './deps.js';
+import { createEndpoints } from './endpoints.js';
+import { createLane } from './lane.js';
 
 export interface HttpFace {
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects where the address cannot be had. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
-  /** Stops accepting, answers what has arrived in full, and resolves once every connection is closed. */
+  /** Stops accepting, answers what arrives in full within a moment, and resolves once every connection is closed. */
   drain(): Promise<void>;
 }
 
@@ -18,14 +20,21 @@ export interface HttpFace {
 interface UnderWay {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** The answer that goes out first, where this request was sent before it: a pipeline. */
+  readonly before: ServerResponse | undefined;
 }
+
+/** What a request that is still arriving gets at the end of the node, so that a last snapshot has its time after it. */
+const drainGraceMs = (limits.shutdownMs - limits.shutdownSnapshotMs) / 2;
 
 export function createHttpFace(deps: FaceDeps): HttpFace {
   let draining = false;
   const sockets = new Set<Socket>();
   const newest = new WeakMap<Duplex, UnderWay>();
   const failed = new WeakSet<Duplex>();
-  const application = createApplication(deps, () => draining);
+  const endpoints = createEndpoints(deps);
+  const lane = deps.settings.fastLane ? createLane(endpoints, deps, () => draining) : null;
+  const application = createApplication(endpoints, deps, () => draining);
 
   const server: Server = createServer({
     maxHeaderSize: limits.parserHeadBytes,
@@ -42,9 +51,23 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   // A client that has said all it had to say still waits for its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
 
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    if (lane === null || !lane(request, response)) application.handle(request, response);
+  };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    newest.set(request.socket, { request, response });
-    application.handle(request, response);
+    const { socket } = request;
+    const last = newest.get(socket)?.response;
+    const before = last === undefined || last.writableFinished ? undefined : last;
+    newest.set(socket, { request, response, before });
+    if (before === undefined) {
+      handle(request, response);
+      return;
+    }
+    // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done. If that answer closed the connection,
+    // nobody would learn what became of the rest; if the rest did not arrive whole, there is nothing to do.
+    before.once('finish', () => {
+      if (socket.writable && (request.complete || !failed.has(socket))) handle(request, response);
+    });
   };
   server.on('request', onRequest);
   server.on('checkExpectation', onRequest);
@@ -72,6 +95,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     } else if (last.request.complete || last.response.writableEnded) {
       // The fault is in what was sent after it: what was accepted is answered first.
       last.response.once('finish', () => answerRaw(socket, code));
+    } else if (isWaiting(last)) {
+      last.before?.once('finish', () => answerRaw(socket, code));
     } else if (last.response.headersSent) {
       socket.destroy();
     } else {
@@ -92,23 +117,37 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     return { host: address.address, port: address.port };
   }
 
-  function isIdle(socket: Socket): boolean {
+  /** Closes what has nothing accepted under way; a request that is still arriving may do so until it is `late`. */
+  function sweep(socket: Socket, late: boolean): void {
     const last = newest.get(socket);
-    return last === undefined || last.response.writableFinished;
+    if (last === undefined || last.response.writableFinished) {
+      socket.destroy();
+    } else if (last.request.complete || isWaiting(last)) {
+      // Its answer, or the one before it, closes the connection.
+    } else if (last.response.headersSent) {
+      socket.destroy();
+    } else if (late && !failed.has(socket)) {
+      failed.add(socket);
+      answerRaw(socket, 'request_timeout');
+    }
   }
 
   async function drain(): Promise<void> {
     draining = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Requests on their way get a moment to arrive; whoever is silent or still sending after it had nothing accepted.
-    const sweep = setInterval(() => {
-      for (const socket of sockets) {
-        if (isIdle(socket) || newest.get(socket)?.request.complete === false) socket.destroy();
-      }
+    const startedAt = performance.now();
+    const sweeping = setInterval(() => {
+      const late = performance.now() - startedAt >= drainGraceMs;
+      for (const socket of sockets) sweep(socket, late);
     }, limits.connectionsCheckingIntervalMs);
     await closed;
-    clearInterval(sweep);
+    clearInterval(sweeping);
   }
 
   return { listen, drain };
+}
+
+/** Whether a request's handling has not begun, because an answer before it has not gone out. */
+function isWaiting({ before }: UnderWay): boolean {
+  return before !== undefined && !before.writableFinished;
 }

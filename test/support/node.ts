@@ -19,7 +19,10 @@ export interface TestNode {
 /** A node with the given variables over the defaults of development. `DATA_DIR` keeps a folder from run to run. */
 export async function startTestNode(overrides: Record<string, string> = {}): Promise<TestNode> {
   const dir = overrides.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'ptf-test-'));
-  const outcome = loadConfig({ PORT: '0', LOG_LEVEL: 'fatal', ...overrides, DATA_DIR: dir }, () => undefined);
+  const outcome = loadConfig(
+    { PORT: '0', LOG_LEVEL: 'fatal', FAST_LANE: process.env.FAST_LANE, ...overrides, DATA_DIR: dir },
+    () => undefined,
+  );
   if (!outcome.ok) throw new Error(outcome.faults.map(({ variable, text }) => `${variable} ${text}`).join('; '));
   const failures: unknown[] = [];
   const node = await startNode(outcome.config, {

@@ -1,0 +1,83 @@
+/** What every lane does around a route: reads the head of a request, sends its answer, and records it. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { limits } from '../limits.js';
+import { apiKeyOf } from './auth.js';
+import type { Route } from './contract/routes.js';
+import type { FaceDeps } from './deps.js';
+import { headFault, hostCount, isRequestId, parseTarget, type Target } from './head.js';
+import { type Exchange, type WireReply, wantsProblem } from './reply.js';
+import type { ApiReply } from './request.js';
+
+/** The target of a request, or the code of its head's fault. */
+export function targetOf(
+  request: IncomingMessage,
+): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' } {
+  const url = request.url ?? '';
+  const fault = headFault(url, request.rawHeaders);
+  if (fault !== undefined) return { code: fault };
+  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed, and so is any with two. Node would refuse the
+  // one without a body, and takes the other.
+  const hosts = hostCount(request.rawHeaders);
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
+  if (url === '*' && request.method === 'OPTIONS') return { path: '*', query: '' };
+  return parseTarget(url) ?? { code: 'invalid_parameter' };
+}
+
+export function exchangeOf({ headers }: IncomingMessage): Exchange {
+  const given = headers['x-request-id'];
+  const offered = Array.isArray(given) ? given[0] : given;
+  return {
+    requestId: isRequestId(offered) ? offered : randomUUID(),
+    problem: wantsProblem(headers.accept),
+    keySent: apiKeyOf(headers['x-peer-api-key']) !== undefined,
+    ifNoneMatch: headers['if-none-match'],
+  };
+}
+
+export interface Answered {
+  readonly route: Route | undefined;
+  readonly reply: ApiReply;
+  readonly method: string;
+  readonly requestId: string;
+  /** From the arrival of the head to the answer. */
+  readonly ms: number;
+}
+
+/** Counts an answer and notes it in the log, by its route's template; never a path, a key or an id. */
+export function recordAnswer({ metrics, log }: Pick<FaceDeps, 'metrics' | 'log'>, answered: Answered): void {
+  const { route, reply, method, requestId, ms } = answered;
+  const template = route?.path ?? 'none';
+  metrics.requestAnswered(template, knownMethod(method), reply.status, reply.error?.code ?? '', ms);
+  if (log.isLevelEnabled('debug'))
+    log.debug({ route: template, status: reply.status, ms, request_id: requestId }, 'answered');
+}
+
+/** A label is one of few: a caller may invent methods. */
+function knownMethod(method: string): string {
+  return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
+}
+
+export function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(reply.status, closing ? { ...reply.headers, Connection: 'close' } : reply.headers);
+  if (reply.headers.Connection === 'close' && !request.complete) {
+    endAfterRequest(request, response, reply.payload);
+  } else {
+    response.end(reply.payload);
+  }
+}
+
+/**
+ * Sends the whole answer but keeps the connection until the caller has stopped sending: closing it at once would reset
+ * it, and the caller could lose the answer that says why.
+ */
+function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, limits.keepAliveTimeoutMs).unref();
+  response.write(payload);
+  request.once('end', end).once('close', end).resume();
+}

@@ -1,0 +1,27 @@
+/** Every operation of the contract with its checks and its handler: what each lane in front of them calls. */
+import type { OperationId } from './contract/routes.js';
+import { routes } from './contract/routes.js';
+import type { FaceDeps } from './deps.js';
+import { docsHandlers } from './handlers/docs.js';
+import { eventHandlers } from './handlers/events.js';
+import { healthHandlers } from './handlers/health.js';
+import { peerHandlers } from './handlers/peers.js';
+import { playerHandlers } from './handlers/players.js';
+import { subjectHandlers } from './handlers/subjects.js';
+import { createEndpoint, type Endpoint } from './pipeline.js';
+import type { Handlers } from './request.js';
+
+export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
+
+export function createEndpoints(deps: FaceDeps): Endpoints {
+  const handlers: Handlers = {
+    ...healthHandlers(deps),
+    ...peerHandlers(deps),
+    ...eventHandlers(deps),
+    ...playerHandlers(deps),
+    ...subjectHandlers(deps),
+    ...docsHandlers(deps.version),
+  };
+  const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [id, createEndpoint(id, handlers[id], deps)];
+  return Object.fromEntries((Object.keys(routes) as OperationId[]).map(entry)) as Record<OperationId, Endpoint>;
+}

@@ -1,0 +1,165 @@
+/** What a connection may expect: an order among its requests, an end without loss, and no blame for hanging up. */
+import { connect, type Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { GroupApi } from '../../src/group/api.js';
+import { askRaw } from './exchange.js';
+import { startFace, type TestFace } from './face.js';
+import { activeKey } from './group-double.js';
+import { eventBody } from './samples.js';
+
+const submissionHead = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
+const peersRead = 'GET /api/v1/peers HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+function submission(): string {
+  const text = JSON.stringify(eventBody());
+  return `${submissionHead}Content-Length: ${text.length}\r\n\r\n${text}`;
+}
+
+/** Runs on both lanes: neither may know a rule of its own. */
+async function onBothLanes(group: () => Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
+  for (const fastLane of [true, false]) {
+    const face = await startFace({ group: group(), settings: { fastLane } });
+    try {
+      await run(face);
+    } finally {
+      await face.drain();
+    }
+  }
+}
+
+function opened(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+/** All that comes back until the other side closes. */
+function received(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    socket.on('error', () => {});
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(text));
+  });
+}
+
+test('a read pipelined behind a write finds it done', async () => {
+  let written = 0;
+  const seen: number[] = [];
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      written += 1;
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+    peers: () => {
+      seen.push(written);
+      return [];
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    written = 0;
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.write(submission() + submission() + peersRead);
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 201', 'HTTP/1.1 200']);
+  });
+  assert.equal(seen, [2, 2]);
+});
+
+test('what is pipelined behind an answer that closes the connection is not begun', async () => {
+  let submitted = 0;
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      submitted += 1;
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.write(peersRead + submission());
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200']);
+  });
+  assert.is(submitted, 0);
+});
+
+test('garbage in the body behind a write does not cost the write its answer', async () => {
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.write(`${submission()}${submissionHead}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 400']);
+  });
+});
+
+test('a head with two Host fields is malformed', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const twice = 'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n';
+      const [answer] = await askRaw(face.port, [twice], { path: '/api/v1/players/x/trust-score' });
+      assert.equal([answer?.status, answer?.body.code], [400, 'invalid_parameter']);
+    },
+  );
+});
+
+test('a caller that hangs up amid its body is no fault of ours', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const socket = await opened(face.port);
+      const gone = received(socket);
+      socket.write(`${submissionHead}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n{`);
+      await new Promise((resolve) => socket.once('data', resolve));
+      const plain = await opened(face.port);
+      const plainGone = received(plain);
+      plain.write(`${submissionHead}Content-Length: 100\r\n\r\n{`);
+      // A second request, answered, shows that the first was read.
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      socket.destroy();
+      plain.destroy();
+      await Promise.all([gone, plainGone]);
+      await face.drain();
+      // pino's number for error is 50.
+      assert.equal(
+        face.logged.filter(({ level, status }) => Number(level) >= 50 || Number(status) >= 500),
+        [],
+      );
+    },
+  );
+});
+
+test('draining lets a request arrive that is on its way, and tells who takes too long', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const text = JSON.stringify(eventBody());
+      const head = `${submissionHead}Content-Length: ${text.length}\r\n\r\n`;
+      const [slow, stuck] = [await opened(face.port), await opened(face.port)];
+      const answers = [received(slow), received(stuck)];
+      for (const socket of [slow, stuck]) socket.write(head + text.slice(0, 10));
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      const drained = face.drain();
+      // Longer than one sweep over the connections.
+      setTimeout(() => slow.write(text.slice(10)), 1_200);
+      const [late = '', never = ''] = await Promise.all(answers);
+      await drained;
+      assert.match(late, /^HTTP\/1\.1 201 [\s\S]*Connection: close/);
+      assert.match(never, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+    },
+  );
+});
+
+test.run();

@@ -68,6 +68,16 @@ export const limits = {
   /** Log records that one piece of an erasure rewrites, between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
+  /** Free pages that one commit of a scrub claims, in bytes. */
+  scrubPieceBytes: 4 * MiB,
+  scrubReaderLookMs: 5,
+  /** A reader that stays on old pages for longer, such as a copying tool, puts the scrub off. */
+  scrubReaderWaitMs: 8_000,
+  redactionPieceBytes: 4 * MiB,
+  /** Withdrawn events that one series of pieces takes out of the log. */
+  redactionWithdrawals: 1_024,
+  /** Players whose erasure waits for the operator. */
+  pendingErasuresMax: 10_000,
 
   // Actor
   mailboxCommands: 65_536,
@@ -85,10 +95,14 @@ export const limits = {
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,
   snapshotsKept: 2,
+  /** Pause after a snapshot that failed. */
+  snapshotRetryMs: 60_000,
   snapshotEveryDefault: 100_000,
   snapshotBlockBytes: 1 * MiB,
   /** A snapshot at shutdown is skipped when it would take longer than this. */
   shutdownSnapshotMs: 5_000,
+  /** Whoever waits for an erasure when the node stops is told to come again after this. */
+  shutdownAnswersMs: 4_000,
   shutdownMs: 10_000,
 
   // Pools
@@ -140,5 +154,8 @@ relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one tu
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
-relation(limits.shutdownSnapshotMs < limits.shutdownMs, 'a last snapshot fits in the shutdown');
+relation(
+  limits.shutdownAnswersMs + limits.shutdownSnapshotMs < limits.shutdownMs,
+  'last answers and a last snapshot fit in the shutdown',
+);
 relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

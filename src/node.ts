@@ -61,7 +61,6 @@ const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => ran
 export async function startNode(config: Config, { log, onFatal }: NodePorts): Promise<Node> {
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
-  const salt = saltOf(config, dir);
   await verifyFolder(dir, log);
   const writer = await claim(dir);
   // In the order of their parts; a node closes from the last to the first.
@@ -70,6 +69,7 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
+    const salt = saltOf(config, dir, lastSeqOf(writer) === 0);
     const identity = { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment };
     const bounds = {
       peersMax: config.peersMax,
@@ -130,6 +130,7 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
       config.metricsPort === null ? null : await startMetricsServer(metrics, config.metricsHost, config.metricsPort);
     if (metricsServer !== null) closers.push(() => metricsServer.close());
     closers.push(rememberHeads(loop, dir));
+    closers.push(async () => loop.endSoon(limits.shutdownAnswersMs));
     group.open();
     const metricsAddress = metricsServer === null ? null : { host: metricsServer.host, port: metricsServer.port };
     log.info({ ...address, metrics: metricsAddress, last_seq: actor.durableSeq }, 'listening');
@@ -159,8 +160,8 @@ function prepareFolder(dir: string): void {
   }
 }
 
-/** The configured salt, or in development one that is made once and kept in the folder. */
-function saltOf(config: Config, dir: string): Uint8Array {
+/** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
+function saltOf(config: Config, dir: string, isNew: boolean): Uint8Array {
   if (config.salt !== null) return Buffer.from(config.salt);
   const file = join(dir, 'group-salt');
   try {
@@ -168,6 +169,7 @@ function saltOf(config: Config, dir: string): Uint8Array {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
+  if (!isNew) throw new StartRefusedError('GROUP_SALT is unset, but this data folder was formed with one');
   const made = randomBytes(limits.keyBytes).toString('base64url');
   writeFileSync(file, `${made}\n`, { mode: 0o600, flag: 'wx' });
   return Buffer.from(made);

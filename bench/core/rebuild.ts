@@ -53,7 +53,7 @@ function fillTables({ subjects: from, eventIds }: GroupState): number {
     const row = from.find(key);
     const first = from.firstEntry(row);
     for (let entry = first; entry < first + from.peerCount(row); entry++) {
-      const to = subjects.entryFor(key, from.entries.peer(entry), 1);
+      const to = subjects.entryFor(key, from.entries.peer(entry), { updatedAt: 1, evidenceAt: 1 });
       subjects.entries.add(to, -from.entries.lowering(entry), from.entries.head(entry));
     }
   }

@@ -62,7 +62,7 @@ export interface WithdrawEvent {
   readonly caller: number | null;
   readonly eventSeq: number;
   readonly event: EventAccepted;
-  /** `rewrites` of the state when the event was read. */
+  /** `redacted` of the state when the event was located. */
   readonly asOf: number;
 }
 

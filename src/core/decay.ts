@@ -6,19 +6,32 @@ import { limits } from '../limits.js';
 
 const DAY_MS = 86_400_000;
 
+/** Half-lives beyond which a factor stays what it is there: nothing of a double is left, and nothing may overflow. */
+const HALF_LIVES_MAX = 1000;
+
 /** Half-lives from `epoch` to `at`; 0 where decay is off. */
 function halfLives(at: number, epoch: number, halfLifeDays: number): number {
   return halfLifeDays === 0 ? 0 : (at - epoch) / (halfLifeDays * DAY_MS);
 }
 
+/** 2 to the power of so many half-lives, always finite. */
+function powerOfTwo(lives: number): number {
+  return 2 ** Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives));
+}
+
+/** From when evidence decays, ms since 1970: from what happened, but never from a moment that had not come. */
+export function evidenceAt(timestamp: number, receivedAt: number): number {
+  return Math.min(timestamp, receivedAt);
+}
+
 /** What mass that arises at `at` is multiplied by. Computed once, in `decide`, and carried by the record. */
 export function scaleAt(at: number, epoch: number, halfLifeDays: number): number {
-  return 2 ** halfLives(at, epoch, halfLifeDays);
+  return powerOfTwo(halfLives(at, epoch, halfLifeDays));
 }
 
 /** What a sum is multiplied by to have its worth at `at`. */
 export function worthAt(at: number, epoch: number, halfLifeDays: number): number {
-  return 2 ** -halfLives(at, epoch, halfLifeDays);
+  return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
 
 /**
@@ -28,5 +41,5 @@ export function worthAt(at: number, epoch: number, halfLifeDays: number): number
 export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { epoch: number; factor: number } | null {
   const lives = Math.floor(halfLives(at, epoch, halfLifeDays));
   if (lives <= limits.epochHalfLivesMax) return null;
-  return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: 2 ** -lives };
+  return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: powerOfTwo(-lives) };
 }

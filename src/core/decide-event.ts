@@ -5,7 +5,7 @@
 import { type Granted, granted, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { EventSubmission } from './commands.js';
-import { scaleAt } from './decay.js';
+import { evidenceAt, scaleAt } from './decay.js';
 import type { IdTag } from './event-ids.js';
 import { eventTypes } from './event-types.js';
 import type { Peer } from './peers.js';
@@ -44,6 +44,7 @@ export function decideEvent(
   if (state.eventIds.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
   const type = eventTypes[submission.eventType];
   const row = state.subjects.find(subject);
+  if (row < 0 && state.subjects.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
   const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer.index);
   const event: EventAccepted = {
     type: 'event_accepted',
@@ -55,7 +56,7 @@ export function decideEvent(
     schema_version: submission.schemaVersion,
     severity,
     timestamp,
-    mass: type.sign * type.baseWeight * severity * scaleAt(Math.min(timestamp, now), state.epoch, state.halfLifeDays),
+    mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
   };
   return granted({ event, tag });

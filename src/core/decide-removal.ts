@@ -7,7 +7,7 @@ import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
 
-/** The answer to a withdrawal whose event was read before earlier batches were replaced: read it again. */
+/** The answer to a withdrawal whose event was located before something was taken out of the log: look again. */
 export const readAgain = Symbol('read again');
 
 /**
@@ -19,7 +19,7 @@ export function decideWithdrawal(
   command: WithdrawEvent,
   now: number,
 ): Decision<null> | typeof readAgain {
-  if (command.asOf !== state.rewrites) return readAgain;
+  if (command.asOf !== state.redacted) return readAgain;
   const { event, eventSeq } = command;
   const missing = refuse(refused('event_not_found'));
   if (command.caller !== null && command.caller !== event.peer) return missing;
@@ -38,6 +38,7 @@ export function decideWithdrawal(
     raising: count === 0 ? 0 : without(entries.raising(entry), mass),
     count,
     updated_at: Math.max(now, state.subjects.updatedAt(row)),
+    evidence_at: state.subjects.evidenceAt(row),
     prev: entries.head(entry),
   };
   return { records: [record], outcome: granted(null) };
@@ -45,11 +46,9 @@ export function decideWithdrawal(
 
 /** Whether an event that the log still shows was withdrawn or erased already. */
 function isGoing(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+  if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
-  for (const redaction of state.redactions.values()) {
-    if (redaction.kind === 'withdrawal' && redaction.heads[0] === eventSeq) return true;
-    if (redaction.kind === 'erasure' && redaction.subject === subject && eventSeq < redaction.seq) return true;
-  }
+  for (const [seq, erasure] of state.erasures) if (erasure.subject === subject && eventSeq < seq) return true;
   return false;
 }
 
@@ -86,6 +85,11 @@ export function decideErasure(
   }
   const subject = subjectHex(command.subject);
   const pending = bounds.erasureMode === 'operator' && !byOperator;
+  if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
+    return refuse(
+      refused('overloaded', { text: 'too many erasures wait for the operator', retryAfterS: limits.retryAfterS }),
+    );
+  }
   const action = pending ? 'erasure_requested' : 'subject_erased';
   const audit = audited(state, now, { action, actor: command.by, target: command.commitment });
   if (pending) {
@@ -106,7 +110,10 @@ function eventsOf(state: GroupState, row: number): number {
 
 /** ms until the caller may erase again; 0: now. */
 function quotaWaitMs(state: GroupState, bounds: GroupBounds, caller: number, now: number): number {
-  const recent = (state.erasuresBy.get(caller) ?? []).filter((at) => at > now - limits.erasureWindowMs);
+  const recent = (state.erasuresBy.get(caller) ?? []).filter(
+    // A time that has not come was noted before the clock was set back.
+    (at) => at > now - limits.erasureWindowMs && at <= now,
+  );
   if (recent.length < bounds.erasureQuotaPerDay) return 0;
   const frees = recent[recent.length - bounds.erasureQuotaPerDay] ?? now;
   return Math.max(1, frees + limits.erasureWindowMs - now);

@@ -7,16 +7,17 @@ import type { EpochMoved, LogRecord, WeightsPublished } from './records.js';
 import type { GroupState } from './state.js';
 import { trustConstants as k } from './trust-constants.js';
 
-/** The record that moves the decay epoch before evidence of `now` is scaled, where it is due. */
-export function decideEpoch(state: GroupState, now: number): EpochMoved | null {
-  const moved = movedEpoch(now, state.epoch, state.halfLifeDays);
+/** The record that moves the decay epoch before evidence of `at` is scaled, where it is due. */
+export function decideEpoch(state: GroupState, at: number): EpochMoved | null {
+  const moved = movedEpoch(at, state.epoch, state.halfLifeDays);
   return moved === null ? null : { type: 'epoch_moved', ...moved };
 }
 
 /** Another half-life: what every sum is worth now is carried over, and decays anew from here. */
 export function decideHalfLife(state: GroupState, halfLifeDays: number, now: number): Decision<null> {
   if (halfLifeDays === state.halfLifeDays) return { records: [], outcome: granted(null) };
-  const at = Math.max(now, state.lastAt);
+  // Not before the epoch: sums scaled to it would grow without bound where a clock was set back.
+  const at = Math.max(now, state.epoch);
   const record: LogRecord = {
     type: 'half_life_changed',
     half_life_days: halfLifeDays,

@@ -40,26 +40,27 @@ function finish(h: number): number {
 
 const KEY_WORDS = 8;
 
-/** One hash per (subject, peer) pair: key, time of change, peer, sums, count and head. */
+/** One hash per (subject, peer) pair: key, times, peer, sums, count and head. */
 function subjectsSum(state: GroupState): string {
   const { subjects } = state;
   const { entries } = subjects;
   const sum = new Sum();
-  const words = new Uint32Array(KEY_WORDS + 10);
-  const doubles = new Float64Array(4);
+  const words = new Uint32Array(KEY_WORDS + 12);
+  const doubles = new Float64Array(5);
   const halves = new Uint32Array(doubles.buffer);
   for (let row = 0; row < subjects.rows; row++) {
     if (!subjects.has(row)) continue;
     for (let word = 0; word < KEY_WORDS; word++) words[word] = subjects.keyWord(row, word);
     doubles[3] = subjects.updatedAt(row);
+    doubles[4] = subjects.evidenceAt(row);
     const first = subjects.firstEntry(row);
     for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
       doubles[0] = entries.lowering(entry);
       doubles[1] = entries.raising(entry);
       doubles[2] = entries.head(entry);
       words.set(halves, KEY_WORDS);
-      words[KEY_WORDS + 8] = entries.peer(entry);
-      words[KEY_WORDS + 9] = entries.count(entry);
+      words[KEY_WORDS + 10] = entries.peer(entry);
+      words[KEY_WORDS + 11] = entries.count(entry);
       sum.add(words);
     }
   }
@@ -79,9 +80,30 @@ function eventIdsSum(state: GroupState): string {
   return sum.hex;
 }
 
-/** SHA-256, hex, of everything that a replay must reproduce. Chain heads of unfinished redactions are left out: they shrink as the work goes on. */
+/** When records were received, and which of them are audited. */
+function columnsSum({ times, auditSeqs }: GroupState): string {
+  const sum = new Sum();
+  const doubles = new Float64Array(2);
+  const words = new Uint32Array(doubles.buffer);
+  for (let i = 0; i < times.seqs.length; i++) {
+    doubles[0] = times.seqs.at(i);
+    doubles[1] = times.ats.at(i);
+    sum.add(words);
+  }
+  doubles[1] = Number.NaN;
+  for (let i = 0; i < auditSeqs.length; i++) {
+    doubles[0] = auditSeqs.at(i);
+    sum.add(words);
+  }
+  return sum.hex;
+}
+
+/**
+ * SHA-256, hex, of everything that a replay must reproduce. Of erasures under way only their records count: the chains that are
+ * left of them grow shorter as the work goes on.
+ */
 export function stateDigest(state: GroupState): string {
-  const { redactions, ...meta } = metaOf(state);
-  const parts = [JSON.stringify(meta), redactions.map(({ seq }) => seq).join(), subjectsSum(state), eventIdsSum(state)];
-  return hash('sha256', parts.join('\n'), 'hex');
+  const { erasures, ...meta } = metaOf(state);
+  const sums = [subjectsSum(state), eventIdsSum(state), columnsSum(state)];
+  return hash('sha256', [JSON.stringify(meta), erasures.map(([seq]) => seq).join(), ...sums].join('\n'), 'hex');
 }

@@ -1,6 +1,7 @@
 /**
  * The evidence of every (subject, peer) pair, in columns. A subject's entries lie next to each other in one block of a segment,
- * so that a read touches few cache lines; a block that is full moves to one of the next capacity.
+ * in order of their peers, so that a read touches few cache lines and a pair is found by halves; a block that is full moves to
+ * one of the next capacity.
  *
  * | column   | type    | bytes | meaning                                                              |
  * |----------|---------|-------|----------------------------------------------------------------------|
@@ -57,8 +58,18 @@ export class PeerEntries {
     return this.#block(0);
   }
 
-  /** Makes room for one entry more behind the `count` entries at `at`; returns where the block lies now. */
-  grow(at: number, count: number): number {
+  /** Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies now. */
+  insert(at: number, count: number, place: number): number {
+    const block = this.#grow(at, count);
+    const s = this.#segments[block >>> SEGMENT_BITS]!;
+    const from = (block & SEGMENT_MASK) + place;
+    const end = (block & SEGMENT_MASK) + count;
+    for (const column of [s.lowering, s.raising, s.head, s.count, s.peer]) column.copyWithin(from + 1, from, end);
+    return block;
+  }
+
+  /** The block with room for one entry more: itself, or a larger one that its entries moved to. */
+  #grow(at: number, count: number): number {
     const old = classOf(count);
     if (count < capacities[old]!) return at;
     const to = this.#block(classOf(count + 1));

@@ -121,8 +121,9 @@ export interface EventWithdrawn {
   readonly lowering: number;
   readonly raising: number;
   readonly count: number;
-  /** The subject's time of change afterwards. */
+  /** The subject's times afterwards: of its newest change, and of its newest evidence. */
   readonly updated_at: number;
+  readonly evidence_at: number;
   readonly prev: number;
 }
 
@@ -150,8 +151,15 @@ export interface BatchesRewritten {
   readonly type: 'batches_rewritten';
   /** First sequence number and new content digest (hex) of each. */
   readonly batches: readonly (readonly [firstSeq: number, digest: string])[];
-  /** Sequence number of the record whose work this finishes, or null where more is to come. */
-  readonly done: number | null;
+}
+
+/** What was to be taken out of the log is out of it, free space included. */
+export interface Redacted {
+  readonly type: 'redacted';
+  /** Records that asked for an erasure. */
+  readonly erasures: readonly number[];
+  /** Events that were withdrawn. */
+  readonly withdrawals: readonly number[];
 }
 
 export interface WeightsPublished {
@@ -179,6 +187,7 @@ export type LogRecord =
   | ErasureRequested
   | SubjectErased
   | BatchesRewritten
+  | Redacted
   | WeightsPublished;
 
 export type RecordType = LogRecord['type'];
@@ -199,6 +208,7 @@ const typeIds: Record<RecordType, number> = {
   subject_erased: 12,
   batches_rewritten: 13,
   weights_published: 14,
+  redacted: 15,
 };
 
 const typeNames = new Map<number, RecordType>(
@@ -222,7 +232,7 @@ export function encodeRecord(record: LogRecord): Uint8Array {
   if (record.type === 'event_gone') return encodeGone(record);
   if (record.type === 'weights_published') return encodeWeights(record);
   const { type, ...rest } = record;
-  const json = Buffer.from(JSON.stringify(rest));
+  const json = Buffer.from(JSON.stringify(rest, refuseLoss));
   const out = Buffer.allocUnsafe(2 + json.length);
   out[0] = typeIds[type];
   out[1] = VERSION;
@@ -240,6 +250,12 @@ export function decodeRecord(bytes: Buffer): LogRecord {
   if (type === 'event_gone') return decodeGone(bytes);
   if (type === 'weights_published') return decodeWeights(bytes);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
+}
+
+/** JSON would make `null` of a number that is none, and a replay would lead elsewhere. */
+function refuseLoss(name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`records: ${name} is ${value}`);
+  return value;
 }
 
 function encodeEvent(event: EventAccepted): Uint8Array {

@@ -17,7 +17,7 @@ export interface TrustView {
   readonly verdict: Verdict;
   /** Events held for the player, of any peer. */
   readonly eventCount: number;
-  /** ms since 1970 of the newest change of this player. */
+  /** ms since 1970 of the newest change of this player, cut to the hour. */
   readonly updatedAt: number;
 }
 
@@ -45,8 +45,8 @@ export function momentOf(state: GroupState, at: number): Moment {
 
 /** The worth of a subject's evidence. A clock that was set back inflates nothing: a read is never before the newest evidence. */
 function worthFor(state: GroupState, row: number, moment: Moment): number {
-  const updatedAt = state.subjects.updatedAt(row);
-  return updatedAt > moment.at ? worthAt(updatedAt, state.epoch, state.halfLifeDays) : moment.worth;
+  const evidenceAt = state.subjects.evidenceAt(row);
+  return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }
 
 /** Score, confidence and verdict of a subject's row. */

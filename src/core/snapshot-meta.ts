@@ -1,7 +1,7 @@
 /** All of a state but its large tables, as one JSON value: what a snapshot stores of it and what the digest covers. */
 import type { Peer } from './peers.js';
 import type { GroupFormed } from './records.js';
-import { GroupState, type PendingErasure, type Redaction } from './state.js';
+import { GroupState, type OpenErasure, type OpenWithdrawal } from './state.js';
 
 export interface SnapshotMeta {
   readonly formed: GroupFormed;
@@ -24,10 +24,11 @@ export interface SnapshotMeta {
   };
   readonly auditHead: string;
   readonly audited: number;
-  readonly redactions: readonly Redaction[];
-  readonly pendingErasures: readonly PendingErasure[];
+  readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
+  readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
+  readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
   readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
-  readonly rewrites: number;
+  readonly redacted: number;
   readonly eventCount: number;
 }
 
@@ -47,10 +48,11 @@ export function metaOf(state: GroupState): SnapshotMeta {
     weights: { ...weights, tau: [...weights.tau], a: [...weights.a], b: [...weights.b] },
     auditHead: state.auditHead,
     audited: state.auditSeqs.length,
-    redactions: [...state.redactions.values()],
-    pendingErasures: state.pendingErasures,
+    erasures: [...state.erasures].sort(([a], [b]) => a - b),
+    withdrawals: [...state.withdrawals].sort(([a], [b]) => a - b),
+    pendingErasures: [...state.pendingErasures].sort(([a], [b]) => (a < b ? -1 : 1)),
     erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
-    rewrites: state.rewrites,
+    redacted: state.redacted,
     eventCount: state.eventCount,
   };
 }
@@ -70,10 +72,11 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   const { tau, a, b } = meta.weights;
   state.weights = { ...meta.weights, tau: Float64Array.from(tau), a: Float64Array.from(a), b: Float64Array.from(b) };
   state.auditHead = meta.auditHead;
-  state.redactions = new Map(meta.redactions.map((redaction) => [redaction.seq, redaction]));
-  state.pendingErasures = [...meta.pendingErasures];
+  for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
+  for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
+  for (const [subject, seqs] of meta.pendingErasures) state.pendingErasures.set(subject, [...seqs]);
   state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
-  state.rewrites = meta.rewrites;
+  state.redacted = meta.redacted;
   state.eventCount = meta.eventCount;
   state.peerWeights.refresh(state);
   return state;

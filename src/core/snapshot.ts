@@ -8,7 +8,7 @@
  * | `times/n`   | per step: f64 first sequence number, f64 time                                                        |
  * | `audit/n`   | f64 sequence number                                                                                  |
  * | `ids/n`     | per event id: 10 bytes tag, f64 sequence number, u16 peer                                            |
- * | `players/n` | per subject: 32 bytes key, f64 time of change, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
+ * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
  */
 import { limits } from '../limits.js';
 import { ID_TAG_BYTES } from './event-ids.js';
@@ -23,7 +23,7 @@ export interface Block {
 }
 
 const ID_BYTES = ID_TAG_BYTES + 10;
-const PLAYER_BYTES = 42;
+const PLAYER_BYTES = 50;
 const ENTRY_BYTES = 30;
 
 /** Gathers rows of one table into blocks. */
@@ -125,6 +125,7 @@ function* playerBlocks({ subjects }: GroupState): Generator<Block> {
     if (full !== null) yield full;
     for (let word = 0; word < 8; word++) blocks.u32(subjects.keyWord(row, word));
     blocks.f64(subjects.updatedAt(row));
+    blocks.f64(subjects.evidenceAt(row));
     blocks.u16(peers);
     const first = subjects.firstEntry(row);
     for (let entry = first; entry < first + peers; entry++) {
@@ -186,12 +187,12 @@ function loadPlayers({ subjects }: GroupState, b: Buffer): void {
   let at = 0;
   while (at < b.length) {
     const key = b.subarray(at, at + 32);
-    const updatedAt = b.readDoubleLE(at + 32);
-    const peers = b.readUInt16LE(at + 40);
+    const times = { updatedAt: b.readDoubleLE(at + 32), evidenceAt: b.readDoubleLE(at + 40) };
+    const peers = b.readUInt16LE(at + 48);
     at += PLAYER_BYTES;
     for (let i = 0; i < peers; i++, at += ENTRY_BYTES) {
       const peer = b.readUInt16LE(at);
-      const entry = subjects.entryFor(key, peer, updatedAt);
+      const entry = subjects.entryFor(key, peer, times);
       const sums = [b.readDoubleLE(at + 6), b.readDoubleLE(at + 14)] as const;
       subjects.entries.set(entry, peer, ...sums, b.readUInt32LE(at + 2), b.readDoubleLE(at + 22));
     }

@@ -5,17 +5,18 @@
 import { hash } from 'node:crypto';
 import { limits } from '../limits.js';
 import { auditStart } from './audit.js';
+import { evidenceAt } from './decay.js';
 import { EventIds, ID_TAG_BYTES, type IdTag } from './event-ids.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
 import type {
   AuditPart,
-  BatchesRewritten,
   EventAccepted,
   EventGone,
   EventWithdrawn,
   GroupFormed,
   LogRecord,
+  Redacted,
   SubjectErased,
   WeightsPublished,
 } from './records.js';
@@ -24,21 +25,20 @@ import { Subjects } from './subjects.js';
 import { NumberColumn, Times } from './times.js';
 import { noWeights, PeerWeights, type Weights } from './weights.js';
 
-/** Bytes still to be taken out of the log: of one withdrawn event, or of an erased subject. */
-export interface Redaction {
-  /** The record that asked for it. */
-  readonly seq: number;
-  readonly kind: 'withdrawal' | 'erasure';
-  /** Chain heads to walk (erasure) or the event itself (withdrawal). */
-  readonly heads: readonly number[];
-  /** Hex; null for a withdrawal, whose subject stays. */
+/** An erased subject whose bytes are still in the log. */
+export interface OpenErasure {
+  /** Hex; null where only the log's free space may still hold it. */
   readonly subject: string | null;
+  /** Where its chains begin, and the requests that name it. */
+  readonly heads: readonly number[];
 }
 
-/** An erasure that waits for the operator: its record. */
-export interface PendingErasure {
+/** A withdrawn event whose bytes are still in the log. */
+export interface OpenWithdrawal {
+  /** The record that withdrew it. */
   readonly seq: number;
-  readonly subject: string;
+  /** Hex; null once the subject was erased. */
+  readonly subject: string | null;
 }
 
 export class GroupState {
@@ -67,12 +67,16 @@ export class GroupState {
   preTrustConfigured: string | null = null;
   weights: Weights = noWeights;
   auditHead = auditStart;
-  redactions = new Map<number, Redaction>();
-  pendingErasures: PendingErasure[] = [];
+  /** Erasures that are not out of the log yet, by the record that asked. */
+  readonly erasures = new Map<number, OpenErasure>();
+  /** Withdrawals that are not out of the log yet, by the withdrawn event. */
+  readonly withdrawals = new Map<number, OpenWithdrawal>();
+  /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
+  readonly pendingErasures = new Map<string, number[]>();
   /** Times of the erasures within the quota's window, by number of the asking peer (-1: without a key). */
   erasuresBy = new Map<number, number[]>();
-  /** How often earlier batches were replaced: whoever read one before must look again. */
-  rewrites = 0;
+  /** How often something was taken out of the log for good: whoever read a record before must look again. */
+  redacted = 0;
   eventCount = 0;
 
   /** `salt` is never kept: it only keys the digests of event ids. */
@@ -107,12 +111,14 @@ export class GroupState {
         this.#erased(record, seq, at);
         break;
       case 'erasure_requested':
-        if (record.subject !== null) this.pendingErasures.push({ seq, subject: record.subject });
+        if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
         this.#audited(record.audit, seq);
         break;
       case 'batches_rewritten':
-        this.#rewritten(record);
+        break;
+      case 'redacted':
+        this.#redacted(record);
         break;
       case 'weights_published':
         this.#published(record);
@@ -181,7 +187,8 @@ export class GroupState {
   #event(event: EventAccepted, tag: IdTag, seq: number, at: number): void {
     this.evidenceSeq = seq;
     this.eventIds.insert(tag, seq, event.peer);
-    const entry = this.subjects.entryFor(event.subject, event.peer, at);
+    const times = { updatedAt: at, evidenceAt: evidenceAt(event.timestamp, at) };
+    const entry = this.subjects.entryFor(event.subject, event.peer, times);
     this.subjects.entries.add(entry, event.mass, seq);
     this.peers.at(event.peer).eventCount++;
     this.eventCount++;
@@ -198,33 +205,42 @@ export class GroupState {
   #withdrawn(record: EventWithdrawn, seq: number): void {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
-    this.redactions.set(seq, { seq, kind: 'withdrawal', heads: [event_seq], subject: null });
+    this.withdrawals.set(event_seq, { seq, subject });
     if (subject === null) return;
-    const entry = this.subjects.entryFor(subjectBytes(subject), record.peer, record.updated_at);
+    const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
+    const entry = this.subjects.entryFor(subjectBytes(subject), record.peer, times);
     this.subjects.entries.set(entry, record.peer, record.lowering, record.raising, record.count, seq);
   }
 
   #erased(record: SubjectErased, seq: number, at: number): void {
     const { subject } = record;
     this.evidenceSeq = seq;
+    this.erasures.set(seq, { subject, heads: subject === null ? [] : this.#headsOf(subject) });
     if (subject !== null) {
-      const bytes = subjectBytes(subject);
-      this.redactions.set(seq, { seq, kind: 'erasure', heads: this.#headsOf(bytes), subject });
-      this.subjects.remove(bytes);
-      this.pendingErasures = this.pendingErasures.filter((pending) => pending.subject !== subject);
+      this.subjects.remove(subjectBytes(subject));
+      this.pendingErasures.delete(subject);
+      for (const [eventSeq, withdrawal] of this.withdrawals) {
+        if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
+      }
     }
     this.#countErasure(record.peer, at);
     this.#audited(record.audit, seq);
   }
 
-  /** Where the chains of a subject begin, and what else of the log names it. */
-  #headsOf(subject: Uint8Array): number[] {
-    const heads = this.pendingErasures.filter((p) => Buffer.from(p.subject, 'hex').equals(subject)).map((p) => p.seq);
-    const row = this.subjects.find(subject);
+  /** Where the chains of a subject begin, and the requests that name it. */
+  #headsOf(subject: string): number[] {
+    const heads = [...(this.pendingErasures.get(subject) ?? [])];
+    const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return heads;
     const first = this.subjects.firstEntry(row);
     for (let i = 0; i < this.subjects.peerCount(row); i++) heads.push(this.subjects.entries.head(first + i));
     return heads;
+  }
+
+  #pend(subject: string, seq: number): void {
+    const requests = this.pendingErasures.get(subject);
+    if (requests === undefined) this.pendingErasures.set(subject, [seq]);
+    else requests.push(seq);
   }
 
   #countErasure(peer: number, at: number): void {
@@ -234,9 +250,10 @@ export class GroupState {
     this.erasuresBy.set(peer, recent);
   }
 
-  #rewritten(record: BatchesRewritten): void {
-    this.rewrites++;
-    if (record.done !== null) this.redactions.delete(record.done);
+  #redacted(record: Redacted): void {
+    this.redacted++;
+    for (const seq of record.erasures) this.erasures.delete(seq);
+    for (const eventSeq of record.withdrawals) this.withdrawals.delete(eventSeq);
   }
 
   #published(record: WeightsPublished): void {

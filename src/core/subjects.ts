@@ -5,7 +5,8 @@
  * | column    | type       | bytes | meaning                                              |
  * |-----------|------------|-------|------------------------------------------------------|
  * | key       | Uint32 x 8 | 32    | the subject hash, as little-endian words             |
- * | updatedAt | Float64    | 8     | ms since 1970 of the newest record that touched it   |
+ * | evidenceAt | Float64   | 8     | ms since 1970 of the newest evidence                 |
+ * | updated   | Uint32     | 4     | hour since 1970 of the newest record that touched it |
  * | entryAt   | Uint32     | 4     | first of its peer entries                            |
  * | peers     | Uint16     | 2     | number of peer entries                               |
  * | (index)   | Uint32     | 5-11  | row + 1, in shards that hold 3/8 to 3/4 of their slots |
@@ -21,12 +22,20 @@ const SEGMENT_MASK = SEGMENT_SIZE - 1;
 const SHARD_BITS = 12;
 const SHARDS = 1 << SHARD_BITS;
 const SLOTS_MIN = 8;
+const HOUR_MS = 3_600_000;
 
 class Segment {
   readonly key = new Uint32Array(SEGMENT_SIZE * KEY_WORDS);
-  readonly updatedAt = new Float64Array(SEGMENT_SIZE);
+  readonly evidenceAt = new Float64Array(SEGMENT_SIZE);
+  readonly updated = new Uint32Array(SEGMENT_SIZE);
   readonly entryAt = new Uint32Array(SEGMENT_SIZE);
   readonly peers = new Uint16Array(SEGMENT_SIZE);
+}
+
+/** Times in ms since 1970: of a subject's newest record, and of its newest evidence. */
+export interface SubjectTimes {
+  readonly updatedAt: number;
+  readonly evidenceAt: number;
 }
 
 interface Shard {
@@ -52,6 +61,11 @@ export class Subjects {
 
   get size(): number {
     return this.#rowsUsed - this.#freeRows.length;
+  }
+
+  /** Whether no new subject may come. */
+  get full(): boolean {
+    return this.size >= limits.subjectsMax;
   }
 
   /** Rows ever used: an upper bound for a walk over `has`. */
@@ -83,15 +97,23 @@ export class Subjects {
     return this.#segments[row >>> SEGMENT_BITS]!.entryAt[row & SEGMENT_MASK]!;
   }
 
+  /** ms since 1970 of the subject's newest change, cut to the hour. */
   updatedAt(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.updatedAt[row & SEGMENT_MASK]!;
+    return this.#segments[row >>> SEGMENT_BITS]!.updated[row & SEGMENT_MASK]! * HOUR_MS;
   }
 
-  /** Moves a subject's time of change forward; a clock that was set back moves nothing. */
-  touch(row: number, at: number): void {
+  /** ms since 1970 of the subject's newest evidence. */
+  evidenceAt(row: number): number {
+    return this.#segments[row >>> SEGMENT_BITS]!.evidenceAt[row & SEGMENT_MASK]!;
+  }
+
+  /** Moves a subject's times forward; a clock that was set back moves nothing. */
+  #touch(row: number, times: SubjectTimes): void {
     const s = this.#segments[row >>> SEGMENT_BITS]!;
     const i = row & SEGMENT_MASK;
-    if (at > s.updatedAt[i]!) s.updatedAt[i] = at;
+    const hour = Math.max(0, Math.floor(times.updatedAt / HOUR_MS));
+    if (hour > s.updated[i]!) s.updated[i] = hour;
+    if (times.evidenceAt > s.evidenceAt[i]!) s.evidenceAt[i] = times.evidenceAt;
   }
 
   /** The subject's 32 bytes, a copy. */
@@ -114,13 +136,25 @@ export class Subjects {
   /** The entry of a peer on a row, or -1. */
   entryOf(row: number, peer: number): number {
     const first = this.firstEntry(row);
-    const end = first + this.peerCount(row);
-    for (let entry = first; entry < end; entry++) if (this.entries.peer(entry) === peer) return entry;
-    return -1;
+    const place = this.#placeOf(row, peer);
+    return place < this.peerCount(row) && this.entries.peer(first + place) === peer ? first + place : -1;
   }
 
-  /** The entry of a (subject, peer) pair, made empty where there is none. */
-  entryFor(subject: Uint8Array, peer: number, at: number): number {
+  /** Where a peer stands, or would, among the row's entries: the number of peers below it. */
+  #placeOf(row: number, peer: number): number {
+    const first = this.firstEntry(row);
+    let low = 0;
+    let high = this.peerCount(row);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.entries.peer(first + middle) < peer) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The entry of a (subject, peer) pair, made empty where there is none; moves the subject's times forward. */
+  entryFor(subject: Uint8Array, peer: number, times: SubjectTimes): number {
     let row = this.find(subject);
     if (row < 0) {
       row = this.#insert(subject);
@@ -128,20 +162,24 @@ export class Subjects {
       const i = row & SEGMENT_MASK;
       s.entryAt[i] = this.entries.allocate();
       s.peers[i] = 1;
-      s.updatedAt[i] = at;
+      s.evidenceAt[i] = times.evidenceAt;
+      this.#touch(row, times);
       this.entries.set(s.entryAt[i]!, peer, 0, 0, 0, 0);
       return s.entryAt[i]!;
     }
-    this.touch(row, at);
+    this.#touch(row, times);
     const known = this.entryOf(row, peer);
-    if (known >= 0) return known;
+    return known >= 0 ? known : this.#addPeer(row, peer);
+  }
+
+  #addPeer(row: number, peer: number): number {
     const s = this.#segments[row >>> SEGMENT_BITS]!;
     const i = row & SEGMENT_MASK;
-    s.entryAt[i] = this.entries.grow(s.entryAt[i]!, s.peers[i]!);
-    const entry = s.entryAt[i]! + s.peers[i]!;
+    const place = this.#placeOf(row, peer);
+    s.entryAt[i] = this.entries.insert(s.entryAt[i]!, s.peers[i]!, place);
     s.peers[i]!++;
-    this.entries.set(entry, peer, 0, 0, 0, 0);
-    return entry;
+    this.entries.set(s.entryAt[i]! + place, peer, 0, 0, 0, 0);
+    return s.entryAt[i]! + place;
   }
 
   /** Removes a subject and all of its evidence, leaving none of its bytes behind. */
@@ -158,7 +196,8 @@ export class Subjects {
     const i = row & SEGMENT_MASK;
     this.entries.release(s.entryAt[i]!, s.peers[i]!);
     s.key.fill(0, i * KEY_WORDS, (i + 1) * KEY_WORDS);
-    s.updatedAt[i] = 0;
+    s.evidenceAt[i] = 0;
+    s.updated[i] = 0;
     s.entryAt[i] = 0;
     s.peers[i] = 0;
     this.#freeRows.push(row);
@@ -166,7 +205,6 @@ export class Subjects {
 
   /** A row for the key in `wanted`. */
   #insert(subject: Uint8Array): number {
-    if (this.size >= limits.subjectsMax) throw new Error('subjects: the table is full');
     const row = this.#freeRows.pop() ?? this.#rowsUsed++;
     if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment());
     wantedBytes.set(subject);

@@ -4,21 +4,15 @@
  */
 import type { Batch } from '../core/batch.js';
 import type { GroupBounds } from '../core/commands.js';
-import type { LogRecord } from '../core/records.js';
-import type { GroupState, Redaction } from '../core/state.js';
-import type { Answer, Answers, Command } from './commands.js';
+import type { GroupState } from '../core/state.js';
+import { refused } from '../errors.js';
+import { limits } from '../limits.js';
+import type { Answer, Command } from './commands.js';
 import { type Mail, Mailbox } from './mailbox.js';
 import type { StoredBatch } from './ports.js';
 import type { RedactionPiece } from './redaction.js';
-import { Turn } from './turn.js';
-
-/** Work for the pool; its result comes back by `redacted` or `workFailed`. */
-export interface RedactionWork {
-  readonly redaction: Redaction;
-  readonly heads: readonly number[];
-  /** The log must be read at least up to here. */
-  readonly upTo: number;
-}
+import { Redactor, type RedactorStep } from './redactor.js';
+import { type Removal, Turn } from './turn.js';
 
 export type Effect<T> =
   | {
@@ -29,18 +23,11 @@ export type Effect<T> =
     }
   | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
   | { readonly type: 'decided'; readonly eventType: string; readonly outcome: string }
-  /** Remove every snapshot, since they may hold an erased subject; then call `snapshotsDropped`. */
-  | { readonly type: 'drop_snapshots' }
-  | { readonly type: 'redact'; readonly work: RedactionWork }
-  /** Overwrite the free space of the log; then call `scrubbed`. */
-  | { readonly type: 'scrub' };
-
-/** The redaction under way: which, how far, and what it waits for. */
-interface RedactionStep {
-  readonly redaction: Redaction;
-  readonly heads: readonly number[];
-  readonly phase: 'snapshots' | 'walk' | 'commit' | 'scrub';
-}
+  /**
+   * `drop_snapshots`: remove every snapshot, since it may hold an erased subject; then call `snapshotsDropped`. `redact`: work for
+   * the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free space of the log; then `scrubbed`.
+   */
+  | RedactorStep;
 
 export class GroupActor<T> {
   readonly state: GroupState;
@@ -51,10 +38,9 @@ export class GroupActor<T> {
   #durableSeq: number;
   /** Answers that wait for the commit in flight; null: none is in flight. */
   #inFlight: Effect<T>[] | null = null;
-  #piece: RedactionPiece | null = null;
-  #step: RedactionStep | null = null;
-  /** Erasures whose bytes are not out of the log yet, by the record that asked. */
-  readonly #erasing = new Map<number, { token: T; answer: Answers['erase'] }>();
+  readonly #redactor: Redactor;
+  /** Answers that wait until bytes are out of the log. */
+  #removals: Removal<T>[] = [];
 
   /** `chain` is the chain value of the newest batch of the log that `state` was read from. */
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds) {
@@ -63,6 +49,7 @@ export class GroupActor<T> {
     this.#durableChain = chain;
     this.#bounds = bounds;
     this.#durableSeq = state.lastSeq;
+    this.#redactor = new Redactor(state);
   }
 
   /** The newest durable record. */
@@ -81,18 +68,22 @@ export class GroupActor<T> {
 
   /** Whether a turn could be taken now. */
   get hasTurn(): boolean {
-    return this.#inFlight === null && (!this.#mailbox.empty || this.#piece !== null);
+    return this.#inFlight === null && (!this.#mailbox.empty || this.#redactor.hasRecord);
   }
 
-  /** Whether anything is queued, in flight or still to be taken out of the log. */
-  get busy(): boolean {
-    return this.#inFlight !== null || !this.#mailbox.empty || this.#piece !== null || this.#step !== null;
+  /** Whether anyone waits for an answer. What is still to be taken out of the log is durable, and waits for nobody. */
+  get answering(): boolean {
+    return this.#inFlight !== null || !this.#mailbox.empty || this.#removals.length > 0;
+  }
+
+  /** Whether a commit is in flight. */
+  get committing(): boolean {
+    return this.#inFlight !== null;
   }
 
   /** Whether an erased subject is still in the log: no snapshot may be made meanwhile. */
   get erasing(): boolean {
-    for (const redaction of this.state.redactions.values()) if (redaction.kind === 'erasure') return true;
-    return this.#erasing.size > 0;
+    return this.state.erasures.size > 0;
   }
 
   /** Queues a command; false where the mailbox is full. */
@@ -104,17 +95,16 @@ export class GroupActor<T> {
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const turn = new Turn<T>(this.state, this.#bounds, now);
-    const piece = this.#piece;
-    this.#piece = null;
-    if (piece !== null) turn.record(this.#rewritten(piece));
+    const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
+    if (redaction !== null) turn.record(redaction.record);
     for (const mail of this.#mailbox.take()) turn.take(mail);
-    for (const erasure of turn.erasures) this.#erasing.set(erasure.seq, erasure);
+    this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
     const batch = turn.batch.seal(firstSeq, now, nonce, this.#chain);
     this.#chain = batch.chain;
     this.#inFlight = turn.effects;
-    return [commitOf(batch, piece?.rewrites ?? [])];
+    return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
   }
 
   /** The commit in flight is durable: its answers may leave. */
@@ -124,78 +114,53 @@ export class GroupActor<T> {
     this.#inFlight = null;
     this.#durableSeq = this.state.lastSeq;
     this.#durableChain = this.#chain;
-    if (this.#step?.phase === 'commit' && this.#piece === null) effects.push(...this.#walkOn());
-    effects.push(...this.#startRedaction());
+    effects.push(...this.#redactor.committed(this.#durableSeq), ...this.#answerRemovals(), ...this.resume());
     return effects;
   }
 
   /** A piece of the redaction under way came back from the pool. */
   redacted(piece: RedactionPiece): void {
-    if (this.#step?.phase !== 'walk') throw new Error('actor: no redaction waits for a piece');
-    this.#step = { ...this.#step, heads: piece.heads, phase: 'commit' };
-    this.#piece = piece;
+    this.#redactor.redacted(piece);
   }
 
   /** The pool could not do its work; it is asked again. */
   workFailed(): Effect<T>[] {
-    return this.#step === null ? [] : [this.#walk(this.#step)];
+    return this.#redactor.again(this.#durableSeq);
   }
 
   snapshotsDropped(): Effect<T>[] {
-    if (this.#step?.phase !== 'snapshots') throw new Error('actor: no redaction waits for snapshots');
-    return [this.#walk(this.#step)];
+    return this.#redactor.snapshotsDropped(this.#durableSeq);
   }
 
-  /** The log's free space is overwritten: what was erased is gone. */
-  scrubbed(): Effect<T>[] {
-    if (this.#step?.phase !== 'scrub') throw new Error('actor: no redaction waits for a scrub');
-    this.#step = null;
-    const effects: Effect<T>[] = [];
-    for (const [seq, { token, answer }] of this.#erasing) {
-      if (this.state.redactions.has(seq)) continue;
-      this.#erasing.delete(seq);
-      effects.push({ type: 'answer', token, answer });
-    }
-    return [...effects, ...this.#startRedaction()];
+  /** The log's free space is overwritten. */
+  scrubbed(): void {
+    this.#redactor.scrubbed();
   }
 
-  /** Takes up the next redaction, where none is under way; also what recovery calls to go on with unfinished ones. */
+  /** Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. */
   resume(): Effect<T>[] {
-    return this.#startRedaction();
+    return this.#redactor.start(this.#durableSeq);
   }
 
-  #startRedaction(): Effect<T>[] {
-    if (this.#step !== null) return [];
-    const redaction = this.#nextRedaction();
-    if (redaction === null) return [];
-    const step = { redaction, heads: redaction.heads, phase: 'snapshots' } as const;
-    this.#step = step;
-    return redaction.kind === 'erasure' ? [{ type: 'drop_snapshots' }] : [this.#walk(step)];
+  /** Whoever waits for bytes to leave the log waits no longer: that goes on by itself. An erasure is not done before, and says so. */
+  giveUpRemovals(): Effect<T>[] {
+    const later = refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
+    return this.#removals.splice(0).map(({ token, answer, erasure }) => ({
+      type: 'answer',
+      token,
+      answer: erasure === undefined ? answer : later,
+    }));
   }
 
-  #nextRedaction(): Redaction | null {
-    for (const redaction of this.state.redactions.values()) if (redaction.seq <= this.#durableSeq) return redaction;
-    return null;
-  }
-
-  #walk(step: RedactionStep): Effect<T> {
-    this.#step = { ...step, phase: 'walk' };
-    return { type: 'redact', work: { redaction: step.redaction, heads: step.heads, upTo: this.#durableSeq } };
-  }
-
-  /** After a piece is durable: the next piece, the next redaction, or the scrub that ends a series of them. */
-  #walkOn(): Effect<T>[] {
-    const step = this.#step!;
-    if (step.heads.length > 0) return [this.#walk(step)];
-    this.#step = null;
-    if (this.#nextRedaction() !== null) return [];
-    this.#step = { ...step, phase: 'scrub' };
-    return [{ type: 'scrub' }];
-  }
-
-  #rewritten(piece: RedactionPiece): LogRecord {
-    const done = piece.heads.length === 0 ? this.#step!.redaction.seq : null;
-    return { type: 'batches_rewritten', batches: piece.digests, done };
+  /** Removals that are recorded as done: nothing of them is left, and that is durable. */
+  #answerRemovals(): Effect<T>[] {
+    if (this.#removals.length === 0) return [];
+    const { erasures, withdrawals } = this.state;
+    const isOpen = ({ erasure = 0, withdrawal = 0 }: Removal<T>) =>
+      erasures.has(erasure) || withdrawals.has(withdrawal);
+    const done = this.#removals.filter((removal) => !isOpen(removal));
+    this.#removals = this.#removals.filter(isOpen);
+    return done.map(({ token, answer }) => ({ type: 'answer', token, answer }));
   }
 }
 

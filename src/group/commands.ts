@@ -23,7 +23,7 @@ export interface Chains {
   readonly going: readonly number[];
 }
 
-/** Where an event lies in the log, as of a count of rewrites; 0 for an unknown id. */
+/** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */
 export interface Located {
   readonly seq: number;
   readonly asOf: number;
@@ -55,7 +55,7 @@ export interface Answers {
   locate: Located;
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
   chains: Chains | null;
-  /** Answered when an erasure is complete on disk, or its request durable. */
+  /** Answered when an erasure is complete on disk, or its request durable; a withdrawal likewise. */
   erase: Outcome<{ readonly events: number; readonly pending: boolean; readonly at: number }>;
   /** Whether they became a record. */
   publish_weights: Outcome<boolean>;

@@ -87,7 +87,8 @@ export class Group extends GroupReads implements GroupApi {
   async register(registration: Registration, by: string): Promise<Outcome<IssuedKey>> {
     const peerId = this.#deps.entropy.uuid();
     const { apiKey, keyDigest } = this.#newKey();
-    return this.#issued(await this.#ask({ type: 'register', ...registration, peerId, keyDigest, by }), apiKey);
+    const command = { type: 'register', ...registration, peerId, keyDigest, by } as const;
+    return this.#issued(await this.#ask(command, 1, limits.eventBodyBytes), apiKey);
   }
 
   async withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>> {
@@ -106,7 +107,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>> {
-    return this.#erase(caller?.index ?? NO_KEY, caller === null ? 'anonymous' : `peer:${caller.peerId}`, subject);
+    return this.#erase(caller?.index ?? NO_KEY, caller === null ? 'anonymous' : caller.peerId, subject);
   }
 
   async playerEvents(
@@ -145,7 +146,7 @@ export class Group extends GroupReads implements GroupApi {
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
       mailbox: { commands: actor.mailbox.events, bytes: actor.mailbox.bytes },
-      pendingErasures: state.pendingErasures.length,
+      pendingErasures: state.pendingErasures.size,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
     };

@@ -6,10 +6,19 @@
 import { NONCE_BYTES } from '../core/batch.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
-import type { Effect, GroupActor, RedactionWork } from './actor.js';
+import type { Effect, GroupActor } from './actor.js';
 import type { Answer, Command } from './commands.js';
 import type { Mail } from './mailbox.js';
-import type { Clock, Entropy, GroupObserver, GroupPool, LogWriter, SnapshotStore } from './ports.js';
+import {
+  type Clock,
+  type Entropy,
+  type GroupObserver,
+  type GroupPool,
+  type LogWriter,
+  ScrubDeferredError,
+  type SnapshotStore,
+} from './ports.js';
+import type { RedactionWork } from './redaction.js';
 import { type WeightsComputed, WeightsSchedule } from './weights.js';
 
 type Resolve = (answer: Answer) => void;
@@ -40,13 +49,19 @@ export class GroupLoop {
   readonly #deps: LoopDeps;
   #failed = false;
   #draining = false;
+  /** No turn is taken any more. */
+  #closed = false;
   #turnScheduled = false;
   /** The snapshot being made. */
   #making: Promise<void> | null = null;
   #newestSnapshot: number;
   /** Snapshots were removed for an erasure: make one as soon as it may be. */
   #snapshotOwed = false;
-  #whenIdle: (() => void)[] = [];
+  #whenAnswered: (() => void)[] = [];
+  /** The scrub under way. */
+  #scrubbing: Promise<void> | null = null;
+  /** ms since 1970 before which no snapshot is tried, after one that failed. */
+  #snapshotsRestUntil = 0;
   #weightsTimer: NodeJS.Timeout | undefined;
 
   constructor(deps: LoopDeps) {
@@ -84,11 +99,23 @@ export class GroupLoop {
     return true;
   }
 
-  /** Resolves when the actor has nothing left to do and no snapshot is being made. Nothing new is taken from here on. */
+  /**
+   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and goes on at the next start.
+   */
+  endSoon(waitMs: number): void {
+    setTimeout(() => {
+      if (!this.#failed) this.#carryOut(this.actor.giveUpRemovals());
+    }, waitMs).unref();
+  }
+
+  /** Resolves when everyone is answered and nothing is being written. Nothing new is taken from here on. */
   async drain(): Promise<void> {
     this.#draining = true;
-    while (this.actor.busy && !this.#failed) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await this.#making;
+    clearTimeout(this.#weightsTimer);
+    while (this.actor.answering && !this.#failed)
+      await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
+    this.#closed = true;
+    await this.#scrubbing;
   }
 
   /** Makes a snapshot of all that is durable, unless the newest is that already or an erasure forbids it. */
@@ -99,11 +126,11 @@ export class GroupLoop {
 
   /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
   #wake(): void {
-    if (this.#turnScheduled || !this.actor.hasTurn || this.#failed) return;
+    if (this.#turnScheduled || !this.actor.hasTurn || this.#failed || this.#closed) return;
     this.#turnScheduled = true;
     setImmediate(() => {
       this.#turnScheduled = false;
-      if (!this.actor.hasTurn || this.#failed) return;
+      if (!this.actor.hasTurn || this.#failed || this.#closed) return;
       this.#carryOut(this.actor.takeTurn(this.#deps.clock.now(), this.#deps.entropy.bytes(NONCE_BYTES)));
       this.#wake();
     });
@@ -128,11 +155,11 @@ export class GroupLoop {
           void this.#dropSnapshots();
           break;
         case 'scrub':
-          void this.#scrub();
+          this.#scrubbing = this.#scrub();
           break;
       }
     }
-    if (!this.actor.busy) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    if (!this.actor.answering) for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
@@ -157,41 +184,52 @@ export class GroupLoop {
       this.#deps.observer.workDone('redaction', true, performance.now() - started);
       this.#wake();
     } catch (error) {
+      if (this.#closed) return;
       this.#deps.observer.workDone('redaction', false, performance.now() - started);
       this.#deps.onTrouble('redaction', error);
-      this.#later(() => this.actor.workFailed());
+      this.#later(() => this.#carryOut(this.actor.workFailed()));
     }
   }
 
+  /** The replica is loaded first: without snapshots it would have to read the whole log. */
   async #dropSnapshots(): Promise<void> {
     try {
+      await this.pool.follow(this.actor.durableSeq);
       await this.#making;
-      for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
       await this.snapshots.sweep();
+      for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
     } catch (error) {
-      this.#fail(error);
+      if (this.#closed) return;
+      this.#deps.onTrouble('removing snapshots', error);
+      this.#later(() => void this.#dropSnapshots());
       return;
     }
     this.#newestSnapshot = 0;
     this.#snapshotOwed = true;
-    this.#carryOut(this.actor.snapshotsDropped());
+    if (!this.#closed) this.#carryOut(this.actor.snapshotsDropped());
   }
 
   async #scrub(): Promise<void> {
     try {
       await this.log.scrub();
     } catch (error) {
-      this.#fail(error);
+      if (!(error instanceof ScrubDeferredError)) {
+        this.#fail(error);
+        return;
+      }
+      this.#deps.onTrouble('overwriting free space', error);
+      this.#later(() => {
+        this.#scrubbing = this.#scrub();
+      });
       return;
     }
-    this.#carryOut(this.actor.scrubbed());
+    this.actor.scrubbed();
     this.#wake();
-    this.#snapshotIfDue();
   }
 
-  #later(act: () => readonly Effect<Resolve>[]): void {
+  #later(act: () => void): void {
     setTimeout(() => {
-      if (!this.#failed) this.#carryOut(act());
+      if (!this.#failed && !this.#closed) act();
     }, limits.workRetryMs).unref();
   }
 
@@ -200,9 +238,12 @@ export class GroupLoop {
     const tail = this.actor.durableSeq - this.#newestSnapshot;
     const isDue = this.#snapshotOwed || tail >= Math.max(this.#deps.snapshotEvery, this.#newestSnapshot / 2);
     if (!isDue || this.#making !== null || this.actor.erasing || this.#draining || this.#failed) return;
-    this.#snapshotOwed = false;
+    if (this.#deps.clock.now() < this.#snapshotsRestUntil) return;
     this.#making = this.#snapshot()
-      .catch((error: unknown) => this.#deps.onTrouble('snapshot', error))
+      .catch((error: unknown) => {
+        this.#snapshotsRestUntil = this.#deps.clock.now() + limits.snapshotRetryMs;
+        if (!this.#closed) this.#deps.onTrouble('snapshot', error);
+      })
       .finally(() => {
         this.#making = null;
       });
@@ -213,6 +254,7 @@ export class GroupLoop {
     try {
       const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
       this.#newestSnapshot = made.seq;
+      this.#snapshotOwed = false;
       for (const seq of this.snapshots.list().slice(limits.snapshotsKept)) await this.snapshots.remove(seq);
       this.#deps.observer.workDone('snapshot', true, performance.now() - started);
     } catch (error) {

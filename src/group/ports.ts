@@ -3,10 +3,9 @@
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
 import type { LogRecord } from '../core/records.js';
-import type { RedactionWork } from './actor.js';
 import type { VerifyReport } from './api.js';
 import type { Listing, ListingQuery } from './listing.js';
-import type { RedactionPiece } from './redaction.js';
+import type { RedactionPiece, RedactionWork } from './redaction.js';
 import type { WeightsComputed } from './weights.js';
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
@@ -48,6 +47,11 @@ export class OwnerLostError extends Error {
 /** Stored bytes are not what was written. The message names the file, the block or the record. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
+}
+
+/** The scrub could not be carried through now. Nothing was lost: it is to be asked for again. */
+export class ScrubDeferredError extends Error {
+  override readonly name = 'ScrubDeferredError';
 }
 
 export interface SnapshotHeader {
@@ -119,6 +123,8 @@ export interface SnapshotMade {
 export interface GroupPool {
   /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade>;
+  /** Brings the replica up to `upTo`, loading it where it is not loaded. */
+  follow(upTo: number): Promise<void>;
   redact(work: RedactionWork): Promise<RedactionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
   weights(upTo: number, at: number): Promise<WeightsComputed>;

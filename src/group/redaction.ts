@@ -5,9 +5,18 @@
 import { Batch } from '../core/batch.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { LogRecord } from '../core/records.js';
-import type { Redaction } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { LogReader, StoredBatch } from './ports.js';
+
+/** What is to leave the log: all that names an erased subject, or withdrawn events. */
+export interface RedactionWork {
+  /** The record that asked for the erasure; null for withdrawals. */
+  readonly erasure: number | null;
+  /** Chain heads to walk (erasure), or the events themselves (withdrawals). */
+  readonly heads: readonly number[];
+  /** The log must be read at least up to here. */
+  readonly upTo: number;
+}
 
 export interface RedactionPiece {
   /** Batches with their new content. */
@@ -22,14 +31,19 @@ export interface RedactionPiece {
 class Replacements {
   readonly #log: LogReader;
   readonly #batches = new Map<number, { batch: Batch; records: Map<number, LogRecord> }>();
-  records = 0;
+  #records = 0;
+  #bytes = 0;
 
   constructor(log: LogReader) {
     this.#log = log;
   }
 
   get full(): boolean {
-    return this.records >= limits.redactionPieceRecords || this.#batches.size >= limits.redactionPieceBatches;
+    return (
+      this.#records >= limits.redactionPieceRecords ||
+      this.#batches.size >= limits.redactionPieceBatches ||
+      this.#bytes >= limits.redactionPieceBytes
+    );
   }
 
   read(seq: number): LogRecord {
@@ -38,7 +52,7 @@ class Replacements {
 
   replace(seq: number, record: LogRecord): void {
     this.#holding(seq).records.set(seq, record);
-    this.records++;
+    this.#records++;
   }
 
   rewritten(): Batch[] {
@@ -52,18 +66,18 @@ class Replacements {
     if (known !== undefined) return known;
     const found = { batch: new Batch(stored.bytes), records: new Map<number, LogRecord>() };
     this.#batches.set(stored.firstSeq, found);
+    this.#bytes += stored.bytes.length;
     return found;
   }
 }
 
 /**
- * One piece of a redaction, starting at `heads`. The last piece of an erasure also takes the subject out of the record that asked
- * for it. Throws where the log does not hold what the chains promise.
+ * One piece of the work. The last piece of an erasure also takes the subject out of the record that asked for it. Throws where
+ * the log does not hold what the chains promise.
  */
 export function redactPiece(
   log: LogReader,
-  redaction: Redaction,
-  heads: readonly number[],
+  { erasure, heads }: RedactionWork,
   tagOf: (eventId: string) => IdTag,
 ): RedactionPiece {
   const replacements = new Replacements(log);
@@ -71,14 +85,15 @@ export function redactPiece(
   while (chains.length > 0 && !replacements.full) {
     const seq = chains.pop()!;
     const record = replacements.read(seq);
-    const blank = blanked(record, redaction, tagOf);
+    const blank = blanked(record, erasure !== null, tagOf);
     if (blank !== null) replacements.replace(seq, blank);
-    const prev = redaction.kind === 'erasure' && 'prev' in record ? record.prev : 0;
+    const prev = erasure !== null && 'prev' in record ? record.prev : 0;
     if (prev > 0) chains.push(prev);
   }
-  if (chains.length === 0 && redaction.kind === 'erasure') {
-    const asked = replacements.read(redaction.seq);
-    if (asked.type === 'subject_erased') replacements.replace(redaction.seq, { ...asked, subject: null });
+  if (chains.length === 0 && erasure !== null) {
+    const asked = replacements.read(erasure);
+    if (asked.type === 'subject_erased' && asked.subject !== null)
+      replacements.replace(erasure, { ...asked, subject: null });
   }
   const batches = replacements.rewritten();
   return {
@@ -89,13 +104,13 @@ export function redactPiece(
 }
 
 /** What stays of a record; null where nothing of it has to go. */
-function blanked(record: LogRecord, redaction: Redaction, tagOf: (eventId: string) => IdTag): LogRecord | null {
+function blanked(record: LogRecord, isErasure: boolean, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {
     case 'event_accepted':
       return { type: 'event_gone', peer: record.peer, id_tag: tagOf(record.event_id), prev: record.prev };
     case 'event_withdrawn':
-      if (redaction.kind !== 'erasure') return null;
-      return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0 };
+      if (!isErasure) return null;
+      return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 };
     case 'erasure_requested':
       return { ...record, subject: null };
     default:

@@ -1,6 +1,7 @@
 /** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
 import { BatchWriter } from '../core/batch.js';
-import type { EraseSubject, EventSubmission, GroupBounds } from '../core/commands.js';
+import type { EraseSubject, EventSubmission, GroupBounds, WithdrawEvent } from '../core/commands.js';
+import { evidenceAt } from '../core/decay.js';
 import { decideEvent } from '../core/decide-event.js';
 import {
   decideConfiguredPreTrust,
@@ -12,6 +13,7 @@ import {
 import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
 import { decideEpoch, decideHalfLife, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
+import { subjectHex } from '../core/pseudonym.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { granted, type Outcome } from '../errors.js';
@@ -20,11 +22,20 @@ import type { AcceptedEvent } from './api.js';
 import type { Answer, Answers, Chains, Command } from './commands.js';
 import type { Mail } from './mailbox.js';
 
+/** An answer that waits until what was taken back is out of the log, free space included. */
+export interface Removal<T> {
+  readonly token: T;
+  readonly answer: Answer;
+  /** The record that asked for an erasure, or the event that was withdrawn. */
+  readonly erasure?: number;
+  readonly withdrawal?: number;
+}
+
 /** `effects` are what happens when the turn's records are durable. */
 export class Turn<T> {
   readonly batch = new BatchWriter();
   readonly effects: Effect<T>[] = [];
-  readonly erasures: { seq: number; token: T; answer: Answers['erase'] }[] = [];
+  readonly removals: Removal<T>[] = [];
   readonly #state: GroupState;
   readonly #bounds: GroupBounds;
   readonly #now: number;
@@ -46,10 +57,14 @@ export class Turn<T> {
       this.#erase(command, token);
       return;
     }
+    if (command.type === 'withdraw') {
+      this.#withdraw(command, token);
+      return;
+    }
     this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
   }
 
-  #answer(command: Exclude<Command, { type: 'erase' }>): Answer {
+  #answer(command: Exclude<Command, { type: 'erase' | 'withdraw' }>): Answer {
     const state = this.#state;
     switch (command.type) {
       case 'submit':
@@ -67,13 +82,7 @@ export class Turn<T> {
       case 'half_life':
         return this.#decide(decideHalfLife(state, command.days, this.#now));
       case 'locate':
-        return { seq: state.eventIds.seqOf(state.tagOf(command.eventId)), asOf: state.rewrites };
-      case 'withdraw': {
-        const decision = decideWithdrawal(state, command, this.#now);
-        if (decision === readAgain) return readAgain;
-        const outcome = this.#decide(decision);
-        return outcome.ok ? granted({ withdrawnAt: this.#now }) : outcome;
-      }
+        return { seq: state.eventIds.seqOf(state.tagOf(command.eventId)), asOf: state.redacted };
       case 'chains':
         return chainsOf(state, command.subject);
       case 'publish_weights':
@@ -88,9 +97,12 @@ export class Turn<T> {
 
   #submit(caller: number | null, submission: EventSubmission): Outcome<AcceptedEvent> {
     const state = this.#state;
-    const moved = decideEpoch(state, this.#now);
-    if (moved !== null) this.record(moved);
-    const decided = decideEvent(state, caller, submission, this.#now);
+    let decided = decideEvent(state, caller, submission, this.#now);
+    const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
+    if (moved !== null) {
+      this.record(moved);
+      decided = decideEvent(state, caller, submission, this.#now);
+    }
     this.effects.push({
       type: 'decided',
       eventType: submission.eventType,
@@ -103,11 +115,22 @@ export class Turn<T> {
     return granted({ receivedAt: this.#now });
   }
 
+  /** A withdrawal is answered once the event is out of the log; a refusal with the turn. */
+  #withdraw(command: WithdrawEvent, token: T): void {
+    const decision = decideWithdrawal(this.#state, command, this.#now);
+    const outcome = decision === readAgain ? readAgain : this.#decide(decision);
+    if (outcome === readAgain || !outcome.ok) {
+      this.effects.push({ type: 'answer', token, answer: outcome });
+      return;
+    }
+    this.removals.push({ token, answer: granted({ withdrawnAt: this.#now }), withdrawal: command.eventSeq });
+  }
+
   /** An erasure is answered once the subject's bytes are gone; its request, or a refusal, with the turn. */
   #erase(command: EraseSubject, token: T): void {
     const outcome = this.#decide(decideErasure(this.#state, this.#bounds, command, this.#now));
     const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.#now }) : outcome;
-    if (outcome.ok && !outcome.value.pending) this.erasures.push({ seq: this.#state.lastSeq, token, answer });
+    if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, erasure: this.#state.lastSeq });
     else this.effects.push({ type: 'answer', token, answer });
   }
 }
@@ -117,7 +140,7 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   if (row < 0) return null;
   const { entries } = state.subjects;
   const first = state.subjects.firstEntry(row);
-  const chains = { total: 0, peers: 0, heads: [] as { peer: number; head: number }[], going: goingOf(state) };
+  const chains = { total: 0, peers: 0, heads: [] as { peer: number; head: number }[], going: goingOf(state, subject) };
   for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
     const count = entries.count(entry);
     chains.total += count;
@@ -127,7 +150,10 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   return chains;
 }
 
-function goingOf(state: GroupState): number[] {
-  const withdrawals = [...state.redactions.values()].filter(({ kind }) => kind === 'withdrawal');
-  return withdrawals.flatMap(({ heads }) => heads);
+/** Events of the subject that are withdrawn, though the log may still show them. */
+function goingOf(state: GroupState, subject: Uint8Array): number[] {
+  const going: number[] = [];
+  const hex = subjectHex(subject);
+  for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === hex) going.push(eventSeq);
+  return going;
 }

@@ -1,12 +1,12 @@
 /**
- * Looks at an LMDB data file with plain reads, before LMDB maps it: reading a page that the file does not hold
- * kills the whole process (SIGBUS), and a file of 0 bytes opens as an empty store.
+ * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold kills the
+ * whole process (SIGBUS) and a file of 0 bytes opens as an empty store; and at pages, of which LMDB itself does not tell.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../group/ports.js';
 
-// Layout of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte order (little-endian).
+// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte order (little-endian).
 const PAGE_HEADER_BYTES = 24;
 const META_BYTES = 168;
 const MAGIC = 0xbeefc0de;
@@ -17,7 +17,9 @@ const PAGE_SIZE_AT = MAGIC_AT + 24;
 const LAST_PAGE_AT = MAGIC_AT + 120;
 const TXN_AT = MAGIC_AT + 128;
 const PAGE_FLAGS_AT = 18;
+const RUN_PAGES_AT = 20;
 const META_PAGE_FLAG = 0x08;
+const OVERFLOW_PAGE_FLAG = 0x04;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
 /** A living writer may change a meta page while it is read: only what stays wrong is damage. */
@@ -57,6 +59,35 @@ export function checkEnvironmentFile(file: string, options: { readonly mayBeNew?
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Pages by their numbers: those that LMDB took from the end of the file, so that the first one starts a run. */
+export interface NewPages {
+  readonly pageBytes: number;
+  readonly firstPage: number;
+  readonly lastPage: number;
+}
+
+/** The number of the last new page that is all of a value of zeros; undefined where there is none. */
+export function lastZeroPage(file: string, { pageBytes, firstPage, lastPage }: NewPages): number | undefined {
+  const zeros = Buffer.alloc(pageBytes - PAGE_HEADER_BYTES);
+  const page = Buffer.alloc(pageBytes);
+  let found: number | undefined;
+  const descriptor = openSync(file, 'r');
+  try {
+    for (let number = firstPage; number <= lastPage; ) {
+      if (readSync(descriptor, page, 0, pageBytes, number * pageBytes) < pageBytes) break;
+      const isNamed = page.readBigUInt64LE(0) === BigInt(number);
+      const isRun = isNamed && (page.readUInt16LE(PAGE_FLAGS_AT) & OVERFLOW_PAGE_FLAG) !== 0;
+      // The further pages of a run have no header: what stands in its place belongs to the value.
+      const pages = isRun ? Math.max(1, page.readUInt32LE(RUN_PAGES_AT)) : 1;
+      if (isRun && pages === 1 && zeros.equals(page.subarray(PAGE_HEADER_BYTES))) found = number;
+      number += pages;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return found;
 }
 
 function damageOf(descriptor: number, mayBeNew: boolean): string | undefined {

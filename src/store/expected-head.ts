@@ -15,7 +15,10 @@ export interface ExpectedHead {
   readonly chain: string;
 }
 
-/** Null where none was ever written. Throws `DamagedError` where the file does not hold one. */
+/**
+ * Null where none was ever written, and for an empty file, which is what a power cut can leave of one that was not synced.
+ * Throws `DamagedError` where the file holds anything else than a head.
+ */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = fileOf(dataDir);
   let text: string;
@@ -25,12 +28,13 @@ export function readExpectedHead(dataDir: string): ExpectedHead | null {
     if (isMissing(error)) return null;
     throw error;
   }
+  if (text === '') return null;
   const head = parse(text);
   if (head === undefined) throw new DamagedError(`${file}: no head of a log stands in it`);
   return head;
 }
 
-/** Without `sync` a power cut may bring the head before back, which is a lower bound as well. */
+/** Without `sync` a power cut may bring the head before back, a lower bound as well, or an empty file, which is none. */
 export function writeExpectedHead(
   dataDir: string,
   head: ExpectedHead,

@@ -2,7 +2,7 @@
  * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page of LMDB
  * has no checksum, so every value carries one over its place, its key and its bytes.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -21,7 +21,9 @@ interface StoredHeader {
 }
 
 const SEQ_DIGITS = 16;
-const COMPLETE = /^snapshot-(\d{16})$/;
+const COMPLETE = /^snapshot-\d{16}$/;
+/** With or without `REPLACED`. */
+const LISTED = /^(?:\.old-)?snapshot-(\d{16})$/;
 const LEFT_OVER = /^\.tmp-(gone-)?snapshot-\d{16}$/;
 /** A new snapshot being built, or an old one on its way out. */
 const BUILDING = '.tmp-';
@@ -41,23 +43,29 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   list(): number[] {
-    return this.#names()
-      .map((name) => COMPLETE.exec(name)?.[1])
+    const seqs = this.#names()
+      .map((name) => LISTED.exec(name)?.[1])
       .filter((digits) => digits !== undefined)
-      .map(Number)
-      .sort((a, b) => b - a);
+      .map(Number);
+    return [...new Set(seqs)].sort((a, b) => b - a);
   }
 
   async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
     const name = nameOf(header.seq);
     const building = join(this.#dir, BUILDING + name);
     await rm(building, { recursive: true, force: true });
-    await mkdir(building, { mode: 0o700 });
-    await build(building, header, blocks);
-    await rm(join(building, 'lock.mdb'), { force: true });
-    syncPath(dataFileOf(building));
-    syncPath(building);
-    await this.#replace(building, name);
+    try {
+      await mkdir(building, { mode: 0o700 });
+      await build(building, header, blocks);
+      await rm(join(building, 'lock.mdb'), { force: true });
+      syncPath(dataFileOf(building));
+      syncPath(building);
+      await this.#replace(building, name);
+    } catch (error) {
+      // What filled the disk must not stay there: the next try has another name. The first error says more than one of this.
+      await rm(building, { recursive: true, force: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   readHeader(seq: number): SnapshotHeader {
@@ -80,22 +88,27 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   async remove(seq: number): Promise<void> {
-    const going = join(this.#dir, LEAVING + nameOf(seq));
-    await rm(going, { recursive: true, force: true });
-    try {
-      // Out of the list in one step: half a snapshot must never look like one.
-      await rename(join(this.#dir, nameOf(seq)), going);
-    } catch (error) {
-      if (isMissing(error)) return;
-      throw error;
+    const name = nameOf(seq);
+    const going = join(this.#dir, LEAVING + name);
+    // The place of a replaced one first: from there a sweep brings it back as soon as the snapshot itself is gone.
+    for (const relative of [REPLACED + name, BUILDING + name, name]) {
+      await rm(going, { recursive: true, force: true });
+      try {
+        // Out of the list in one step: half a snapshot must never look like one.
+        await rename(join(this.#dir, relative), going);
+      } catch (error) {
+        if (isMissing(error)) continue;
+        throw error;
+      }
+      syncPath(this.#dir);
     }
-    syncPath(this.#dir);
     await rm(going, { recursive: true, force: true });
   }
 
   async sweep(): Promise<void> {
-    const complete = new Set(this.list().map(nameOf));
-    for (const name of this.#names()) {
+    const names = this.#names();
+    const complete = new Set(names.filter((name) => COMPLETE.test(name)));
+    for (const name of names) {
       const path = join(this.#dir, name);
       const isReplaced = name.startsWith(REPLACED) && COMPLETE.test(name.slice(REPLACED.length));
       const replacedName = name.slice(REPLACED.length);
@@ -123,7 +136,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   #open(seq: number): Environment {
-    const folder = join(this.#dir, nameOf(seq));
+    const place = join(this.#dir, nameOf(seq));
+    const folder = existsSync(place) ? place : join(this.#dir, REPLACED + nameOf(seq));
     checkEnvironmentFile(dataFileOf(folder));
     return openEnvironment(folder, { readOnly: true });
   }

@@ -4,14 +4,20 @@
  */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ScrubDeferredError } from '../group/ports.js';
 import { limits } from '../limits.js';
-import { dataFileOf } from './environment-file.js';
+import { dataFileOf, lastZeroPage } from './environment-file.js';
 import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
 
 /** Commits what it is given in one transaction that only the folder's owner can make. */
 export type Commit = (write: () => Promise<boolean>) => Promise<void>;
 
-const READER_LOOK_MS = 5;
+/** How long readers of old pages are waited for, and how often they are looked at, in ms. */
+export interface ScrubTimes {
+  readonly scrubReaderWaitMs: number;
+  readonly scrubReaderLookMs: number;
+}
+
 /** Pages claimed at once where few or none are free: the file grows by little more than this. */
 const PIECE_PAGES_MIN = 2;
 /** About as many as the last two commits freed, which cannot be claimed yet: claiming for them would only make the file grow. */
@@ -21,14 +27,21 @@ const PASSES = 2;
 /** Pages that a commit frees can be used two commits later, once no reader stands before them. */
 const FIRST_CLAIMS = 2;
 
-/** Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. */
-export async function scrubFreePages(environment: LogEnvironment, commit: Commit): Promise<void> {
+/**
+ * Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. Rejects with
+ * `ScrubDeferredError` where a reader stays on old pages for too long.
+ */
+export async function scrubFreePages(
+  environment: LogEnvironment,
+  commit: Commit,
+  times: ScrubTimes = limits,
+): Promise<void> {
   await rewriteLeaves(environment, commit);
   for (let pass = 0; pass < PASSES; pass += 1) {
     const lastTxn = pageCountsOf(environment).lastTxn;
     await removeScrubPages(environment, commit);
     for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
-    await untilReadersPass(environment, lastTxn);
+    await untilReadersPass(environment, lastTxn, times);
     await claimAll(environment, commit);
     await removeScrubPages(environment, commit);
   }
@@ -63,19 +76,27 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
   }
 }
 
-/** Claims pages until LMDB had to take new ones from the end of the file, which is when no free one was left. */
+/**
+ * Claims pages until one of them is a new page from the end of the file, which is when no free one was left. That the file grew
+ * says nothing: a value of many pages makes it grow while single pages are free, and other commits run beside this.
+ */
 async function claimAll(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const file = dataFileOf(environment.path);
   const { lastPage: lastBefore, pageBytes } = pageCountsOf(environment);
-  const piecePagesMax = Math.floor(limits.turnBytes / pageBytes);
+  // A commit that a crash cut short leaves pages behind the last one, which growing overwrites.
+  const fileEnd = Math.max(lastBefore + 1, Math.ceil(statSync(file).size / pageBytes));
+  const piecePagesMax = Math.floor(limits.scrubPieceBytes / pageBytes);
   let claimed = FIRST_CLAIMS;
+  let firstPage = lastBefore + 1;
   for (;;) {
-    const { lastPage, freePages } = pageCountsOf(environment);
-    // A commit that a crash cut short leaves pages behind the last one, which growing overwrites.
-    const fileBytes = statSync(dataFileOf(environment.path)).size;
-    if (lastPage > lastBefore && fileBytes <= (lastPage + 1) * pageBytes) return;
+    const { freePages } = pageCountsOf(environment);
     const pages = Math.max(PIECE_PAGES_MIN, Math.min(freePages - RECENT_PAGES, piecePagesMax));
     await claimPages(environment, commit, claimed, pages);
     claimed += pages;
+    const { lastPage } = pageCountsOf(environment);
+    const newPage = lastZeroPage(file, { pageBytes, firstPage, lastPage });
+    if (newPage !== undefined && newPage >= fileEnd) return;
+    firstPage = lastPage + 1;
   }
 }
 
@@ -92,15 +113,17 @@ async function claimPages(environment: LogEnvironment, commit: Commit, first: nu
   });
 }
 
-/** Waits until no reader stands at or before the commit `txn`; readers are short, so a long wait is a fault. */
-async function untilReadersPass(environment: LogEnvironment, txn: number): Promise<void> {
+/** Waits until no reader stands at or before the commit `txn`; the node's own are short, those of other tools may not be. */
+async function untilReadersPass(environment: LogEnvironment, txn: number, times: ScrubTimes): Promise<void> {
   environment.root.readerCheck();
-  const looks = Math.ceil(limits.requestTimeoutMs / READER_LOOK_MS);
+  const looks = Math.ceil(times.scrubReaderWaitMs / times.scrubReaderLookMs);
   for (let look = 0; look < looks; look += 1) {
     if (oldestReaderTxn(environment.root.readerList()) > txn) return;
-    await delay(READER_LOOK_MS);
+    await delay(times.scrubReaderLookMs);
   }
-  throw new Error(`a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten`);
+  throw new ScrubDeferredError(
+    `a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten yet`,
+  );
 }
 
 /** Lines of `pid thread txn`, the last being `-` for a reader at rest. */

@@ -4,11 +4,10 @@
  */
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
-import type { RedactionWork } from '../group/actor.js';
 import type { VerifyReport } from '../group/api.js';
 import type { Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
-import type { RedactionPiece } from '../group/redaction.js';
+import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
 import type { WeightsComputed } from '../group/weights.js';
 import { limits } from '../limits.js';
 import { verifyInChild } from './verification.js';
@@ -40,6 +39,10 @@ export class PiscinaPool implements GroupPool {
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
     return run(this.#replica, 'snapshot', { upTo, epoch });
+  }
+
+  follow(upTo: number): Promise<void> {
+    return run(this.#replica, 'follow', upTo);
   }
 
   redact(work: RedactionWork): Promise<RedactionPiece> {

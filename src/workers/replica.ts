@@ -8,10 +8,9 @@ import { stateDigest } from '../core/digest.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import { gatherEvidence } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
-import type { RedactionWork } from '../group/actor.js';
 import type { SnapshotMade } from '../group/ports.js';
 import { type Follower, recover } from '../group/recovery.js';
-import { type RedactionPiece, redactPiece } from '../group/redaction.js';
+import { type RedactionPiece, type RedactionWork, redactPiece } from '../group/redaction.js';
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
@@ -28,16 +27,19 @@ let follower: Follower | null = null;
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
 /** The state at record `upTo`, or behind it where an earlier task went further. */
-function follow(upTo: number): Follower {
-  follower ??= recover(log, snapshots, salt, upTo)?.follower ?? null;
-  if (follower === null) throw new Error('replica: the log is empty');
-  follower.catchUp(log, upTo);
-  return follower;
+function catchUp(upTo: number): Follower {
+  const loaded = follower ?? recover(log, snapshots, salt, upTo)?.follower;
+  if (loaded === undefined) throw new Error('replica: the log is empty');
+  // Until it has caught up, what it holds may be half of a batch.
+  follower = null;
+  loaded.catchUp(log, upTo);
+  follower = loaded;
+  return loaded;
 }
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade> {
   const started = performance.now();
-  const { state, chain } = follow(task.upTo);
+  const { state, chain } = catchUp(task.upTo);
   const digest = stateDigest(state);
   const header = {
     version: SNAPSHOT_VERSION,
@@ -50,13 +52,17 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
   return { seq: state.lastSeq, digest, ms: performance.now() - started };
 }
 
-export function redact({ redaction, heads, upTo }: RedactionWork): RedactionPiece {
-  const { state } = follow(upTo);
-  return redactPiece(log, redaction, heads, (eventId) => state.tagOf(eventId));
+export function redact(work: RedactionWork): RedactionPiece {
+  const { state } = catchUp(work.upTo);
+  return redactPiece(log, work, (eventId) => state.tagOf(eventId));
+}
+
+export function follow(upTo: number): void {
+  catchUp(upTo);
 }
 
 export function weights(task: { readonly upTo: number; readonly at: number }): WeightsComputed {
-  const { state } = follow(task.upTo);
+  const { state } = catchUp(task.upTo);
   const { evidence, sample, facts, reported, shared } = gatherEvidence(state, task.at);
   const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
   return { basedOnSeq: state.lastSeq, computedAt: task.at, pi, tau, a, b, signals: { pairs, reported, shared } };

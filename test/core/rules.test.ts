@@ -121,7 +121,7 @@ test('a revoked peer leaves the pre-trusted and cannot come back', () => {
 
 function withdraw(given: Given, caller: number | null, eventSeq: number, now = t0) {
   const event = given.records[eventSeq - 1]!.record as EventAccepted;
-  const decision = decideWithdrawal(given.state, { caller, eventSeq, event, asOf: given.state.rewrites }, now);
+  const decision = decideWithdrawal(given.state, { caller, eventSeq, event, asOf: given.state.redacted }, now);
   if (decision === readAgain) throw new Error('stale');
   given.apply(decision.records, now);
   return codeOf(decision.outcome);
@@ -203,12 +203,22 @@ test('an erased subject is unknown at once; what only the operator may erase is 
   const asked = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0);
   given.apply(asked.records, t0);
   assert.ok(given.row('a') >= 0);
-  assert.is(given.state.pendingErasures.length, 1);
+  assert.is(given.state.pendingErasures.size, 1);
   const done = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a', -2), t0);
   given.apply(done.records, t0);
   assert.is(given.row('a'), -1);
-  assert.is(given.state.pendingErasures.length, 0);
+  assert.is(given.state.pendingErasures.size, 0);
   assert.is(codeOf(decideErasure(given.state, bounds, erasure('a'), t0).outcome), 'subject_not_found');
+});
+
+test('requests that wait for the operator are held once per player, and all are named to the erasure', () => {
+  const given = new Given().peers(1);
+  given.event(0, 'a');
+  const operator = { ...bounds, erasureMode: 'operator', erasureQuotaPerDay: 1000 } as const;
+  for (let i = 0; i < 100; i++) given.apply(decideErasure(given.state, operator, erasure('a'), t0).records, t0);
+  assert.is(given.state.pendingErasures.size, 1);
+  given.apply(decideErasure(given.state, operator, erasure('a', -2), t0).records, t0);
+  assert.is([...given.state.erasures.values()][0]!.heads.length, 101);
 });
 
 test('an event that was erased cannot be withdrawn, even where the log still shows it', () => {

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decidePeerStatus } from '../../src/core/decide-peer.js';
+import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { explanationOf, momentOf, trustOf, verdictOf } from '../../src/core/score.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 
@@ -90,6 +91,31 @@ test('evidence stays finite over fifty years of half-lives of one day', () => {
   }
   const at = t0 + 49 * 365 * dayMs;
   near(scoreAt(given, 'a', at).confidence, 1 / 7);
+});
+
+// Found by review: a clock that jumped ahead and back made sums infinite or scores NaN.
+test('a clock that jumps twenty years ahead and back leaves every score finite and the truth of now in force', () => {
+  for (const halfLife of [0, 1, 7, 30]) {
+    const given = new Given(halfLife).peers(2);
+    const jumped = t0 + 7305 * dayMs;
+    given.event(0, 'a');
+    given.event(0, 'b', { timestamp: t0 }, jumped);
+    given.event(0, 'c', { timestamp: jumped }, jumped);
+    given.apply(decideHalfLife(given.state, 14, t0 + dayMs).records, t0 + dayMs);
+    for (let i = 0; i < 20; i++) given.event(1, 'd', { timestamp: t0 + dayMs }, t0 + dayMs);
+    for (const player of ['a', 'b', 'c', 'd']) {
+      const { score, confidence } = scoreAt(given, player, t0 + dayMs);
+      assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${player} at half-life ${halfLife}`);
+    }
+    if (halfLife === 30) assert.ok(scoreAt(given, 'd', t0 + dayMs).score < 45);
+  }
+});
+
+test('an event that arrives while the clock is ahead keeps its true time, and later ones count beside it', () => {
+  const given = new Given(30).peers(2);
+  given.event(0, 'a', { timestamp: t0 }, t0 + 7305 * dayMs);
+  for (let i = 0; i < 40; i++) given.event(1, 'a');
+  assert.ok(scoreAt(given, 'a').score < 45);
 });
 
 test('the evidence of a revoked peer counts for nothing, that of a suspended one stays', () => {

@@ -21,7 +21,7 @@ function lived(seed: number, steps: number): Given {
     if (choice === 0 && seqs.length > 0) {
       const eventSeq = random.pick(seqs);
       const event = given.records[eventSeq - 1]!.record as EventAccepted;
-      const command = { caller: event.peer, eventSeq, event, asOf: given.state.rewrites };
+      const command = { caller: event.peer, eventSeq, event, asOf: given.state.redacted };
       const decision = decideWithdrawal(given.state, command, now);
       if (decision !== readAgain) given.apply(decision.records, now);
     } else if (choice === 1) {

@@ -29,6 +29,8 @@ export class Machine {
   /** Effects to carry out before the crash. */
   life = Number.POSITIVE_INFINITY;
   #writer!: MemoryLogWriter;
+  /** What replaced batches left in the store's free space, until a scrub. */
+  readonly #freed: Uint8Array[] = [];
   #waiting: Effect<string>[] = [];
 
   private constructor(log: MemoryLog, bounds: GroupBounds) {
@@ -101,6 +103,7 @@ export class Machine {
         this.answers.set(effect.token, effect.answer);
         return;
       case 'commit':
+        for (const { firstSeq } of effect.rewrites) this.#freed.push(this.log.at(firstSeq)!.bytes);
         await this.#writer.append(effect.batch, effect.rewrites);
         this.#waiting.push(...this.actor.committed());
         return;
@@ -109,12 +112,12 @@ export class Machine {
         this.#waiting.push(...this.actor.snapshotsDropped());
         return;
       case 'redact': {
-        const { redaction, heads } = effect.work;
-        this.actor.redacted(redactPiece(this.log, redaction, heads, (id) => this.actor.state.tagOf(id)));
+        this.actor.redacted(redactPiece(this.log, effect.work, (id) => this.actor.state.tagOf(id)));
         return;
       }
       case 'scrub':
-        this.#waiting.push(...this.actor.scrubbed());
+        this.#freed.length = 0;
+        this.actor.scrubbed();
         return;
       case 'decided':
         return;
@@ -127,6 +130,6 @@ export class Machine {
     const blocks = this.snapshots
       .list()
       .flatMap((seq) => [...this.snapshots.readBlocks(seq)].map(({ bytes }) => bytes));
-    return Buffer.concat([...log, ...blocks]);
+    return Buffer.concat([...log, ...blocks, ...this.#freed]);
   }
 }

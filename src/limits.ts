@@ -68,16 +68,16 @@ export const limits = {
   /** Log records that one piece of an erasure rewrites, between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
-  /** Free pages that one commit of a scrub claims, in bytes. */
-  scrubPieceBytes: 4 * MiB,
-  scrubReaderLookMs: 5,
-  /** A reader that stays on old pages for longer, such as a copying tool, puts the scrub off. */
-  scrubReaderWaitMs: 8_000,
   redactionPieceBytes: 4 * MiB,
   /** Withdrawn events that one series of pieces takes out of the log. */
   redactionWithdrawals: 1_024,
   /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
+  /** Free pages that one commit of a scrub claims, in bytes. */
+  scrubPieceBytes: 4 * MiB,
+  scrubReaderLookMs: 5,
+  /** A reader that stays on old pages for longer, such as a copying tool, puts the scrub off. */
+  scrubReaderWaitMs: 8_000,
 
   // Actor
   mailboxCommands: 65_536,

@@ -203,6 +203,8 @@ export interface GroupOperations {
     peerId: string,
     by: string,
   ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>>;
+  /** Subject hashes (hex) whose erasure waits for the operator. */
+  pendingErasures(): readonly string[];
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
   auditTail(count: number): Promise<Outcome<AuditPage>>;

@@ -183,6 +183,10 @@ export class Group extends GroupReads implements GroupApi {
     return answer.ok ? granted({ preTrusted: this.preTrusted() }) : answer;
   }
 
+  pendingErasures(): readonly string[] {
+    return [...this.running.state.pendingErasures.keys()];
+  }
+
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>> {
     return this.#erase(OPERATOR, by, subject);
   }

@@ -31,7 +31,10 @@ const statusGauges: Readonly<
   ptf_ready: { help: 'Whether the group takes commands (1) or not (0).', read: ({ ready }) => (ready ? 1 : 0) },
   ptf_peers: { help: 'Registered peers, whatever their status.', read: ({ counts }) => counts.peers },
   ptf_players: { help: 'Players with events.', read: ({ counts }) => counts.players },
-  ptf_events: { help: 'Events held.', read: ({ counts }) => counts.events },
+  ptf_events: {
+    help: 'Events ever accepted, withdrawn and erased ones included.',
+    read: ({ counts }) => counts.events,
+  },
   ptf_pre_trusted_peers: { help: 'Pre-trusted peers.', read: ({ preTrusted }) => preTrusted.length },
   ptf_log_last_seq: { help: 'Newest durable record of the log.', read: ({ lastSeq }) => lastSeq },
   ptf_weights_based_on_seq: {

@@ -136,6 +136,8 @@ export function answersOf(group: GroupApi): Answers {
       return mapped(outcome, ({ preTrusted }) => preTrustValue(preTrusted));
     },
 
+    'erase-pending': () => granted({ data: group.pendingErasures() }),
+
     async erase(request) {
       const subjectHash = request.subject_hash.toLowerCase();
       const outcome = await group.confirmErasure(Buffer.from(subjectHash, 'hex'), actorOf(request));

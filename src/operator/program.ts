@@ -204,11 +204,16 @@ function addPreTrust(program: Command, { ask, done }: Session): void {
 
 function addErase(program: Command, { ask, done }: Session): void {
   signed(program.command('erase'))
-    .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
+    .argument('[hash]', 'subject hash, 64 hexadecimal characters', parseHash)
+    .option('--pending', 'list the players whose erasure waits for the operator')
     .description('erase all that is stored of a player; confirms what peers asked for in operator mode')
-    .addHelpText('after', examples(`erase ${'5f'.repeat(32)}`))
-    .action(async (hash: string, { by }: Signed) => {
-      done(show.showErasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
+    .addHelpText('after', examples('erase --pending', `erase ${'5f'.repeat(32)}`))
+    .action(async (hash: string | undefined, { by, pending }: Signed & { readonly pending?: true }) => {
+      if ((hash === undefined) === (pending === undefined)) {
+        throw new OperatorError('wrong_usage', 'write a subject hash, or --pending', 2);
+      }
+      if (hash === undefined) done(show.showPendingErasures(await ask('erase-pending', {})));
+      else done(show.showErasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
     });
 }
 

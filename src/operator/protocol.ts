@@ -25,6 +25,7 @@ export interface Requests {
   readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
   readonly 'pretrust-list': Readonly<Record<string, never>>;
   readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
+  readonly 'erase-pending': Readonly<Record<string, never>>;
   readonly erase: Signed & { readonly subject_hash: string };
   readonly 'audit-tail': { readonly count: number };
   /** Entries with a sequence number above `after`. */
@@ -115,6 +116,7 @@ export interface Values {
   readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
   readonly 'pretrust-list': PreTrustValue;
   readonly 'pretrust-change': PreTrustValue;
+  readonly 'erase-pending': { readonly data: readonly string[] };
   readonly erase: {
     readonly subject_hash: string;
     readonly status: 'erased' | 'pending';
@@ -163,6 +165,7 @@ const schemas: Readonly<Record<CommandName, object>> = {
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
+  'erase-pending': shape({}),
   erase: shape({ subject_hash: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' }, by }, ['by']),
   'audit-tail': shape({ count: count(1, limits.pageMax) }),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),

@@ -43,8 +43,8 @@ export function showStatus(value: StatusValue): Shown {
 }
 
 /** What an operator should look into about a peer, in a few words. */
-function remarkOf({ signals }: ListedPeerValue): string {
-  if (signals === null || signals.players === 0) return '';
+function remarkOf({ signals }: ListedPeerValue, isAlone: boolean): string {
+  if (signals === null || signals.players === 0 || isAlone) return '';
   if (signals.shared_players === 0) return 'shares no player: another salt?';
   const partners = signals.discounted_with.length;
   return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
@@ -52,6 +52,7 @@ function remarkOf({ signals }: ListedPeerValue): string {
 
 export function showPeers(data: readonly ListedPeerValue[]): Shown {
   const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games', 'remark'];
+  const reporting = data.filter(({ signals }) => (signals?.players ?? 0) > 0).length;
   const rows = data.map((peer) => [
     peer.peer_id,
     peer.status,
@@ -61,7 +62,7 @@ export function showPeers(data: readonly ListedPeerValue[]): Shown {
     peer.registered_at,
     peer.peer_name,
     peer.game_ids.join(','),
-    remarkOf(peer),
+    remarkOf(peer, reporting < 2),
   ]);
   return { value: { data }, lines: (width) => (rows.length === 0 ? ['no peers'] : table(rows, width, heads)) };
 }
@@ -100,6 +101,10 @@ export function showPreTrust(value: PreTrustValue): Shown {
         ? ['no pre-trusted peers']
         : [...table(rows, width, ['peer', 'status', 'name']), ...(many ? [note] : [])],
   };
+}
+
+export function showPendingErasures({ data }: Values['erase-pending']): Shown {
+  return { value: { data }, lines: () => (data.length === 0 ? ['no erasure waits'] : data) };
 }
 
 export function showErasure(value: Values['erase']): Shown {

@@ -71,6 +71,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     setPeerStatus: unused,
     rotateKey: unused,
     preTrust: unused,
+    pendingErasures: unused,
     confirmErasure: unused,
     auditTail: unused,
     verify: unused,

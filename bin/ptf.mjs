@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+// The `ptf` that npm links. It stands in the repository, since npm remembers a command that was not there when it first looked.
+import { existsSync } from 'node:fs';
+
+const entry = new URL('../dist/ptf.js', import.meta.url);
+if (!existsSync(entry)) {
+  console.error('ptf: not built yet; run `npm run build` first');
+  process.exit(1);
+}
+await import(entry.href);

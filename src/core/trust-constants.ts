@@ -1,6 +1,7 @@
 /**
  * Every number of the scoring page, once: what a score read and the peer-trust computation use.
- * Published scores depend on all of them; changing one is a decision with figures from the quality bench.
+ * Published scores depend on all of them; changing one is a decision with figures from the quality bench. Where such a
+ * decision left the scoring page's number, `referenceConstants` keeps it.
  */
 
 export const trustConstants = {
@@ -43,8 +44,10 @@ export const trustConstants = {
   fullAgreement: 0.2,
   /** Least product of squared spreads, only against a division by zero. */
   spreadProductMin: 1e-12,
-  /** Shared players that pull a pair's agreement half-way to 0. */
-  agreementPrior: 3,
+  /** Shared players that pull a pair's correlation half-way to 0, before it is held against `fullAgreement`. */
+  correlationPrior: 20,
+  /** Shared players that pull a pair's agreement half-way to 0, after that; 0 since `correlationPrior` does it. */
+  agreementPrior: 0,
   /** Shared players with which one pair counts, at most. */
   sharedMax: 30,
   /** What a pair that is not two-sided counts, as a part of one that is. */
@@ -56,8 +59,10 @@ export const trustConstants = {
   reputationPrior: 0.25,
   /** The part of the median reputation that opens the gate fully. */
   fullGatePart: 0.5,
+  /** The gate from which on a peer vouches for others; from there in proportion up to a full gate. */
+  vouchesFrom: 0.5,
   /** The least reference in a group with pre-trusted peers, and in one without (there only against a division by zero). */
-  gateReferenceMinPreTrusted: 0.05,
+  gateReferenceMinPreTrusted: 0.3,
   gateReferenceMin: 1e-9,
   gateRoundsMax: 30,
   /** Largest change of a gate at which the rounds end. */
@@ -74,18 +79,28 @@ export const trustConstants = {
   /** Peers with votes from which an uncorroborated vote counts at all. */
   corroboratedPeersMin: 3,
   /** A vote counts (R + floor) / (R + half) by the corroborating mass R of the other peers on that player. */
-  corroborationFloor: 0.1,
+  corroborationFloor: 0.15,
   corroborationHalf: 0.5,
-  /** The prior log-odds of a peer, and the votes it is worth. */
+  /** Mass of votes on one player up to which they do not count as repeating each other while peers are judged. */
+  repeatsFrom: 2,
+  /** The prior log-odds of a peer, and the votes it is worth: for one that votes both ways, and for one that does not. */
   priorLogOdds: 1.4,
-  priorVotes: 8,
+  priorVotes: 16,
+  priorVotesOneWay: 8,
   priorLogOddsPreTrusted: 2.2,
   priorVotesPreTrusted: 20,
+  /** How far the prior of a peer that votes both ways follows what the group's peers are like together. */
+  groupPriorPart: 0.5,
+  /** Votes at the prior log-odds that the group's own rates start from, and votes with which one peer counts in them, at most. */
+  groupPriorVotes: 20,
+  groupVotesMax: 100,
   /** Bounds of A and B, and the floor of a pre-trusted peer's. */
   logOddsMax: 3.5,
   logOddsMinPreTrusted: 1.4,
   /** Votes on the rarer side at which both ways of measuring a peer count alike. */
   twoSidedVotes: 3,
+  /** What a bad vote of a peer that votes both ways tells beyond its fitted log-odds, as a part of them. */
+  badVoteGain: 0.15,
   precisionMin: 0.001,
   precisionMax: 0.999,
   /** Share of bad players: start, prior with its weight, bounds. */
@@ -108,3 +123,20 @@ export const trustConstants = {
   /** Pairs handed to operators, at most. */
   pairsReportedMax: 100,
 } as const;
+
+/** The numbers by name, for a computation that is given others. */
+export type TrustConstants = { readonly [name in keyof typeof trustConstants]: number };
+
+/** The scoring page's own numbers, which its reference implementation is reproduced with. */
+export const referenceConstants: TrustConstants = {
+  ...trustConstants,
+  correlationPrior: 0,
+  agreementPrior: 3,
+  vouchesFrom: 0,
+  gateReferenceMinPreTrusted: 0.05,
+  corroborationFloor: 0.1,
+  repeatsFrom: 1,
+  priorVotes: 8,
+  groupPriorPart: 0,
+  badVoteGain: 0,
+};

@@ -3,10 +3,8 @@
  * of bad players (scoring page, "Peer trust, stage 2"). A fixed number of rounds over all votes.
  */
 import { damping, logit, saturate, sigmoid, unit } from '../evidence.js';
-import { trustConstants } from '../trust-constants.js';
+import type { TrustConstants } from '../trust-constants.js';
 import type { Votes } from './votes.js';
-
-const c = trustConstants;
 
 export interface LogOdds {
   readonly a: Float64Array;
@@ -16,28 +14,22 @@ export interface LogOdds {
 }
 
 /** `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
-export function fitLogOdds(votes: Votes, tau: Float64Array, preTrusted: Uint8Array): LogOdds {
-  const weighed = weigh(votes, tau);
+export function fitLogOdds(votes: Votes, tau: Float64Array, preTrusted: Uint8Array, c: TrustConstants): LogOdds {
+  const weighed = weigh(votes, tau, c);
   const a = new Float64Array(votes.peers).fill(c.priorLogOdds);
   const b = new Float64Array(votes.peers).fill(c.priorLogOdds);
   let pi: number = c.badShareStart;
   for (let round = 0; round < c.rounds; round++) {
-    const judged = judge(votes, weighed, a, b, pi);
+    const judged = judge(votes, weighed, a, b, pi, c);
     pi = judged.pi;
-    for (let j = 0; j < votes.peers; j++) {
-      const odds = peerLogOdds(
-        judged.bad[j]!,
-        judged.hits[j]!,
-        weighed.nb[j]!,
-        weighed.ng[j]!,
-        pi,
-        preTrusted[j] === 1,
-      );
+    const group = groupRates(judged.records, tau, c);
+    judged.records.forEach((record, j) => {
+      const odds = peerLogOdds(record, group, pi, preTrusted[j] === 1, c);
       a[j] = odds.a;
       b[j] = odds.b;
-    }
+    });
   }
-  return { a, b, pi };
+  return { a: a.map((fitted, j) => sharpened(fitted, weighed.nb[j]!, weighed.ng[j]!, c)), b, pi };
 }
 
 /** What stays the same in every round. */
@@ -55,7 +47,7 @@ interface Weighed {
   readonly piMax: number;
 }
 
-function weigh(votes: Votes, tau: Float64Array): Weighed {
+function weigh(votes: Votes, tau: Float64Array, c: TrustConstants): Weighed {
   const { peers, players, offsets, peer, mass, x } = votes;
   const pull = new Float64Array(peer.length);
   const told = new Float64Array(peer.length);
@@ -68,7 +60,7 @@ function weigh(votes: Votes, tau: Float64Array): Weighed {
     const end = offsets[i + 1]!;
     let sum = 0;
     for (let e = offsets[i]!; e < end; e++) sum += tau[peer[e]!]! * unit(mass[e]!);
-    const perDeff = 1 / damping(sum);
+    const perDeff = 1 / damping(sum / c.repeatsFrom);
     known[i] = sum / (sum + 1);
     for (let e = offsets[i]!; e < end; e++) {
       const j = peer[e]!;
@@ -81,11 +73,11 @@ function weigh(votes: Votes, tau: Float64Array): Weighed {
       ng[j]! += om * (1 - x[e]!);
     }
   }
-  return { pull, told, known, nb, ng, piMax: ceiling(votes, tau) };
+  return { pull, told, known, nb, ng, piMax: ceiling(votes, tau, c) };
 }
 
 /** `pimax = clip(G / (B + G) + .25, .2, .6)`, B and G the gated masses. */
-function ceiling({ peers, volume, badVolume }: Votes, tau: Float64Array): number {
+function ceiling({ peers, volume, badVolume }: Votes, tau: Float64Array, c: TrustConstants): number {
   let bad = 0;
   let good = 0;
   for (let j = 0; j < peers; j++) {
@@ -96,16 +88,33 @@ function ceiling({ peers, volume, badVolume }: Votes, tau: Float64Array): number
   return Math.min(c.badShareCeilingMax, Math.max(c.badShareCeilingMin, share + c.badShareMargin));
 }
 
+/** What the players' states say of one peer's votes in one round, in votes by `om`. */
+interface PeerRecord {
+  /** `pos = sum om q` and `neg = sum om (1 - q)`: on bad and on good players. */
+  readonly pos: number;
+  readonly neg: number;
+  /** `pb = sum om x q` and `ok = sum om (1 - x)(1 - q)`: of these the right ones. */
+  readonly pb: number;
+  readonly ok: number;
+  /** `nb = sum om x` and `ng = sum om (1 - x)`: bad and good votes. */
+  readonly nb: number;
+  readonly ng: number;
+}
+
 interface Judged {
-  /** Per peer `pos = sum om q`. */
-  readonly bad: Float64Array;
-  /** Per peer `pb = sum om x q`. */
-  readonly hits: Float64Array;
+  readonly records: readonly PeerRecord[];
   readonly pi: number;
 }
 
 /** One round over all votes: every player's `q = sigmoid(logit pi + L)`, and what it says of its peers. */
-function judge(votes: Votes, weighed: Weighed, a: Float64Array, b: Float64Array, piBefore: number): Judged {
+function judge(
+  votes: Votes,
+  weighed: Weighed,
+  a: Float64Array,
+  b: Float64Array,
+  piBefore: number,
+  c: TrustConstants,
+): Judged {
   const { peers, players, offsets, peer, x } = votes;
   const { pull, told, known } = weighed;
   const prior = logit(piBefore);
@@ -132,43 +141,83 @@ function judge(votes: Votes, weighed: Weighed, a: Float64Array, b: Float64Array,
     }
   }
   const pi = (badSum + c.badSharePriorMass * c.badSharePrior) / (knownSum + c.badSharePriorMass);
-  return { bad, hits, pi: Math.min(weighed.piMax, Math.max(c.badShareMin, pi)) };
+  const records = Array.from(bad, (pos, j) => recordOf(pos, hits[j]!, weighed.nb[j]!, weighed.ng[j]!));
+  return { records, pi: Math.min(weighed.piMax, Math.max(c.badShareMin, pi)) };
+}
+
+/** om (1-x)(1-q) and om (1-q) need no sums of their own: om x + om (1-x) = om. */
+function recordOf(pos: number, pb: number, nb: number, ng: number): PeerRecord {
+  return { pos, neg: Math.max(0, nb + ng - pos), pb, ok: Math.max(0, ng - pos + pb), nb, ng };
+}
+
+/** Log-odds that a vote of the group's peers is right, on a bad player and on a good one. */
+interface GroupRates {
+  readonly onBad: number;
+  readonly onGood: number;
+}
+
+/** Over peers by their gates; a peer with many votes counts as one with `groupVotesMax`. */
+function groupRates(records: readonly PeerRecord[], tau: Float64Array, c: TrustConstants): GroupRates {
+  const prior = c.groupPriorVotes * sigmoid(c.priorLogOdds);
+  let pb = prior;
+  let ok = prior;
+  let pos = c.groupPriorVotes;
+  let neg = c.groupPriorVotes;
+  records.forEach((record, j) => {
+    const part = tau[j]! * Math.min(1, c.groupVotesMax / Math.max(c.massMin, record.nb + record.ng));
+    pb += part * record.pb;
+    ok += part * record.ok;
+    pos += part * record.pos;
+    neg += part * record.neg;
+  });
+  return { onBad: logit(pb / pos), onGood: logit(ok / neg) };
 }
 
 /**
- * A and B of one peer from its sums: from how it hits bad and good players (s, c) for a peer that votes both ways,
- * towards how often its votes are right (ppv, npv) for one that only ever votes one way.
+ * A and B of one peer from its record: from how it hits bad and good players (s, c) for a peer that votes both ways,
+ * towards how often its votes are right (ppv, npv) for one that only ever votes one way. The prior of s and c leans
+ * towards the group's rates: a peer sees few bad players, and what its group is like tells more than a fixed number.
  */
 function peerLogOdds(
-  pos: number,
-  pb: number,
-  nb: number,
-  ng: number,
+  { pos, neg, pb, ok, nb, ng }: PeerRecord,
+  group: GroupRates,
   pi: number,
   preTrusted: boolean,
+  c: TrustConstants,
 ): { a: number; b: number } {
   const k = preTrusted ? c.priorVotesPreTrusted : c.priorVotes;
+  const k1 = preTrusted ? c.priorVotesPreTrusted : c.priorVotesOneWay;
   const a0 = preTrusted ? c.priorLogOddsPreTrusted : c.priorLogOdds;
-  // om (1-x)(1-q) and om (1-q) need no sums of their own: om x + om (1-x) = om.
-  const ok = Math.max(0, ng - pos + pb);
-  const neg = Math.max(0, nb + ng - pos);
-  const prior = k * sigmoid(a0);
-  const hitsBad = (prior + pb) / (k + pos);
-  const hitsGood = (prior + ok) / (k + neg);
-  const ppv = precision((k * sigmoid(a0 + logit(pi)) + pb) / (k + nb));
-  const npv = precision((k * sigmoid(a0 - logit(pi)) + ok) / (k + ng));
-  const two = Math.min(nb, ng);
-  const z = two / (two + c.twoSidedVotes);
+  const priorRate = (ofGroup: number) => sigmoid(a0 + c.groupPriorPart * (ofGroup - a0));
+  const hitsBad = (k * priorRate(group.onBad) + pb) / (k + pos);
+  const hitsGood = (k * priorRate(group.onGood) + ok) / (k + neg);
+  const ppv = precision((k1 * sigmoid(a0 + logit(pi)) + pb) / (k1 + nb), c);
+  const npv = precision((k1 * sigmoid(a0 - logit(pi)) + ok) / (k1 + ng), c);
+  const z = twoSided(nb, ng, c);
   const a = z * Math.log(hitsBad / (1 - hitsGood)) + (1 - z) * (logit(ppv) - logit(pi));
   const b = z * Math.log(hitsGood / (1 - hitsBad)) + (1 - z) * (logit(npv) + logit(pi));
-  return { a: bounded(a, preTrusted), b: bounded(b, preTrusted) };
+  return { a: bounded(a, preTrusted, c), b: bounded(b, preTrusted, c) };
 }
 
-function precision(p: number): number {
+/** `z`, in [0, 1): 0 for a peer that only ever votes one way. */
+function twoSided(nb: number, ng: number, c: TrustConstants): number {
+  const two = Math.min(nb, ng);
+  return two / (two + c.twoSidedVotes);
+}
+
+/**
+ * After the last round, never within: fed back it would confirm itself. Mixed votes and players in doubt blur the rate
+ * of bad votes on good players, which is small, more than any other, so that A comes out low.
+ */
+function sharpened(a: number, nb: number, ng: number, c: TrustConstants): number {
+  return Math.min(c.logOddsMax, a * (1 + c.badVoteGain * twoSided(nb, ng, c)));
+}
+
+function precision(p: number, c: TrustConstants): number {
   return Math.min(c.precisionMax, Math.max(c.precisionMin, p));
 }
 
 /** Never inverted: a known liar could otherwise whitewash friends by reporting them. */
-function bounded(logOdds: number, preTrusted: boolean): number {
+function bounded(logOdds: number, preTrusted: boolean, c: TrustConstants): number {
   return Math.min(c.logOddsMax, Math.max(preTrusted ? c.logOddsMinPreTrusted : 0, logOdds));
 }

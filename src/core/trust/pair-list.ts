@@ -2,9 +2,7 @@
  * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what
  * that counts (scoring page, stage 1). Bounded: a crowd of peers on one player must not fill the memory with pairs.
  */
-import { trustConstants } from '../trust-constants.js';
-
-const { agreementPrior, fullAgreement, oneSidedPart, sharedMax, spreadProductMin, twoSidedSpread } = trustConstants;
+import type { TrustConstants } from '../trust-constants.js';
 
 /** Pairs that share at least one player, each once, ordered by `first`, then `second`; `first < second`. */
 export interface Pairs {
@@ -39,12 +37,12 @@ export class PairList implements Pairs {
   #sharedMin = 1;
   readonly #centres: Centres;
   readonly #preTrusted: Uint8Array;
-  readonly #pairsMax: number;
+  readonly #constants: TrustConstants;
 
-  constructor(centres: Centres, preTrusted: Uint8Array, pairsMax: number) {
+  constructor(centres: Centres, preTrusted: Uint8Array, constants: TrustConstants) {
     this.#centres = centres;
     this.#preTrusted = preTrusted;
-    this.#pairsMax = pairsMax;
+    this.#constants = constants;
   }
 
   /**
@@ -54,18 +52,20 @@ export class PairList implements Pairs {
   add(j: number, k: number, sums: Float64Array, at: number): void {
     const n = sums[at]!;
     if (n === 0 || !this.#keeps(j, k, n)) return;
+    const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
-    let r = uv / Math.sqrt(Math.max(uu * vv, spreadProductMin));
+    let r = uv / Math.sqrt(Math.max(uu * vv, c.spreadProductMin));
     // The same around each peer's own mean: v_j = u_j - (mu_j - mu), so these sums follow from the six.
     const dj = own[j]! - mu;
     const dk = own[k]! - mu;
     const spread = (uu - 2 * dj * u + n * dj * dj) * (vv - 2 * dk * v + n * dk * dk);
-    const d2 = Math.sqrt(Math.max(spread, spreadProductMin));
-    const twoSided = d2 > twoSidedSpread * n;
+    const d2 = Math.sqrt(Math.max(spread, c.spreadProductMin));
+    const twoSided = d2 > c.twoSidedSpread * n;
     if (twoSided) r = Math.min(r, (uv - dk * u - dj * v + n * dj * dk) / d2);
-    const agreement = (Math.min(1, Math.max(-1, r / fullAgreement)) * n) / (n + agreementPrior);
-    this.#append(j, k, n, agreement, Math.min(n, sharedMax) * (twoSided ? 1 : oneSidedPart));
+    const likely = r * (n / (n + c.correlationPrior));
+    const agreement = (Math.min(1, Math.max(-1, likely / c.fullAgreement)) * n) / (n + c.agreementPrior);
+    this.#append(j, k, n, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
   }
 
   #keeps(j: number, k: number, shared: number): boolean {
@@ -73,7 +73,7 @@ export class PairList implements Pairs {
   }
 
   #append(j: number, k: number, shared: number, agreement: number, weight: number): void {
-    if (this.count === this.#pairsMax) {
+    if (this.count === this.#constants.pairsMax) {
       this.#thin();
       if (!this.#keeps(j, k, shared)) return;
     }
@@ -88,7 +88,7 @@ export class PairList implements Pairs {
 
   /** Doubles the players that a pair must share until some pairs have gone. */
   #thin(): void {
-    while (this.count === this.#pairsMax) {
+    while (this.count === this.#constants.pairsMax) {
       this.#sharedMin *= 2;
       if (this.#sharedMin > 2 ** 32) throw new Error('more pairs with pre-trusted peers than pairs can be kept');
       this.#drop();

@@ -2,11 +2,9 @@
  * Gathers the sums over the players that two peers both reported, for every two peers, in one pass (scoring page,
  * stage 1). What the sums say is worked out at once in `pair-list.ts`, so that they need not be kept.
  */
-import { trustConstants } from '../trust-constants.js';
+import type { TrustConstants } from '../trust-constants.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import type { Votes } from './votes.js';
-
-const { densePeersMax } = trustConstants;
 
 /**
  * Per pair (j, k), adjacent in memory, with `u = x - mu`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2.
@@ -15,9 +13,9 @@ const { densePeersMax } = trustConstants;
 const STRIDE = 8;
 
 /** The pairs of peers with votes on a player in common. `preTrusted`: one byte per peer. */
-export function gatherPairs(votes: Votes, centres: Centres, preTrusted: Uint8Array): Pairs {
-  const list = new PairList(centres, preTrusted, trustConstants.pairsMax);
-  if (votes.peers <= densePeersMax) gatherDense(votes, centres.mu, list);
+export function gatherPairs(votes: Votes, centres: Centres, preTrusted: Uint8Array, constants: TrustConstants): Pairs {
+  const list = new PairList(centres, preTrusted, constants);
+  if (votes.peers <= constants.densePeersMax) gatherDense(votes, centres.mu, list);
   else gatherSparse(votes, centres.mu, list);
   return list;
 }

@@ -2,14 +2,12 @@
  * The trust of every peer of a group, from all evidence: one pure function, the same bits for the same input.
  * Its results are recorded and never computed again in replay.
  */
-import { trustConstants } from '../trust-constants.js';
+import { type TrustConstants, trustConstants } from '../trust-constants.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import { openGates } from './gate.js';
 import { fitLogOdds } from './log-odds.js';
 import type { Pairs } from './pair-list.js';
 import { readVotes } from './votes.js';
-
-const { pairsReportedMax, weightReference } = trustConstants;
 
 /** Two peers that agree with each other while the group trusts neither fully. */
 export interface DiscountedPair {
@@ -37,19 +35,27 @@ export interface PeerTrust {
   readonly pairs: readonly DiscountedPair[];
 }
 
-/** `sample`: players to fit log-odds on in a group of very many; the gate always sees all. */
-export function computePeerTrust(evidence: EvidenceColumns, facts: PeerFacts, sample = evidence): PeerTrust {
+/**
+ * `sample`: players to fit log-odds on in a group of very many; the gate always sees all. `constants`: others than a
+ * node's own serve to reproduce the reference.
+ */
+export function computePeerTrust(
+  evidence: EvidenceColumns,
+  facts: PeerFacts,
+  sample = evidence,
+  constants: TrustConstants = trustConstants,
+): PeerTrust {
   const votes = readVotes(evidence, facts);
   const judged = sample === evidence ? votes : readVotes(sample, facts);
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
-  const gate = openGates(votes, preTrusted);
-  const odds = fitLogOdds(judged, gate.tau, preTrusted);
+  const gate = openGates(votes, preTrusted, constants);
+  const odds = fitLogOdds(judged, gate.tau, preTrusted, constants);
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   const tau = counted(gate.tau);
   const a = counted(odds.a);
   const b = counted(odds.b);
-  const weight = tau.map((t, j) => Math.min(1, (t * (a[j]! + b[j]!)) / (2 * weightReference)));
-  return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau) };
+  const weight = tau.map((t, j) => Math.min(1, (t * (a[j]! + b[j]!)) / (2 * constants.weightReference)));
+  return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau, constants) };
 }
 
 interface Candidate {
@@ -57,20 +63,28 @@ interface Candidate {
   readonly strength: number;
 }
 
-/** Ordered by `w a (1 - max tau)`, ties by peer number. Millions of pairs may qualify: only a few are held at a time. */
-function discountedPairs(pairs: Pairs, tau: Float64Array): DiscountedPair[] {
+/**
+ * Ordered by `w a (1 - max tau)`, the more the more players are shared, ties by peer number. Millions of pairs may
+ * qualify: only a few are held at a time.
+ */
+function discountedPairs(
+  pairs: Pairs,
+  tau: Float64Array,
+  { correlationPrior, pairsReportedMax }: TrustConstants,
+): DiscountedPair[] {
   let found: Candidate[] = [];
   let floor = 0;
   for (let pair = 0; pair < pairs.count; pair++) {
     const gate = Math.max(tau[pairs.first[pair]!]!, tau[pairs.second[pair]!]!);
-    const strength = pairs.weight[pair]! * pairs.agreement[pair]! * (1 - gate);
+    const n = pairs.shared[pair]!;
+    const strength = (pairs.weight[pair]! * pairs.agreement[pair]! * (1 - gate) * n) / (n + correlationPrior);
     if (strength <= floor) continue;
     found.push({ pair, strength });
     if (found.length < 4 * pairsReportedMax) continue;
-    found = strongest(found);
+    found = strongest(found, pairsReportedMax);
     floor = found.at(-1)!.strength;
   }
-  return strongest(found).map(({ pair }) => ({
+  return strongest(found, pairsReportedMax).map(({ pair }) => ({
     first: pairs.first[pair]!,
     second: pairs.second[pair]!,
     shared: pairs.shared[pair]!,
@@ -78,6 +92,6 @@ function discountedPairs(pairs: Pairs, tau: Float64Array): DiscountedPair[] {
   }));
 }
 
-function strongest(found: readonly Candidate[]): Candidate[] {
-  return found.toSorted((p, q) => q.strength - p.strength || p.pair - q.pair).slice(0, pairsReportedMax);
+function strongest(found: readonly Candidate[], count: number): Candidate[] {
+  return found.toSorted((p, q) => q.strength - p.strength || p.pair - q.pair).slice(0, count);
 }

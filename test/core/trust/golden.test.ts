@@ -1,5 +1,5 @@
 /**
- * The computation against an independent implementation in numpy, set by set. Needs the data folder in
+ * The computation with the reference's numbers against an independent implementation in numpy, set by set. Needs the data folder in
  * PTF_SHARED_DATA (with `reference/golden.json` two levels above); without it this file says so and leaves the comparison out.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { loadTrustSet } from '../../../bench/data/trust-set.js';
 import { evidenceColumns, peerFacts, readOut } from '../../../bench/quality/readout.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { referenceConstants } from '../../../src/core/trust-constants.js';
 
 interface Golden {
   readonly pretrusted: readonly string[];
@@ -63,7 +64,7 @@ if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
         expected.pretrusted,
       );
 
-      const trust = computePeerTrust(evidence, facts);
+      const trust = computePeerTrust(evidence, facts, evidence, referenceConstants);
       near(trust.pi, expected.pi, 'pi');
       assert.is(Object.keys(expected.peers).length, set.peers.length);
       set.peers.forEach((peer, j) => {

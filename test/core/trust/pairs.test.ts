@@ -4,12 +4,19 @@ import * as assert from 'uvu/assert';
 import { type Centres, PairList } from '../../../src/core/trust/pair-list.js';
 import { gatherPairs } from '../../../src/core/trust/pairs.js';
 import { readVotes } from '../../../src/core/trust/votes.js';
+import { referenceConstants, type TrustConstants, trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
 
 const even: Centres = { mu: 0.5, own: Float64Array.of(0.5, 0.5) };
 
-function pairsOf(rows: readonly (readonly Entry[])[], centres: Centres, peers = 2) {
-  return gatherPairs(readVotes(evidenceOf(peers, rows), factsOf(peers)), centres, new Uint8Array(peers));
+/** With the numbers of the scoring page, unless a test is about others. */
+function pairsOf(
+  rows: readonly (readonly Entry[])[],
+  centres: Centres,
+  peers = 2,
+  constants: TrustConstants = referenceConstants,
+) {
+  return gatherPairs(readVotes(evidenceOf(peers, rows), factsOf(peers)), centres, new Uint8Array(peers), constants);
 }
 
 function repeat(count: number, row: readonly Entry[]): (readonly Entry[])[] {
@@ -51,6 +58,18 @@ test('a pair that only ever votes one way agrees, with a tenth of the weight', (
   const pairs = pairsOf(repeat(10, [bad(0), bad(1)]), { mu: 0.5, own });
   near(pairs.agreement[0], 10 / 13);
   near(pairs.weight[0], 1);
+});
+
+test('few shared players tell little of a correlation, many tell it in full', () => {
+  const alike = (count: number) =>
+    pairsOf([...repeat(count, [bad(0), bad(1)]), ...repeat(count, [good(0), good(1)])], even, 2, trustConstants);
+  // r = 1: 2/22 and 4/24 of it, held against .2; from five players on that is full agreement.
+  near(alike(1).agreement[0], 2 / 22 / 0.2);
+  near(alike(2).agreement[0], 4 / 24 / 0.2);
+  near(alike(3).agreement[0], 1);
+  // 11 alike, 9 opposite: r = .1, half of it at 20 players, held against .2.
+  const rows = [...repeat(6, [bad(0), bad(1)]), ...repeat(5, [good(0), good(1)]), ...repeat(9, [bad(0), good(1)])];
+  near(pairsOf(rows, even, 2, trustConstants).agreement[0], 0.25);
 });
 
 test('agreement around the own means bounds agreement around the group', () => {
@@ -104,7 +123,7 @@ test('a full list drops the pairs that share the fewest players, but none with a
   const list = new PairList(
     { mu: 0.5, own: new Float64Array(peers).fill(0.5) },
     Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0),
-    4,
+    { ...trustConstants, pairsMax: 4 },
   );
   const add = (j: number, k: number, shared: number) => list.add(j, k, Float64Array.of(shared, 0, 0, 0, 1, 1), 0);
   add(0, 1, 1);

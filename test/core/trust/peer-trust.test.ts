@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
 import { logit, sigmoid } from '../../../src/core/evidence.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
-import { trustConstants } from '../../../src/core/trust-constants.js';
-import { bad, type Entry, evidenceOf, factsOf, good, honestGroup } from './small-groups.js';
+import { referenceConstants, trustConstants } from '../../../src/core/trust-constants.js';
+import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(
   peers: number,
@@ -160,6 +160,81 @@ test('pre-trusted peers keep an open gate and the floor of log-odds; trust is ea
   assert.ok(trust.a[0]! >= 1.4 && trust.b[0]! >= 1.4);
   for (const j of [1, 2, 3]) assert.ok(trust.tau[j]! > 0.9, `peer ${j}: ${trust.tau[j]}`);
   for (const j of [4, 5, 6, 7, 8, 9, 10, 11]) assert.is(trust.tau[j], 0);
+});
+
+test('a peer that hardly agrees with the pre-trusted one vouches for nobody', () => {
+  // Peers 0 and 1 agree on 21 of 40 players: r = 2/40, a = .05 (40/60) / .2 = .17, rho = 30 a / 36 = .14, less than half
+  // of the least reference, .3. Peer 2 agrees with peer 1 on 40 others, and shares none with the pre-trusted peer.
+  const shared = (count: number, row: Entry[]) => new Array<Entry[]>(count).fill(row);
+  const rows = [
+    ...shared(11, [bad(0), bad(1)]),
+    ...shared(10, [good(0), good(1)]),
+    ...shared(10, [bad(0), good(1)]),
+    ...shared(9, [good(0), bad(1)]),
+    ...shared(20, [bad(1), bad(2)]),
+    ...shared(20, [good(1), good(2)]),
+  ];
+  const { tau } = trustOf(3, rows, [0]);
+  assert.is(tau[0], 1);
+  assert.ok(tau[1]! > 0.3 && tau[1]! < 0.5, `${tau[1]}`);
+  assert.is(tau[2], 0);
+  // Peers 0 and 1 agreeing on 30 of 40 open the gates of both.
+  const agreeing = [
+    ...rows.slice(0, 21),
+    ...shared(9, [bad(0), bad(1)]),
+    ...shared(10, [bad(0), good(1)]),
+    ...rows.slice(40),
+  ];
+  assert.equal([...trustOf(3, agreeing, [0]).tau], [1, 1, 1]);
+});
+
+test('a newcomer in an established group has the prior of a newcomer anywhere', () => {
+  // Peer 5 has one vote on a player that nobody else knows: z = 0, so that A = logit ppv - logit pi = 1.4 nearly.
+  const { rows } = honestGroup(5, 300);
+  const trust = trustOf(7, [...rows, [bad(5)]]);
+  assert.ok(Math.abs(trust.a[6]! - 1.4) < 1e-9 && Math.abs(trust.b[6]! - 1.4) < 1e-9, 'a peer without votes');
+  assert.ok(Math.abs(trust.a[5]! - 1.4) < 0.1, `${trust.a[5]}`);
+  assert.ok(Math.abs(trust.b[5]! - 1.4) < 1e-9, `${trust.b[5]}`);
+});
+
+test('the prior of a peer that votes both ways leans towards what its group is like', () => {
+  const random = seeded(5);
+  // Peers 0 to 4 are right in nine of ten; or in 65 of 100. Peer 5 votes bad on 3 players and good on 9, as they do.
+  const oddsAmong = (right: number) => {
+    const rows = Array.from({ length: 400 }, (_, i): Entry[] => {
+      const votes = [0, 1, 2, 3, 4].map((j) => ((i % 4 === 0) === random() < right ? bad(j) : good(j)));
+      return i < 12 ? [...votes, i % 4 === 0 ? bad(5) : good(5)] : votes;
+    });
+    return trustOf(6, rows).a[5]!;
+  };
+  assert.ok(oddsAmong(0.9) > oddsAmong(0.65));
+});
+
+test('one peer with very many votes does not set the prior of its group', () => {
+  const { rows } = honestGroup(5, 200);
+  const small: Entry[][] = Array.from({ length: 12 }, (_, i) => [i % 3 === 0 ? bad(6) : good(6), good(0)]);
+  const flood = Array.from({ length: 20_000 }, (_, i): Entry[] => [i % 2 === 0 ? bad(5) : good(5)]);
+  const alone = trustOf(7, [...rows, ...small]);
+  const beside = trustOf(7, [...rows, ...small, ...flood]);
+  assert.ok(Math.abs(beside.a[6]! - alone.a[6]!) < 0.5, `${alone.a[6]}, ${beside.a[6]}`);
+});
+
+test("the reference's numbers differ from a node's own only where a decision says so", () => {
+  const differing = Object.keys(trustConstants).filter(
+    (name) =>
+      referenceConstants[name as keyof typeof trustConstants] !== trustConstants[name as keyof typeof trustConstants],
+  );
+  assert.equal(differing.sort(), [
+    'agreementPrior',
+    'badVoteGain',
+    'correlationPrior',
+    'corroborationFloor',
+    'gateReferenceMinPreTrusted',
+    'groupPriorPart',
+    'priorVotes',
+    'repeatsFrom',
+    'vouchesFrom',
+  ]);
 });
 
 test('the same input twice gives the same bits', () => {

@@ -7,9 +7,33 @@ import { compareFiles } from './compare.js';
 import { quality } from './quality/run.js';
 import { replay } from './replay.js';
 import type { Scenario } from './scenario.js';
+import { batch } from './scenarios/batch.js';
+import { ingest } from './scenarios/ingest.js';
+import { match } from './scenarios/match.js';
+import { memory } from './scenarios/memory.js';
+import { mixed } from './scenarios/mixed.js';
+import { overload } from './scenarios/overload.js';
+import { peers } from './scenarios/peers.js';
 import { read } from './scenarios/read.js';
+import { recompute } from './scenarios/recompute.js';
+import { recover } from './scenarios/recover.js';
+import { snapshot } from './scenarios/snapshot.js';
 
-const scenarios: readonly Scenario[] = [read, quality, replay];
+const scenarios: readonly Scenario[] = [
+  read,
+  match,
+  ingest,
+  batch,
+  mixed,
+  memory,
+  recover,
+  snapshot,
+  recompute,
+  overload,
+  peers,
+  quality,
+  replay,
+];
 
 const program = new Command('bench').description('Measures a node of this service, and the quality of its scores.');
 
@@ -39,5 +63,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
+  // Ends what a scenario started and could not end itself.
+  process.exit(1);
 }

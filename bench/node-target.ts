@@ -1,4 +1,5 @@
 /** A node of this service as a target, over a folder that was filled beforehand. */
+import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HealthReply } from './api-client.js';
 import { credentials } from './core/population.js';
@@ -78,4 +79,11 @@ export async function settled(node: OwnNode): Promise<void> {
     if (performance.now() > giveUpMs) throw new Error('the peer weights were not computed in time');
     await delay(settlePollMs);
   }
+}
+
+/** Names of the snapshots in the node's folder. */
+export function snapshotsOf(node: OwnNode): string[] {
+  return readdirSync(node.dataDir)
+    .filter((name) => name.startsWith('snapshot-'))
+    .sort();
 }

@@ -32,6 +32,8 @@ export interface DriveOptions {
   readonly workload: Workload;
   /** Number of the first request. */
   readonly first: number;
+  /** Ends the drive before its time. */
+  readonly until?: AbortSignal;
   /** Called about every `tickMs` with the answers so far. */
   readonly onTick?: (secondsIn: number, answers: number) => void;
 }
@@ -44,9 +46,12 @@ export interface KindOutcome {
   readonly latencies: Latencies;
   /** Answers by status, the expected ones too; `noAnswer` for broken connections. */
   readonly statuses: Map<number, number>;
+  /** The same, of answers within the time only. */
+  readonly inTime: Map<number, number>;
 }
 
 export interface Driven {
+  /** As asked for, or until the drive was ended. */
   readonly seconds: number;
   readonly kinds: readonly KindOutcome[];
   /** Requests sent; the next drive starts at `first + sent`. */
@@ -90,6 +95,7 @@ class Drive {
       answers: 0,
       latencies: new Latencies(),
       statuses: new Map(),
+      inTime: new Map(),
     }));
   }
 
@@ -106,6 +112,10 @@ class Drive {
     if (rate === null) for (const connection of this.#connections) this.#send(connection, performance.now());
     else this.#pace(rate);
     const end = setTimeout(() => this.#settle(), seconds * 1000);
+    this.#options.until?.addEventListener('abort', () => {
+      this.#endMs = Math.min(this.#endMs, performance.now());
+      this.#settle();
+    });
     const late = setTimeout(() => this.#ended(), seconds * 1000 + graceMs);
     await ended;
     clearInterval(ticks);
@@ -113,7 +123,8 @@ class Drive {
     clearTimeout(late);
     const unsent = this.#countUnsent();
     this.#countLost();
-    return { seconds, kinds: this.#outcomes, sent: this.#next - first, unsent };
+    const drivenS = (this.#endMs - this.#startMs) / 1000;
+    return { seconds: drivenS, kinds: this.#outcomes, sent: this.#next - first, unsent };
   }
 
   close(): void {
@@ -146,10 +157,12 @@ class Drive {
 
   #count(connection: Connection, status: number, nowMs: number): void {
     const outcome = this.#outcomes[connection.kind]!;
-    outcome.statuses.set(status, (outcome.statuses.get(status) ?? 0) + 1);
+    const isInTime = nowMs <= this.#endMs;
+    countOne(outcome.statuses, status);
+    if (isInTime) countOne(outcome.inTime, status);
     if (!this.#options.workload.kinds[connection.kind]!.expects.includes(status)) return;
     outcome.latencies.record(nowMs - connection.startedMs);
-    if (nowMs > this.#endMs) return;
+    if (!isInTime) return;
     outcome.answers++;
     this.#answers++;
   }
@@ -200,8 +213,11 @@ class Drive {
   #countLost(): void {
     for (const connection of this.#connections) {
       if (!connection.busy) continue;
-      const { statuses } = this.#outcomes[connection.kind]!;
-      statuses.set(noAnswer, (statuses.get(noAnswer) ?? 0) + 1);
+      countOne(this.#outcomes[connection.kind]!.statuses, noAnswer);
     }
   }
+}
+
+function countOne(counts: Map<number, number>, status: number): void {
+  counts.set(status, (counts.get(status) ?? 0) + 1);
 }

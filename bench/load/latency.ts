@@ -22,8 +22,7 @@ export class Latencies {
 
   /** One answer after so many ms. */
   record(ms: number): void {
-    const ns = Math.round(ms * 1e6);
-    this.#histogram.record(ns < 1 ? 1 : ns > longestNs ? longestNs : ns);
+    this.#histogram.record(Math.min(Math.max(1, Math.round(ms * 1e6)), longestNs));
   }
 
   add(other: Latencies): void {

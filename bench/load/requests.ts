@@ -50,12 +50,18 @@ export function eventId(seed: number, i: number): string {
 
 const eventTypes = ['report_cheating', 'report_toxicity', 'commendation', 'report_spam'];
 
+/** Whom event number `i` is about. */
+export function playerOfEvent({ seed, players }: Site, i: number): string {
+  return playerId(mix(seed + 47, i) % players);
+}
+
 /** Event number `i`, as JSON. */
-function eventJson({ seed, players }: Site, peer: Credentials, i: number): string {
+function eventJson(site: Site, peer: Credentials, i: number): string {
+  const { seed } = site;
   const chance = mix(seed + 31, i);
   const type = eventTypes[chance & 3]!;
   const severity = ((chance >>> 8) % 101) / 100;
-  const player = playerId(mix(seed + 47, i) % players);
+  const player = playerOfEvent(site, i);
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${fixedTimestamp}"}`;
 }
 
@@ -78,6 +84,15 @@ export function scoreKind({ seed, players }: Site): Kind {
     name: 'score',
     expects: [200],
     request: (i) => get(`/api/v1/players/${playerId(mix(seed, i) % players)}/trust-score`),
+  };
+}
+
+/** The score of a player that one of the first `events` events is about. */
+export function sownScoreKind(site: Site, events: number): Kind {
+  return {
+    name: 'score',
+    expects: [200],
+    request: (i) => get(`/api/v1/players/${playerOfEvent(site, mix(site.seed, i) % events)}/trust-score`),
   };
 }
 

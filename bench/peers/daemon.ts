@@ -56,7 +56,10 @@ export class Daemon {
     const giveUpMs = performance.now() + startTimeoutMs;
     while (!(await isReady())) {
       const isGone = child.exitCode !== null || child.signalCode !== null;
-      if (isGone || performance.now() > giveUpMs) throw new Error(`${command} did not start:\n${this.#log}`);
+      if (isGone || performance.now() > giveUpMs) {
+        await this.stop('SIGKILL');
+        throw new Error(`${command} did not start:\n${this.#log}`);
+      }
       await delay(50);
     }
   }

@@ -97,7 +97,8 @@ export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
   const logIn = async (): Promise<string | undefined> => {
     const response = await fetch(`${base}/v1/watchers/login`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      // It refuses names without a version.
+      headers: { 'content-type': 'application/json', 'user-agent': 'bench/1' },
       body: JSON.stringify({ machine_id: 'bench', password }),
     }).catch(() => undefined);
     return response?.ok ? ((await response.json()) as { token: string }).token : undefined;

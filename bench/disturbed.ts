@@ -1,0 +1,68 @@
+/** What readers feel of work in the background: quiet windows, and windows that last as long as the work does. */
+
+import { at } from './load/latency.js';
+import { only, type Site, scoreKind } from './load/requests.js';
+import { startProgress } from './progress.js';
+import type { Report } from './report.js';
+import type { Target } from './target.js';
+import { driveWindow, measuredOf, report, type Series, type Window } from './windows.js';
+
+export interface DisturbedOptions {
+  readonly target: Target;
+  readonly site: Site;
+  readonly what: string;
+  /** Starts the work and resolves when it is done. */
+  readonly work: () => Promise<void>;
+  /** How often; after each, a quiet window that lasts at least `restFactor` times as long as the work did. */
+  readonly rounds: number;
+  readonly restFactor: number;
+  /** All quiet windows together, at least. */
+  readonly quietS: number;
+  readonly connections: number;
+  readonly rate: number;
+}
+
+export interface Disturbed {
+  readonly workS: readonly number[];
+  /** Of the readers' 99th percentile, with the work and without. */
+  readonly p99Ratio: number;
+  readonly worstLoopMs: number;
+}
+
+const warmUpS = 1;
+const longestWorkS = 600;
+
+export async function measureDisturbed(options: DisturbedOptions, to: Report): Promise<Disturbed> {
+  const { target, site, what, work, rounds, restFactor, quietS, connections, rate } = options;
+  const series: Series = { name: `reads, quiet`, target, workload: only(scoreKind(site)), connections, rate };
+  const busySeries: Series = { ...series, name: `reads, during ${what}` };
+  const startedMs = performance.now();
+  const quiet: Window[] = [];
+  const busy: Window[] = [];
+  const progress = startProgress(what, rounds * 2 + 1);
+  await driveWindow(series, Math.min(warmUpS, quietS), startedMs);
+  quiet.push(await driveWindow(series, quietS / (rounds + 1), startedMs));
+  for (let round = 0; round < rounds; round++) {
+    const ended = new AbortController();
+    const driving = driveWindow(busySeries, longestWorkS, startedMs, undefined, ended.signal);
+    try {
+      await work();
+    } finally {
+      ended.abort();
+    }
+    busy.push(await driving);
+    progress.advance(1);
+    const restS = Math.max(quietS / (rounds + 1), restFactor * busy.at(-1)!.seconds);
+    quiet.push(await driveWindow(series, restS, startedMs));
+    progress.advance(1);
+  }
+  progress.stop();
+  const [ofQuiet, ofBusy] = [measuredOf(series, quiet), measuredOf(busySeries, busy)];
+  report(to, ofQuiet);
+  report(to, ofBusy);
+  const workS = busy.map(({ seconds }) => seconds);
+  to.figure(what, 's', 'less', workS);
+  const p99Ratio = at(ofBusy.latencies.summary(), 99) / at(ofQuiet.latencies.summary(), 99);
+  to.figure(`readers' p99, during ${what} / quiet`, 'x', 'less', p99Ratio);
+  return { workS, p99Ratio, worstLoopMs: Math.max(0, ...busy.flatMap(({ loop }) => loop.map(({ max }) => max))) };
+}

@@ -1,0 +1,46 @@
+/** Events in batches of 500, beside the same node taking them one by one. */
+import { batchKind, eventKind, only } from '../load/requests.js';
+import { type LoadOptions, measured } from '../measured.js';
+import { health, startFilled } from '../node-target.js';
+import type { Report } from '../report.js';
+import { alternate, rates, ratios, report } from '../windows.js';
+
+export const batch = measured(
+  'batch',
+  'durable events in batches of 500, beside single ones',
+  { players: 100_000 },
+  run,
+);
+
+async function run(options: LoadOptions, to: Report): Promise<void> {
+  const { target, site, node } = await startFilled('node', { ...options, snapshotAfter: 1 });
+  try {
+    const { rate } = options;
+    const before = (await health(node)).last_seq;
+    const [single, batches] = await alternate(
+      'batch',
+      [
+        { name: 'events one by one, 256 connections', target, workload: only(eventKind(site)), connections: 256, rate },
+        {
+          name: `batches of 500, ${options.connections ?? 8} connections`,
+          target,
+          workload: only(batchKind(site)),
+          connections: options.connections ?? 8,
+          rate,
+        },
+      ],
+      options.seconds,
+    );
+    report(to, single!);
+    report(to, batches!, { itemUnit: 'events/s' });
+    const answered = [single!, batches!].flatMap((one) => one.windows.flatMap(({ driven }) => driven.kinds));
+    const acknowledged = answered.reduce((sum, { answers, items }) => sum + answers * items, 0);
+    const grown = (await health(node)).last_seq - before;
+    if (grown < acknowledged) to.fault(`${acknowledged} events acknowledged, the log grew by ${grown}`);
+    const ratio = ratios(rates(batches!, true), rates(single!));
+    const figure = to.figure('durable events/s, batches / one by one', 'x', 'more', ratio);
+    to.goal('batch of 500 events: durable events/s against single POSTs', figure, 'at least', 5, 'x');
+  } finally {
+    await target.stop();
+  }
+}

@@ -1,0 +1,56 @@
+/** The computation of peer weights: how long it takes by itself and in a node, and what readers feel of it. */
+import { runTask } from '../core/tasks.js';
+import { measureDisturbed } from '../disturbed.js';
+import { type LoadOptions, measured } from '../measured.js';
+import { settled, startFilled } from '../node-target.js';
+import type { Report } from '../report.js';
+import { median } from '../result.js';
+import { sendBatch } from './snapshot.js';
+
+const rounds = 3;
+const repeat = 5;
+/** The service rests four times as long as the last computation took; a little more is quiet for sure. */
+const restFactor = 4.5;
+
+export const recompute = measured(
+  'recompute',
+  'peer weights: time, memory, and readers meanwhile',
+  { players: 1_000_000, peers: 50 },
+  run,
+);
+
+async function run(options: LoadOptions, to: Report): Promise<void> {
+  const { players, peers, seed } = options;
+  const alone = await runTask('recompute', { players, peers, seed, repeat }, 'recompute, alone');
+  const aloneS = to.figure(`peer trust of ${players} players, ${peers} peers, alone`, 's', 'less', alone.times);
+  to.figure('memory with the group drawn', 'MB', 'less', alone.groupMb);
+  to.figure('memory at the peak', 'MB', 'less', alone.peakMb);
+  const environment = { WEIGHTS_INTERVAL_MS: '50' };
+  const { target, site, node } = await startFilled('node', { ...options, snapshotAfter: 1, environment });
+  try {
+    let batches = 0;
+    const { workS, p99Ratio, worstLoopMs } = await measureDisturbed(
+      {
+        target,
+        site,
+        what: 'a recompute',
+        async work() {
+          await sendBatch(node, site, batches++);
+          await settled(node);
+        },
+        rounds,
+        restFactor,
+        quietS: options.seconds,
+        connections: options.connections ?? 32,
+        rate: options.rate ?? 5_000,
+      },
+      to,
+    );
+    to.goal(`recompute at ${players} players, ${peers} peers, alone`, aloneS, 'at most', 1, ' s');
+    to.goal(`recompute at ${players} players, ${peers} peers, in the node`, median(workS), 'at most', 1, ' s');
+    to.goal("readers' p99 during a recompute against quiet", p99Ratio, 'at most', 1.2, 'x');
+    to.goal('event-loop stall during a recompute', worstLoopMs, 'at most', 10, ' ms');
+  } finally {
+    await target.stop();
+  }
+}

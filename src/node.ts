@@ -69,7 +69,8 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const salt = saltOf(config, dir, lastSeqOf(writer) === 0);
+    const saltText = saltOf(config, dir, lastSeqOf(writer) === 0);
+    const salt = Buffer.from(saltText);
     const identity = { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment };
     const bounds = {
       peersMax: config.peersMax,
@@ -80,7 +81,7 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
     const metrics = createMetrics();
     const face = createHttpFace({
       group,
-      pseudonymise: (playerId) => pseudonymise(playerId, salt, config.identityMode),
+      pseudonymise: (playerId) => pseudonymise(playerId, saltText, config.identityMode),
       settings: {
         authEnabled: config.peerAuthEnabled,
         registrationMode: config.registrationMode,
@@ -161,18 +162,18 @@ function prepareFolder(dir: string): void {
 }
 
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
-function saltOf(config: Config, dir: string, isNew: boolean): Uint8Array {
-  if (config.salt !== null) return Buffer.from(config.salt);
+function saltOf(config: Config, dir: string, isNew: boolean): string {
+  if (config.salt !== null) return config.salt;
   const file = join(dir, 'group-salt');
   try {
-    return Buffer.from(readFileSync(file, 'utf8').trim());
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
   if (!isNew) throw new StartRefusedError('GROUP_SALT is unset, but this data folder was formed with one');
   const made = randomBytes(limits.keyBytes).toString('base64url');
   writeFileSync(file, `${made}\n`, { mode: 0o600, flag: 'wx' });
-  return Buffer.from(made);
+  return made;
 }
 
 /** Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. */

@@ -24,7 +24,8 @@ export interface CostOfSize {
   readonly readNs: number;
 }
 
-const salt = Buffer.from('a salt of the bench');
+const saltText = 'a salt of the bench';
+const salt = Buffer.from(saltText);
 const samples = 200_000;
 const samplesAtLeast = 2_000;
 
@@ -38,7 +39,7 @@ function costOf(population: Population, onProgress: OnProgress): CostOfSize {
   const { players, seed, peers } = population;
   const state = newState(population);
   const submit = (peer: number, player: number, id: string): void => {
-    const subject = pseudonymise(playerId(player), salt, 'privacy-first');
+    const subject = pseudonymise(playerId(player), saltText, 'privacy-first');
     const known = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId, severity: 0.5 } as const;
     const { peerId } = state.peers.at(peer);
     const decided = decideEvent(state, peer, { ...known, eventId: id, peerId, subject, timestamp }, timestamp);
@@ -56,7 +57,7 @@ function costOf(population: Population, onProgress: OnProgress): CostOfSize {
   const moment = momentOf(state, timestamp);
   let sum = 0;
   for (let i = 0; i < count; i++) {
-    const subject = pseudonymise(playerId(mix(seed + 13, i) % players), salt, 'privacy-first')!;
+    const subject = pseudonymise(playerId(mix(seed + 13, i) % players), saltText, 'privacy-first')!;
     sum += trustOf(state, state.subjects.find(subject), moment).score;
   }
   const readNs = ((performance.now() - reading) * 1e6) / count;

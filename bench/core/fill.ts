@@ -44,7 +44,7 @@ export async function fill(task: FillTask, onProgress: OnProgress): Promise<Fill
   const snapshotAt = task.snapshotAfter === null ? -1 : Math.round(total * task.snapshotAfter);
   let events = 0;
   for (const [player, entry] of arrivals(task)) {
-    filler.event(task, player, entry, events++, salt);
+    filler.event(task, player, entry, events++, task.salt);
     if (filler.isFull) await filler.commit();
     if (events === snapshotAt) await filler.snapshot(snapshots);
     if (events % 10_000 === 0) onProgress(events, total);
@@ -88,7 +88,7 @@ class Filler {
     await this.commit();
   }
 
-  event(population: Population, player: number, entry: number, number: number, salt: Uint8Array): void {
+  event(population: Population, player: number, entry: number, number: number, salt: string): void {
     const { state } = this.#follower;
     const peer = state.peers.at(peerOfEntry(population, player, entry));
     const submission = {

@@ -2,11 +2,12 @@
 import { hash } from 'node:crypto';
 import type { IdentityMode } from './vocabulary.js';
 
+const HASH_LENGTH = 64;
 const subjectHash = /^[0-9a-f]{64}$/i;
 
 /** Whether a text is a subject hash: 64 hex characters, in either case. */
 export function isSubjectHash(text: string): boolean {
-  return subjectHash.test(text);
+  return text.length === HASH_LENGTH && subjectHash.test(text);
 }
 
 /** The 32 bytes of a subject hash in hex. */
@@ -19,11 +20,10 @@ export function subjectHex(subject: Uint8Array): string {
 }
 
 /**
- * SHA-256(UTF-8(player id) + salt), or the hash itself where the peer made it already.
+ * SHA-256(UTF-8(player id) + UTF-8(salt)), or the hash itself where the peer made it already. The id has no lone surrogate.
  * Null where the mode lets no raw identity token travel.
  */
-export function pseudonymise(playerId: string, salt: Uint8Array, mode: IdentityMode): Uint8Array | null {
+export function pseudonymise(playerId: string, salt: string, mode: IdentityMode): Uint8Array | null {
   if (isSubjectHash(playerId)) return subjectBytes(playerId);
-  if (mode === 'high-security') return null;
-  return hash('sha256', Buffer.concat([Buffer.from(playerId), salt]), 'buffer');
+  return mode === 'high-security' ? null : hash('sha256', playerId + salt, 'buffer');
 }

@@ -45,9 +45,16 @@ export function explanationBody(explanation: TrustExplanation): FromSchema<typeo
   };
 }
 
-/** The hour only: a finer time would tell which peer's report moved the score. */
-function updatedText(view: TrustView): string {
-  return timeText(Math.floor(view.updatedAt / hourMs) * hourMs);
+const hourTexts = new Map<number, string>();
+
+/** The hour only: a finer time would tell which peer's report moved the score. Few hours are asked for, again and again. */
+function updatedText({ updatedAt }: TrustView): string {
+  const known = hourTexts.get(updatedAt);
+  if (known !== undefined) return known;
+  const text = timeText(Math.floor(updatedAt / hourMs) * hourMs);
+  if (hourTexts.size >= limits.hourTextsKept) hourTexts.clear();
+  hourTexts.set(updatedAt, text);
+  return text;
 }
 
 export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBody {

@@ -72,6 +72,20 @@ const peerFigures: Readonly<
   },
 };
 
+/** What `make` gave for the same labels before: labels are few, and prom-client hashes them at each call. */
+function kept<L extends readonly (string | number)[], C>(make: (...labels: L) => C): (...labels: L) => C {
+  const children = new Map<string, C>();
+  return (...labels) => {
+    const key = labels.join(' ');
+    let child = children.get(key);
+    if (child === undefined) {
+      child = make(...labels);
+      children.set(key, child);
+    }
+    return child;
+  };
+}
+
 function setPeerGauges(
   gauges: readonly {
     readonly gauge: Gauge<'peer_id'>;
@@ -130,6 +144,12 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const countedOf = kept((route: string, method: string, status: number, code: string) =>
+    requests.labels({ route, method, status, code }),
+  );
+  const timedOf = kept((route: string, method: string) => requestSeconds.labels({ route, method }));
+  const decidedOf = kept((event_type: string, outcome: string) => decided.labels({ event_type, outcome }));
+
   const labelNames = ['peer_id'] as const;
   const peerGauges = Object.entries(peerFigures).map(([name, { help, read }]) => ({
     gauge: new Gauge({ name, help, labelNames, registers }),
@@ -153,8 +173,8 @@ export function createMetrics(): Metrics {
       return registry.metrics();
     },
     requestAnswered(route, method, status, code, ms) {
-      requests.inc({ route, method, status, code });
-      requestSeconds.observe({ route, method }, ms / 1000);
+      countedOf(route, method, status, code).inc();
+      timedOf(route, method).observe(ms / 1000);
     },
     turnCommitted(records, bytes, commitMs) {
       commitRecords.observe(records);
@@ -162,7 +182,7 @@ export function createMetrics(): Metrics {
       commitSeconds.observe(commitMs / 1000);
     },
     eventDecided(eventType, outcome) {
-      decided.inc({ event_type: eventType, outcome });
+      decidedOf(eventType, outcome).inc();
     },
     workDone(kind, ok, ms) {
       workSeconds.observe({ kind, ok: String(ok) }, ms / 1000);

@@ -1,6 +1,6 @@
 /** The public port: node:http with the contract's bounds around the Koa application, its failures, and its end. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.js';
 import { createApplication } from './app.js';
@@ -29,8 +29,8 @@ const drainGraceMs = (limits.shutdownMs - limits.shutdownSnapshotMs) / 2;
 
 export function createHttpFace(deps: FaceDeps): HttpFace {
   let draining = false;
-  const sockets = new Set<Socket>();
-  const newest = new WeakMap<Duplex, UnderWay>();
+  /** Every open connection, with the newest of its requests. */
+  const sockets = new Map<Duplex, UnderWay | undefined>();
   const failed = new WeakSet<Duplex>();
   const endpoints = createEndpoints(deps);
   const lane = deps.settings.fastLane ? createLane(endpoints, deps, () => draining) : null;
@@ -56,9 +56,9 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
-    const last = newest.get(socket)?.response;
+    const last = sockets.get(socket)?.response;
     const before = last === undefined || last.writableFinished ? undefined : last;
-    newest.set(socket, { request, response, before });
+    sockets.set(socket, { request, response, before });
     if (before === undefined) {
       handle(request, response);
       return;
@@ -78,7 +78,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   });
   server.on('connect', (_request, socket) => answerRaw(socket, 'invalid_parameter'));
   server.on('connection', (socket) => {
-    sockets.add(socket);
+    sockets.set(socket, undefined);
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
@@ -89,7 +89,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       socket.destroy();
       return;
     }
-    const last = newest.get(socket);
+    const last = sockets.get(socket);
     if (last === undefined || last.response.writableFinished) {
       answerRaw(socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
@@ -118,8 +118,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   }
 
   /** Closes what has nothing accepted under way; a request that is still arriving may do so until it is `late`. */
-  function sweep(socket: Socket, late: boolean): void {
-    const last = newest.get(socket);
+  function sweep(socket: Duplex, late: boolean): void {
+    const last = sockets.get(socket);
     if (last === undefined || last.response.writableFinished) {
       socket.destroy();
     } else if (last.request.complete || isWaiting(last)) {
@@ -138,7 +138,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     const startedAt = performance.now();
     const sweeping = setInterval(() => {
       const late = performance.now() - startedAt >= drainGraceMs;
-      for (const socket of sockets) sweep(socket, late);
+      for (const socket of sockets.keys()) sweep(socket, late);
     }, limits.connectionsCheckingIntervalMs);
     await closed;
     clearInterval(sweeping);

@@ -1,0 +1,147 @@
+import { createServer, type Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type DriveOptions, drive, type Kind } from '../../bench/load/drive.js';
+import { at, Latencies } from '../../bench/load/latency.js';
+import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../../bench/load/requests.js';
+
+const site = { seed: 7, players: 100, peers: [{ peerId: 'p', apiKey: 'k' }] };
+const plain = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+/** A server that answers each request as `answer` says, and the requests that it got. */
+async function withServer(
+  answer: (socket: Socket, number: number) => void,
+  run: (port: number, requests: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      requests.push(chunk.toString());
+      answer(socket, requests.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await run((server.address() as { port: number }).port, requests);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+}
+
+function options(port: number, more: Partial<DriveOptions> = {}): DriveOptions {
+  const workload = { kinds: [scoreKind(site)] };
+  return { host: '127.0.0.1', port, connections: 2, seconds: 0.1, rate: null, workload, first: 0, ...more };
+}
+
+test('the same seed gives the same requests, another seed others', () => {
+  for (const kindOf of [scoreKind, matchKind, eventKind, batchKind]) {
+    assert.is(kindOf(site).request(5), kindOf({ ...site }).request(5));
+    assert.is.not(kindOf(site).request(5), kindOf({ ...site, seed: 8 }).request(5));
+    assert.is.not(kindOf(site).request(5), kindOf(site).request(6));
+  }
+});
+
+test('no two events have the same id, also between single ones and batches', () => {
+  const ids = (text: string) => [...text.matchAll(/"event_id":"([^"]+)"/g)].map(([, id]) => id);
+  const [single, batch] = [eventKind(site), batchKind(site)];
+  const all = Array.from({ length: 1000 }, (_, i) => ids(single.request(i))).flat();
+  all.push(...[0, 1, 2].flatMap((i) => ids(batch.request(i))));
+  assert.is(all.length, 1000 + 3 * 500);
+  assert.is(new Set(all).size, all.length);
+});
+
+test('a request says how long its body is', () => {
+  const request = batchKind(site).request(1);
+  const [head, body] = request.split('\r\n\r\n') as [string, string];
+  assert.is(Number(/content-length: (\d+)/.exec(head)?.[1]), Buffer.byteLength(body));
+  assert.is((JSON.parse(body) as { events: unknown[] }).events.length, 500);
+});
+
+test('a mixture has each kind by its share', () => {
+  const mixed = mixture(3, [
+    [scoreKind(site), 80],
+    [eventKind(site), 20],
+  ]);
+  const events = Array.from({ length: 10_000 }, (_, i) => mixed.kindAt!(i)).filter((kind) => kind === 1).length;
+  assert.ok(Math.abs(events - 2000) < 200, `${events} of 10000`);
+});
+
+test('a closed loop numbers its requests on, and counts every answer', async () => {
+  await withServer(
+    (socket) => socket.write(plain),
+    async (port, requests) => {
+      const driven = await drive(options(port, { first: 40 }));
+      assert.is(driven.sent, requests.length);
+      assert.equal(new Set(requests).size > 1, true);
+      assert.is(requests[0], scoreKind(site).request(40));
+      assert.is(driven.kinds[0]!.statuses.get(200), driven.sent);
+    },
+  );
+});
+
+test('answers are understood however they are cut: in pieces, in chunks, without a body', async () => {
+  const answers: readonly (readonly string[])[] = [
+    [plain],
+    ['HTTP/1.1 20', '0 OK\r\ncontent-le', 'ngth: 4\r\n', '\r\no', 'k', 'ok'],
+    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n', '0\r', '\n\r\n'],
+    ['HTTP/1.1 204 No Content\r\n\r\n'],
+  ];
+  await withServer(
+    async (socket, number) => {
+      for (const piece of answers[number % answers.length]!) {
+        socket.write(piece);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    async (port) => {
+      const { kinds, sent } = await drive(options(port, { connections: 1 }));
+      const { statuses } = kinds[0]!;
+      assert.is((statuses.get(200) ?? 0) + (statuses.get(204) ?? 0), sent);
+      assert.ok(sent >= answers.length && statuses.get(204)! > 0);
+    },
+  );
+});
+
+test('a connection that the server closes counts as no answer, and the next request goes over a new one', async () => {
+  await withServer(
+    (socket, number) => (number === 2 ? socket.destroy() : socket.write(plain)),
+    async (port) => {
+      const { kinds, sent } = await drive(options(port, { connections: 1 }));
+      assert.is(kinds[0]!.statuses.get(0), 1);
+      assert.is(kinds[0]!.statuses.get(200), sent - 1);
+      assert.ok(sent > 2);
+    },
+  );
+});
+
+test('in an open loop a latency counts from when its request was due', async () => {
+  // One connection, answers after 20 ms, 200 requests a second: each waits 15 ms longer than the one before.
+  const kind: Kind = { ...scoreKind(site), expects: [200] };
+  await withServer(
+    (socket) => setTimeout(() => socket.write(plain), 20),
+    async (port) => {
+      const given = { connections: 1, rate: 200, seconds: 0.4, workload: { kinds: [kind] } };
+      const { kinds, sent, unsent } = await drive(options(port, given));
+      assert.is(sent + unsent, 80);
+      assert.ok(sent < 25, `${sent} sent`);
+      const { count, maxUs } = kinds[0]!.latencies.summary();
+      assert.is(count, 80);
+      assert.ok(maxUs > 200_000, `${maxUs} us at most`);
+    },
+  );
+});
+
+test('a percentile stands only where an answer lies beyond it', () => {
+  const latencies = new Latencies();
+  for (let ms = 1; ms <= 1000; ms++) latencies.record(ms);
+  const summary = latencies.summary();
+  assert.ok(Math.abs(at(summary, 50) - 500_000) < 1_000);
+  assert.ok(Math.abs(at(summary, 99) - 990_000) < 2_000);
+  assert.ok(Number.isNaN(at(summary, 99.99)));
+});
+
+test.run();

@@ -1,0 +1,83 @@
+/** Every scenario runs, on a small group and for a moment: that it works, never how fast. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Result } from '../../bench/result.js';
+
+const bench = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
+const limitMs = 60_000;
+
+async function run(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', bench, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  // By this signal the bench ends what it started.
+  const late = setTimeout(() => child.kill('SIGTERM'), limitMs);
+  const [code] = await once(child, 'close');
+  clearTimeout(late);
+  return { code, output };
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'ptf-smoke-'));
+const small = ['--seconds', '0.2', '--players', '500', '--no-pin'];
+
+const scenarios: Readonly<Record<string, { readonly figure: string; readonly goals: number }>> = {
+  read: { figure: 'read, node / bare node:http', goals: 2 },
+  match: { figure: 'scores/s by match calls / single GETs on bare node:http', goals: 1 },
+  ingest: { figure: 'durable events, node / bare node:http that stores nothing', goals: 1 },
+  batch: { figure: 'durable events/s, batches / one by one', goals: 1 },
+  mixed: { figure: 'mixed, node', goals: 0 },
+  memory: { figure: 'players: bytes each', goals: 6 },
+  recover: { figure: 'replay', goals: 2 },
+  snapshot: { figure: 'a snapshot', goals: 1 },
+  recompute: { figure: 'a recompute', goals: 4 },
+  overload: { figure: 'batches stored under overload / at capacity', goals: 0 },
+  peers: { figure: 'reads against bare node:http', goals: 8 },
+};
+
+for (const [name, { figure, goals }] of Object.entries(scenarios)) {
+  test(`${name} runs, and its result holds what it is for`, async () => {
+    const [json, html] = [join(dir, `${name}.json`), join(dir, `${name}.html`)];
+    const { code, output } = await run(name, ...small, '--json', json, '--html', html);
+    assert.is(code, 0, output);
+    const result = JSON.parse(readFileSync(json, 'utf8')) as Result;
+    assert.is(result.scenario, name);
+    assert.is(result.options.seed, 1);
+    assert.ok(result.environment.node.startsWith('v'));
+    const found = result.figures.find((one) => one.name === figure);
+    assert.ok(found !== undefined && found.value > 0, `${figure} is missing in\n${output}`);
+    assert.is(result.goals.length, goals);
+    const page = readFileSync(html, 'utf8');
+    assert.match(page, `<h1>Bench: ${name}</h1>`);
+    assert.not.match(page, /https?:|src=|url\(|<script|NaN|undefined/);
+  });
+}
+
+test('quality runs', async () => {
+  const { code, output } = await run('quality', '--kinds', 'none', '--seeds', '1', '--players', '100', '--no-injected');
+  assert.is(code, 0, output);
+  assert.match(output, 'AUC');
+});
+
+test('a result compares with itself, and not with one of another scenario', async () => {
+  const [read, match] = [join(dir, 'read.json'), join(dir, 'match.json')];
+  const same = await run('compare', read, read);
+  assert.is(same.code, 0, same.output);
+  assert.match(same.output, 'read, node / bare node:http');
+  assert.is((await run('compare', read, match)).code, 1);
+});
+
+test.after(() => rmSync(dir, { recursive: true, force: true }));
+
+test.run();

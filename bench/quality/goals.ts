@@ -52,7 +52,7 @@ export function judgeGoals(rows: readonly Row[], size: GroupSize): Goal[] {
 
 /** AUC points between a row and the reference on the same kind. */
 function differenceFromReference(row: Row): number {
-  return Math.abs(row.methods.pBad.auc - attackReference[row.name]!.auc) * 100;
+  return Math.abs(row.methods.reference.auc - attackReference[row.name]!.auc) * 100;
 }
 
 function attackGoals(of: string, rows: readonly Row[]): Goal[] {

@@ -1,14 +1,19 @@
 /** Every method that the quality bench compares, and what it measures of each on one group. */
 import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { referenceConstants } from '../../src/core/trust-constants.js';
 import type { TrustSet } from '../data/trust-set.js';
 import { meanError, type Quality, quality } from '../metrics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';
 import { evidenceColumns, peerFacts, readOut } from './readout.js';
 
-/** In the order of the columns. `score` is `(100 - score) / 100`, which is no calibrated probability; `pBad` is. */
+/**
+ * In the order of the columns. `score` is `(100 - score) / 100`, which is no calibrated probability; `pBad` is. `reference` is
+ * P(bad) with the numbers that this service's were improved from.
+ */
 export const methodLabels = {
   score: 'score',
   pBad: 'P(bad)',
+  reference: 'reference',
   majority: 'majority',
   beta: 'beta',
   dawidSkene: 'Dawid-Skene',
@@ -44,6 +49,7 @@ export function measureAll(set: TrustSet): MeasuresByMethod {
   const evidence = evidenceColumns(set);
   const facts = peerFacts(set);
   const readings = readOut(evidence, facts, computePeerTrust(evidence, facts));
+  const reference = readOut(evidence, facts, computePeerTrust(evidence, facts, evidence, referenceConstants));
   const measure = (badness: Float64Array): Measures => ({
     ...quality(badness, set.truth),
     targetError: meanError(badness, set.truth, set.targets),
@@ -52,6 +58,7 @@ export function measureAll(set: TrustSet): MeasuresByMethod {
   return {
     score: measure(readings.score.map((score) => (100 - score) / 100)),
     pBad: measure(readings.pBad),
+    reference: measure(reference.pBad),
     majority: measure(majority(evidence)),
     beta: measure(betaReputation(evidence)),
     dawidSkene: measure(dawidSkene(evidence)),

@@ -9,6 +9,7 @@ import { goalVerdict, type Measure, measures, rowLabel, rowsWith } from './table
 const colours: Readonly<Record<MethodName, string>> = {
   score: '#08519c',
   pBad: '#3182bd',
+  reference: '#5b8fb0',
   majority: '#969696',
   beta: '#fdae6b',
   dawidSkene: '#e6550d',

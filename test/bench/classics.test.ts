@@ -6,10 +6,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadTrustSet } from '../../bench/data/trust-set.js';
+import { loadTrustSet, type TrustSet } from '../../bench/data/trust-set.js';
+import { quality } from '../../bench/metrics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from '../../bench/quality/classics.js';
 import { type Measures, type MethodName, measureAll } from '../../bench/quality/methods.js';
+import { evidenceColumns, peerFacts, readOut } from '../../bench/quality/readout.js';
 import type { EvidenceColumns } from '../../src/core/trust/columns.js';
+import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { referenceConstants } from '../../src/core/trust-constants.js';
 
 /** Three peers on three players: [lowering, raising] per peer, null for none. */
 function evidenceOf(rows: readonly (readonly ([number, number] | null)[])[]): EvidenceColumns {
@@ -132,12 +136,23 @@ const printed = dir === undefined ? undefined : join(dir, '..', '..', 'reference
 
 /** The columns of the printed table that stand for a method here. */
 const columns: readonly (readonly [string, MethodName])[] = [
-  ['reference', 'pBad'],
+  ['reference', 'reference'],
   ['MV', 'majority'],
   ['Beta', 'beta'],
   ['DS', 'dawidSkene'],
   ['EigenTrust', 'eigenTrustPre'],
 ];
+
+/** AUC of the service's score with the reference's numbers. */
+function referenceScoreAuc(set: TrustSet): number {
+  const evidence = evidenceColumns(set);
+  const facts = peerFacts(set);
+  const { score } = readOut(evidence, facts, computePeerTrust(evidence, facts, evidence, referenceConstants));
+  return quality(
+    score.map((value) => (100 - value) / 100),
+    set.truth,
+  ).auc;
+}
 
 /** `what` was printed with so many decimals: the value rounds to it, but for the last bits. */
 function roundsTo(value: number, what: string, where: string): void {
@@ -161,8 +176,9 @@ if (dir === undefined || printed === undefined || !existsSync(printed)) {
     const [head = '', ...cells] = line.split(' | ');
     const name = head.split(' ')[0]!;
     test(`${name}: every method as printed by the reference`, () => {
-      const measured = measureAll(loadTrustSet(dir, name));
-      roundsTo(measured.score.auc * 100, head.trim().split(/\s+/).at(-1)!, `${name} score`);
+      const set = loadTrustSet(dir, name);
+      const measured = measureAll(set);
+      roundsTo(referenceScoreAuc(set) * 100, head.trim().split(/\s+/).at(-1)!, `${name} score`);
       for (const [column, method] of columns) {
         const cell = cells.find((text) => text.startsWith(`${column} `))!;
         const figures = cell.trim().split(' ')[1]!.split('/');

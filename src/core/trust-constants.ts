@@ -118,8 +118,9 @@ export const trustConstants = {
   densePeersMax: 1_500,
   /** Pairs kept at once, of 28 bytes each; 5,793 peers that all share players still fit. */
   pairsMax: 16_777_216,
-  /** Players up to which all of them fit the log-odds; beyond, a sample of about this many does. */
+  /** Players up to which all of them fit the log-odds, at least and per peer; beyond, a sample of about this many does. */
   sampledPlayers: 1_048_576,
+  sampledPlayersPerPeer: 16_384,
   /** Pairs handed to operators, at most. */
   pairsReportedMax: 100,
 } as const;

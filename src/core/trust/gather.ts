@@ -21,8 +21,8 @@ export function gatherEvidence(state: GroupState, at: number): Gathered {
   const facts = { preTrusted: preTrusted.slice(0, peers), excluded: excluded.slice(0, peers) };
   const rows = heldRows(state);
   const evidence = columnsOf(state, rows, at);
-  const isLarge = rows.length > trustConstants.sampledPlayers;
-  const sample = isLarge ? columnsOf(state, sampleOf(state, rows), at) : evidence;
+  const most = Math.max(trustConstants.sampledPlayers, trustConstants.sampledPlayersPerPeer * peers);
+  const sample = rows.length > most ? columnsOf(state, sampleOf(state, rows, most), at) : evidence;
   return { evidence, sample, facts, ...overlapOf(evidence, facts) };
 }
 
@@ -34,8 +34,8 @@ function heldRows({ subjects }: GroupState): Uint32Array {
 }
 
 /** Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose. */
-function sampleOf({ subjects }: GroupState, rows: Uint32Array): Uint32Array {
-  const threshold = (trustConstants.sampledPlayers / rows.length) * 0x100000000;
+function sampleOf({ subjects }: GroupState, rows: Uint32Array, most: number): Uint32Array {
+  const threshold = (most / rows.length) * 0x100000000;
   return rows.filter((row) => subjects.mixOf(row) < threshold);
 }
 

@@ -29,7 +29,7 @@ const FIRST_CLAIMS = 2;
 
 /**
  * Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. Rejects with
- * `ScrubDeferredError` where a reader stays on old pages for too long.
+ * `ScrubDeferredError` where a reader stays on old pages for too long, or others free more pages than can be claimed.
  */
 export async function scrubFreePages(
   environment: LogEnvironment,
@@ -88,16 +88,20 @@ async function claimAll(environment: LogEnvironment, commit: Commit): Promise<vo
   const piecePagesMax = Math.floor(limits.scrubPieceBytes / pageBytes);
   let claimed = FIRST_CLAIMS;
   let firstPage = lastBefore + 1;
-  for (;;) {
+  let pagesMin = PIECE_PAGES_MIN;
+  while (claimed <= fileEnd + piecePagesMax) {
     const { freePages } = pageCountsOf(environment);
-    const pages = Math.max(PIECE_PAGES_MIN, Math.min(freePages - RECENT_PAGES, piecePagesMax));
+    const pages = Math.max(pagesMin, Math.min(freePages - RECENT_PAGES, piecePagesMax));
     await claimPages(environment, commit, claimed, pages);
     claimed += pages;
     const { lastPage } = pageCountsOf(environment);
     const newPage = lastZeroPage(file, { pageBytes, firstPage, lastPage });
     if (newPage !== undefined && newPage >= fileEnd) return;
     firstPage = lastPage + 1;
+    // Commits beside this free a few pages each: a piece that is too small takes those, time and again.
+    if (pages === pagesMin) pagesMin += 1;
   }
+  throw new ScrubDeferredError(`other commits free pages of ${environment.path} as fast as they can be overwritten`);
 }
 
 async function claimPages(environment: LogEnvironment, commit: Commit, first: number, count: number): Promise<void> {

@@ -39,7 +39,7 @@ export type ScoreReply =
 
 export interface HealthReply {
   readonly last_seq: number;
-  readonly weights: { readonly based_on_seq: number };
+  readonly weights: { readonly based_on_seq: number; readonly computed_at: string | null };
 }
 
 export class ApiClient {

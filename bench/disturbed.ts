@@ -1,5 +1,6 @@
 /** What readers feel of work in the background: quiet windows, and windows that last as long as the work does. */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { at } from './load/latency.js';
 import { only, type Site, scoreKind } from './load/requests.js';
 import { startProgress } from './progress.js';
@@ -11,8 +12,10 @@ export interface DisturbedOptions {
   readonly target: Target;
   readonly site: Site;
   readonly what: string;
-  /** Starts the work and resolves when it is done. */
-  readonly work: () => Promise<void>;
+  /** Starts the work, and resolves when it is done to how long it took, s. */
+  readonly work: () => Promise<number>;
+  /** Does the work once before it is measured. */
+  readonly rehearse: boolean;
   /** How often; after each, a quiet window that lasts at least `restFactor` times as long as the work did. */
   readonly rounds: number;
   readonly restFactor: number;
@@ -33,26 +36,28 @@ const warmUpS = 1;
 const longestWorkS = 600;
 
 export async function measureDisturbed(options: DisturbedOptions, to: Report): Promise<Disturbed> {
-  const { target, site, what, work, rounds, restFactor, quietS, connections, rate } = options;
+  const { target, site, what, work, rehearse, rounds, restFactor, quietS, connections, rate } = options;
   const series: Series = { name: `reads, quiet`, target, workload: only(scoreKind(site)), connections, rate };
   const busySeries: Series = { ...series, name: `reads, during ${what}` };
   const startedMs = performance.now();
   const quiet: Window[] = [];
   const busy: Window[] = [];
   const progress = startProgress(what, rounds * 2 + 1);
+  if (rehearse) await delay((await work()) * restFactor * 1000);
   await driveWindow(series, Math.min(warmUpS, quietS), startedMs);
+  const workS: number[] = [];
   quiet.push(await driveWindow(series, quietS / (rounds + 1), startedMs));
   for (let round = 0; round < rounds; round++) {
     const ended = new AbortController();
     const driving = driveWindow(busySeries, longestWorkS, startedMs, undefined, ended.signal);
     try {
-      await work();
+      workS.push(await work());
     } finally {
       ended.abort();
     }
     busy.push(await driving);
     progress.advance(1);
-    const restS = Math.max(quietS / (rounds + 1), restFactor * busy.at(-1)!.seconds);
+    const restS = Math.max(quietS / (rounds + 1), restFactor * workS.at(-1)!);
     quiet.push(await driveWindow(series, restS, startedMs));
     progress.advance(1);
   }
@@ -60,7 +65,6 @@ export async function measureDisturbed(options: DisturbedOptions, to: Report): P
   const [ofQuiet, ofBusy] = [measuredOf(series, quiet), measuredOf(busySeries, busy)];
   report(to, ofQuiet);
   report(to, ofBusy);
-  const workS = busy.map(({ seconds }) => seconds);
   to.figure(what, 's', 'less', workS);
   const p99Ratio = at(ofBusy.latencies.summary(), 99) / at(ofQuiet.latencies.summary(), 99);
   to.figure(`readers' p99, during ${what} / quiet`, 'x', 'less', p99Ratio);

@@ -1,5 +1,5 @@
 /** A node of this service as a target, over a folder that was filled beforehand. */
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HealthReply } from './api-client.js';
 import { credentials } from './core/population.js';
@@ -18,11 +18,19 @@ export interface FilledOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** A node that does not run, with what its folder holds. */
 export interface FilledNode {
   readonly node: OwnNode;
   readonly site: Site;
   readonly salt: string;
   readonly events: number;
+}
+
+/** A node that runs. */
+export interface RunningNode {
+  readonly target: Target;
+  readonly site: Site;
+  readonly node: OwnNode;
 }
 
 const salt = 'a salt of the bench';
@@ -44,26 +52,24 @@ export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   return { node, site: { seed, players, peers: credentials(options) }, salt, events };
 }
 
-export function nodeTarget(name: string, node: OwnNode): Target {
-  return {
-    name,
-    host: '127.0.0.1',
-    port: node.port,
-    pids: [node.pid!],
-    loopSamples: node.loopSamples,
-    stop: () => node.stop(),
-  };
+/** The same folder for a node with other variables on top of those of a bench. */
+export function copyOf(filled: FilledNode, environment: Readonly<Record<string, string>>): FilledNode {
+  const node = new OwnNode({ ...settings, ...environment });
+  cpSync(filled.node.dataDir, node.dataDir, { recursive: true });
+  return { ...filled, node };
 }
 
-/** A running node over a filled folder, its peer weights computed. */
-export async function startFilled(
-  name: string,
-  options: FilledOptions,
-): Promise<{ target: Target; site: Site; node: OwnNode }> {
-  const { node, site } = await filledNode(options);
+/** Starts it, and waits for its peer weights. */
+export async function startNode(name: string, { node, site }: FilledNode): Promise<RunningNode> {
   await node.start();
   await settled(node);
-  return { target: nodeTarget(name, node), site, node };
+  const { port, pid, loopSamples } = node;
+  return { target: { name, host: '127.0.0.1', port, pids: [pid!], loopSamples, stop: () => node.stop() }, site, node };
+}
+
+/** A running node over a filled folder. */
+export async function startFilled(name: string, options: FilledOptions): Promise<RunningNode> {
+  return startNode(name, await filledNode(options));
 }
 
 export async function health(node: OwnNode): Promise<HealthReply> {

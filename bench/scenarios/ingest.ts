@@ -1,8 +1,8 @@
 /** Events one by one, each answered when it is durable: at many connections and at one, beside a server that stores nothing. */
-import { startWays, type Way } from '../lanes.js';
+import { startWays } from '../lanes.js';
 import { eventKind, only } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
-import { health } from '../node-target.js';
+import { health, type RunningNode } from '../node-target.js';
 import { startBareHttp } from '../peers/references.js';
 import type { Report } from '../report.js';
 import { stopAll } from '../target.js';
@@ -55,7 +55,12 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
 }
 
 /** What was acknowledged stands in the log. */
-async function expectStored({ target, node }: Way, seqBefore: number, acknowledged: number, to: Report): Promise<void> {
+async function expectStored(
+  { target, node }: RunningNode,
+  seqBefore: number,
+  acknowledged: number,
+  to: Report,
+): Promise<void> {
   const grown = (await health(node)).last_seq - seqBefore;
   if (grown < acknowledged) to.fault(`${target.name}: ${acknowledged} events acknowledged, the log grew by ${grown}`);
 }

@@ -29,7 +29,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       startedMs,
     );
     for (const one of closed) report(to, one);
-    const rate = options.rate ?? Math.round(Math.min(...closed.map((one) => median(rates(one)))) / 2);
+    const rate = options.rate ?? Math.max(1, Math.round(Math.min(...closed.map((one) => median(rates(one)))) / 2));
     const open = await alternate(
       `mixed, ${rate} a second`,
       series.map((one) => ({ ...one, name: `mixed at ${rate}/s, ${one.target.name}`, rate })),

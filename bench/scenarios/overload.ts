@@ -32,7 +32,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const taken = median(rates(capacity!));
 
     // Half of the requests are scores: readers are there in an overload, too.
-    const rate = options.rate ?? Math.ceil(2 * overFactor * taken);
+    const rate = options.rate ?? Math.max(1, Math.ceil(2 * overFactor * taken));
     const refusable: Kind = { ...batchKind(site), expects: [200, overloaded] };
     const over = {
       name: `overload, ${rate} batches and scores a second`,

@@ -1,5 +1,5 @@
 /** Reads and durable writes beside what a user would pick instead, and beside bare `node:http`. */
-import { startWays, type Way } from '../lanes.js';
+import { startWays } from '../lanes.js';
 import type { Kind } from '../load/drive.js';
 import { eventKind, mix, only, playerOfEvent, post, type Site, sownScoreKind } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
@@ -26,7 +26,7 @@ interface Contestant {
 async function run(options: LoadOptions, to: Report): Promise<void> {
   const ways = await startWays({ ...options, snapshotAfter: 1 });
   const all: Contestant[] = ways.map(({ target, site }) => contestant(target, site));
-  const { site } = ways[0] as Way;
+  const { site } = ways[0]!;
   try {
     all.push(contestant(await startBareHttp(), site));
     for (const [name, start] of [

@@ -31,7 +31,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const [ofBare, ofNode] = closed.map((one) => rates(one));
     const ratio = to.figure('read, node / bare node:http', 'x', 'more', ratios(ofNode!, ofBare!));
 
-    const rate = options.rate ?? Math.round(median(ofBare!) / 2);
+    const rate = options.rate ?? Math.max(1, Math.round(median(ofBare!) / 2));
     const open = await alternate(
       `read, ${rate} a second`,
       series.map((one) => ({ ...one, name: `read at ${rate}/s, ${one.target.name}`, rate })),

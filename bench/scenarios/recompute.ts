@@ -1,16 +1,17 @@
 /** The computation of peer weights: how long it takes by itself and in a node, and what readers feel of it. */
+import { limits } from '../../src/limits.js';
 import { runTask } from '../core/tasks.js';
 import { measureDisturbed } from '../disturbed.js';
 import { type LoadOptions, measured } from '../measured.js';
-import { settled, startFilled } from '../node-target.js';
+import { health, settled, startFilled } from '../node-target.js';
 import type { Report } from '../report.js';
 import { median } from '../result.js';
 import { sendBatch } from './snapshot.js';
 
 const rounds = 3;
 const repeat = 5;
-/** The service rests four times as long as the last computation took; a little more is quiet for sure. */
-const restFactor = 4.5;
+/** The service rests so many times as long as the last computation took; a little more is quiet for sure. */
+const restFactor = limits.weightsRestFactor + 0.5;
 
 export const recompute = measured(
   'recompute',
@@ -37,7 +38,10 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
         async work() {
           await sendBatch(node, site, batches++);
           await settled(node);
+          // From when the service began: it may have rested first.
+          return (Date.now() - Date.parse((await health(node)).weights.computed_at!)) / 1000;
         },
+        rehearse: true,
         rounds,
         restFactor,
         quietS: options.seconds,

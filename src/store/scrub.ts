@@ -97,9 +97,9 @@ async function claimAll(environment: LogEnvironment, commit: Commit): Promise<vo
     const { lastPage } = pageCountsOf(environment);
     const newPage = lastZeroPage(file, { pageBytes, firstPage, lastPage });
     if (newPage !== undefined && newPage >= fileEnd) return;
+    // Grown by what else was written: each commit frees a few pages, and a piece too small takes just those, time and again.
+    if (lastPage >= firstPage) pagesMin += 1;
     firstPage = lastPage + 1;
-    // Commits beside this free a few pages each: a piece that is too small takes those, time and again.
-    if (pages === pagesMin) pagesMin += 1;
   }
   throw new ScrubDeferredError(`other commits free pages of ${environment.path} as fast as they can be overwritten`);
 }

@@ -23,9 +23,18 @@ test('the newest head is read back, synced or not, and nothing else is left behi
   removeFolder(dir);
 });
 
+test('an empty head file, as a power cut can leave it, is none', () => {
+  const dir = temporaryFolder();
+  writeFileSync(join(dir, 'head.json'), '');
+  assert.is(readExpectedHead(dir), null);
+  writeExpectedHead(dir, { lastSeq: 3, chain: 'cc' });
+  assert.equal(readExpectedHead(dir), { lastSeq: 3, chain: 'cc' });
+  removeFolder(dir);
+});
+
 test('a head file that holds no head is damage and named', () => {
   const dir = temporaryFolder();
-  for (const text of ['', '{', 'null', '[]', '{"last_seq":1}', '{"last_seq":1.5,"chain":"a"}', '{"chain":"a"}']) {
+  for (const text of ['{', 'null', '[]', '{"last_seq":1}', '{"last_seq":1.5,"chain":"a"}', '{"chain":"a"}']) {
     writeFileSync(join(dir, 'head.json'), text);
     assert.throws(
       () => readExpectedHead(dir),

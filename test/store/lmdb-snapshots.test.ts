@@ -1,12 +1,13 @@
 /** Snapshots in LMDB keep the port's contract; interrupted writes, cut files and flipped bits are found. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { rejection } from '../contracts/log.js';
 import { blocksOf, headerOf, testSnapshots } from '../contracts/snapshots.js';
 import { removeFolder, temporaryFolder } from './temporary-folder.js';
 
@@ -119,6 +120,50 @@ test('a replacement that was killed half way leaves the old snapshot in place af
   renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
   await store.sweep();
   assert.equal([...store.readBlocks(3)], blocksOf(1, [10]));
+  removeFolder(dir);
+});
+
+test('a write that fails leaves nothing behind, and what was there before', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  function* failing() {
+    yield* blocksOf(4, SIZES);
+    throw new Error('the disk is full');
+  }
+  for (const seq of [3, 4]) {
+    assert.match(String(await rejection(store.write(headerOf(seq), failing()))), 'the disk is full');
+  }
+  assert.equal(readdirSync(dir), ['snapshot-0000000000000003']);
+  assert.equal([...store.readBlocks(3)], blocksOf(1, [10]));
+  removeFolder(dir);
+});
+
+const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
+
+test('a snapshot that was removed does not come back from what its replacement left', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  const place = join(dir, 'snapshot-0000000000000003');
+  for (const name of RELATIVES) cpSync(place, join(dir, name), { recursive: true });
+  await store.remove(3);
+  assert.equal(readdirSync(dir), []);
+  await store.sweep();
+  assert.equal(store.list(), []);
+  removeFolder(dir);
+});
+
+test('a snapshot whose replacement never came is listed, read and removed where it was pushed to', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
+  assert.equal(store.list(), [3]);
+  assert.equal([...store.readBlocks(3)], blocksOf(1, [10]));
+  for (const seq of store.list()) await store.remove(seq);
+  await store.sweep();
+  assert.equal(readdirSync(dir), []);
   removeFolder(dir);
 });
 

@@ -1,16 +1,17 @@
 /** After a scrub a byte search of the log's file finds nothing of what was replaced, and everything of what was not. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { OwnerLostError } from '../../src/group/ports.js';
-import { checkEnvironmentFile } from '../../src/store/environment-file.js';
+import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports.js';
+import { checkEnvironmentFile, lastZeroPage } from '../../src/store/environment-file.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log.js';
 import { logFolderOf } from '../../src/store/lmdb-log.js';
 import { openLogEnvironment } from '../../src/store/log-environment.js';
 import { claimFolder } from '../../src/store/owner.js';
+import { scrubFreePages } from '../../src/store/scrub.js';
 import { batchOf, rejection } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
@@ -110,6 +111,104 @@ test('erasing and scrubbing over and over makes the file a few pages larger each
   // 69 pages of 280,000 bytes, taken twice while the old ones cannot be used yet; 2 passes that each end past the last page.
   assert.ok(grown < 2 * 69 + rounds * 2 * 8, `${grown} pages`);
   await writer.close();
+  removeFolder(dir);
+});
+
+/** Batches of one page each, appended in few commits. */
+async function fillPages(writer: LmdbLogWriter, count: number): Promise<void> {
+  for (let from = 1; from <= count; from += 1_000) {
+    const seqs = Array.from({ length: 1_000 }, (_, i) => from + i);
+    await Promise.all(seqs.map((seq) => writer.append({ firstSeq: seq, bytes: marked(seq, 3_000) }, [])));
+  }
+}
+
+test('a scrub goes on while single pages are free, though appends of many pages beside it make the file grow', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const count = 8_000;
+  await fillPages(writer, count);
+  // Every second page of the file is free afterwards, so that a run of pages finds no place but at the end.
+  const erased = Array.from({ length: count / 2 }, (_, i) => 2 * i + 2);
+  const rewrites = erased.map((seq) => ({ firstSeq: seq, bytes: Buffer.alloc(3_000, '-') }));
+  await writer.append(null, rewrites);
+  let scrubbed = false;
+  const beside = (async () => {
+    for (let seq = count + 1; !scrubbed && seq < count + 500; seq += 1) {
+      await writer.append({ firstSeq: seq, bytes: Buffer.alloc(300_000, '.') }, []);
+    }
+  })();
+  await writer.scrub();
+  scrubbed = true;
+  await beside;
+  const batches = [...marksInFile(dir)].map((mark) => Number(mark.slice(5, 11)));
+  assert.equal(
+    [...new Set(batches)].filter((seq) => seq % 2 === 0),
+    [],
+    'erased values that are left',
+  );
+  assert.is(new Set(batches).size, count / 2, 'values that were kept');
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a scrub ends while small batches are appended without a pause', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fill(writer, 1, 100);
+  await writer.append(null, erasureOf(1, 100).rewrites);
+  const before = writer.pages().lastPage;
+  let scrubbed = false;
+  const beside = (async () => {
+    for (let seq = 1_000; !scrubbed && seq < 3_000; seq += 1) await writer.append(batchOf(seq, 300), []);
+  })();
+  await writer.scrub();
+  scrubbed = true;
+  await beside;
+  assert.ok(writer.pages().lastPage - before < 400, `${writer.pages().lastPage - before} pages`);
+  assertErased(dir, erasureOf(1, 100).seqs, []);
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a reader that stays on old pages puts the scrub off, and once it has gone the scrub erases', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fill(writer, 1, 60);
+  const environment = openLogEnvironment(logFolderOf(dir));
+  const reader = environment.root.useReadTransaction();
+  environment.log.get(Buffer.alloc(8), { transaction: reader });
+  const { seqs, rewrites } = erasureOf(1, 60);
+  await writer.append(null, rewrites);
+  const times = { scrubReaderWaitMs: 20, scrubReaderLookMs: 5 };
+  const commit = async (write: () => Promise<boolean>) => void (await write());
+  assert.ok((await rejection(scrubFreePages(environment, commit, times))) instanceof ScrubDeferredError);
+  reader.done();
+  await writer.scrub();
+  assertErased(dir, seqs, []);
+  await environment.root.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('of new pages the last one of zeros is found, and what stands inside a value is no page', () => {
+  const dir = temporaryFolder();
+  const file = join(dir, 'pages');
+  const pageBytes = 4_096;
+  // By their header: number, transaction, pad, flags (4: a run of pages, 2: a leaf), pages of the run.
+  const header = (number: number, flags: number, pages: number) => {
+    const page = Buffer.alloc(pageBytes * pages);
+    page.writeBigUInt64LE(BigInt(number), 0);
+    page.writeUInt16LE(flags, 18);
+    page.writeUInt32LE(pages, 20);
+    return page;
+  };
+  const full = header(2, 4, 1).fill('x', 24);
+  const run = Buffer.concat([header(4, 4, 2)]);
+  header(5, 4, 1).copy(run, pageBytes);
+  writeFileSync(file, Buffer.concat([Buffer.alloc(pageBytes), header(1, 4, 1), full, header(3, 2, 1), run]));
+  assert.is(lastZeroPage(file, { pageBytes, firstPage: 1, lastPage: 5 }), 1);
+  assert.is(lastZeroPage(file, { pageBytes, firstPage: 2, lastPage: 5 }), undefined);
+  assert.is(lastZeroPage(file, { pageBytes, firstPage: 6, lastPage: 5 }), undefined);
   removeFolder(dir);
 });
 

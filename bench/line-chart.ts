@@ -12,15 +12,18 @@ export interface Axis {
   readonly scale?: (value: number) => number;
   readonly ticks: readonly number[];
   readonly print: (value: number) => string;
+  /** A line is broken where two of its points are farther apart. */
+  readonly gap?: number;
 }
 
 /** Dark enough for white, apart for colour-blind readers (Okabe and Ito, and three more). */
 const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#000000', '#8c564b', '#7f7f7f'];
-const size = { width: 940, height: 300, left: 70, right: 20, top: 12, bottom: 40 };
+const size = { width: 940, height: 300, left: 70, right: 34, top: 12, bottom: 40 };
 
 export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   const placeX = placeOn(x, size.left, size.width - size.right);
   const placeY = placeOn(y, size.height - size.bottom, size.top);
+  const { gap = Number.POSITIVE_INFINITY } = x;
   const bottom = size.height - size.bottom;
   const columns = x.ticks.map((tick) => {
     const at = placeX(tick);
@@ -31,8 +34,11 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" stroke="#eee"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
   });
   const drawn = lines.map(({ name, points }, i) => {
-    const path = points.map(([px, py]) => `${placeX(px)},${placeY(py)}`).join(' ');
-    return `<polyline fill="none" stroke="${colourOf(i)}" stroke-width="1.6" points="${path}"><title>${text(name)}</title></polyline>`;
+    const path = points.map(([px, py], p) => {
+      const isStart = p === 0 || px - points[p - 1]![0] > gap;
+      return `${isStart ? 'M' : 'L'}${placeX(px)},${placeY(py)}`;
+    });
+    return `<path fill="none" stroke="${colourOf(i)}" stroke-width="1.6" d="${path.join('')}"><title>${text(name)}</title></path>`;
   });
   const labels = [
     `<text x="${size.width - size.right}" y="${size.height - 6}" text-anchor="end">${text(x.label)}</text>`,

@@ -1,9 +1,11 @@
 /** A scenario that measures speed: its common options, its report, and where the report goes. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
 import { Report, tell } from './report.js';
 import { positive, type Scenario, wholeNumber } from './scenario.js';
+import { profileInto } from './server-process.js';
 
 export interface LoadOptions {
   /** Seconds of load for each series, all of its windows together. */
@@ -23,6 +25,7 @@ interface GivenOptions extends Partial<LoadOptions> {
   readonly peers: number;
   readonly seed: number;
   readonly pin: boolean;
+  readonly profile?: string;
   readonly json?: string;
   readonly html?: string;
 }
@@ -52,10 +55,12 @@ export function measured(
         .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
         .option('--seed <n>', 'the same seed, the same requests', wholeNumber(0), 1)
         .option('--no-pin', 'let server and load run on any core')
+        .option('--profile <folder>', 'CPU profiles of the Node servers; they slow them by a few percent')
         .option('--json <file>', 'write the result as JSON')
         .option('--html <file>', 'write a page with plots')
-        .action(async ({ pin, json, html, ...given }: GivenOptions) => {
+        .action(async ({ pin, profile, json, html, ...given }: GivenOptions) => {
           if (!pin) leaveUnpinned();
+          if (profile !== undefined) profileInto(resolve(profile));
           await buildNode();
           pinLoad();
           const options: LoadOptions = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };

@@ -13,6 +13,8 @@ import {
   titleOf,
 } from './result.js';
 
+const windowGapS = 0.35;
+
 export function resultPage(result: Result): string {
   const { goals, figures, latencies, courses, notes } = result;
   const sections = [
@@ -61,8 +63,11 @@ function charts(courses: readonly Course[]): string[] {
   return names.flatMap((name) => {
     const lines = courses.filter(({ chart }) => chart === name);
     const highest = (column: 0 | 1) => Math.max(...lines.flatMap(({ points }) => points.map((point) => point[column])));
-    const x = { label: 'seconds into the run', ticks: ticksTo(highest(0)), print: plain };
-    const y = { label: name, ticks: ticksTo(highest(1)), print: plain };
-    return [`<h2>${text(name)}</h2>`, lineChart(lines, x, y)];
+    const { across = 'seconds into the run' } = lines[0]!;
+    const ticks = ticksTo(highest(0));
+    // Windows of other targets lie between those of one.
+    const x = lines[0]!.across === undefined ? { gap: windowGapS } : {};
+    const y = { label: '', ticks: ticksTo(highest(1)), print: plain };
+    return [`<h2>${text(name)}</h2>`, lineChart(lines, { ...x, label: across, ticks, print: plain }, y)];
   });
 }

@@ -26,12 +26,13 @@ export interface NamedLatencies extends LatencySummary {
   readonly name: string;
 }
 
-/** Something over the time of a run: `[s, value]`. */
+/** Something over the time of a run, in s, or over what `across` names. */
 export interface Course {
   readonly name: string;
   /** Courses of one chart share an axis. */
   readonly chart: string;
-  readonly points: readonly (readonly [s: number, value: number])[];
+  readonly across?: string;
+  readonly points: readonly (readonly [x: number, value: number])[];
 }
 
 export interface Result {

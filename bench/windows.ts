@@ -194,8 +194,8 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
   if (series.rate === null && share < saturatedShare) {
     to.note(`${name}: the server used ${Math.round(share * 100)} % of a core, so something else was the limit`);
   }
-  to.course({ name, chart: 'throughput, req/s', points: windows.flatMap(({ course }) => course) });
-  to.course({ name, chart: 'event loop late, worst of 100 ms, in ms', points: loopCourse(windows) });
+  to.course({ name, chart: 'Throughput, req/s', points: windows.flatMap(({ course }) => course) });
+  to.course({ name, chart: 'Event loop late, worst of each 100 ms, ms', points: loopCourse(windows) });
 }
 
 function reportLatencies(to: Report, { series, windows, latencies }: Measured): void {

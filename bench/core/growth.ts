@@ -20,8 +20,8 @@ export interface GrowthResult {
   readonly bytesPerRow: number;
   readonly worstTurnMs: number;
   readonly collectionMs: number;
-  /** `[rows, worst turn in ms]` for each hundredth of the growth. */
-  readonly stalls: readonly (readonly [rows: number, ms: number])[];
+  /** `[insertions, worst turn in ms]` for each hundredth of the growth. */
+  readonly stalls: readonly (readonly [insertions: number, ms: number])[];
 }
 
 /** Insertions of one turn: short enough that a turn alone is no stall. */
@@ -54,7 +54,7 @@ export async function grow(task: GrowthTask, onProgress: OnProgress): Promise<Gr
     const nowMs = performance.now();
     worstHereMs = Math.max(worstHereMs, nowMs - turnStartMs);
     if (number % (turnRows * Math.ceil(total / 100 / turnRows)) === 0) {
-      stalls.push([table.rows, worstHereMs]);
+      stalls.push([number, worstHereMs]);
       worstTurnMs = Math.max(worstTurnMs, worstHereMs);
       worstHereMs = 0;
       onProgress(number, total);

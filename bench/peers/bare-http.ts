@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const score = Buffer.from(
-  '{"player_id":"76561190000000001","score":37.52,"confidence":0.4137,"verdict":"suspicious","event_count":3,"updated_at":"2026-01-01T00:00:00.000Z"}',
-);
+// A text: node:http sends it with the head in one write, where a buffer would be a second piece.
+const score =
+  '{"player_id":"76561190000000001","score":37.52,"confidence":0.4137,"verdict":"suspicious","event_count":3,"updated_at":"2026-01-01T00:00:00.000Z"}';
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {

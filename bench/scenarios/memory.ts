@@ -29,7 +29,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     to.figure(`${name}: bytes each`, 'bytes', 'less', grown.bytesPerRow);
     to.figure(`${name}: worst stall while growing to ${grown.rows}`, 'ms', 'less', grown.worstTurnMs);
     to.figure(`${name}: full collection`, 'ms', 'less', grown.collectionMs);
-    to.course({ name, chart: 'worst stall (ms) by rows', points: grown.stalls });
+    to.course({ name, chart: 'Worst stall while a table grows, ms', across: 'insertions', points: grown.stalls });
     return grown;
   };
   const subjects = await grow('subjects');

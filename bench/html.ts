@@ -9,7 +9,7 @@ export function page(heading: string, subtitle: string, sections: readonly strin
 body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 1000px; color: #222 }
 table { border-collapse: collapse; font-size: 12px } td, th { padding: 2px 8px; text-align: right }
 td:first-child, th:first-child { text-align: left } tr:nth-child(even) { background: #f5f5f5 }
-.missed { color: #b30000; font-weight: bold } svg text { font: 11px system-ui, sans-serif } .key { margin-right: 1em }
+.missed { color: #b30000; font-weight: bold } svg text { font: 11px system-ui, sans-serif } .key { margin-right: 1em; white-space: nowrap }
 </style>
 <h1>${text(heading)}</h1>
 <p>${text(subtitle)}</p>

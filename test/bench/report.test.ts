@@ -1,0 +1,103 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compare } from '../../bench/compare.js';
+import { decades, lineChart, ticksTo } from '../../bench/line-chart.js';
+import { resultPage } from '../../bench/page.js';
+import { Report } from '../../bench/report.js';
+import { plain, type Result, resultText } from '../../bench/result.js';
+
+function resultOf(fill: (report: Report) => void): Result {
+  const report = new Report('read', { seed: 1, rate: null });
+  fill(report);
+  return report.result();
+}
+
+test('a figure is the median of its windows, and shows their range', () => {
+  const result = resultOf((report) => report.figure('reads', 'req/s', 'more', [10, 30, 20, 50]));
+  assert.is(result.figures[0]!.value, 25);
+  assert.match(resultText(result), /reads +25 +req\/s +10 to 50/);
+});
+
+test('a goal is met, missed or not measured', () => {
+  const { goals } = resultOf((report) => {
+    report.goal('a', 0.95, 'at least', 0.95, 'x');
+    report.goal('b', 11, 'at most', 10, ' ms');
+    report.goal('c', null, 'at least', 1, 'x');
+    report.goal('d', Number.NaN, 'at most', 1, 'x');
+  });
+  assert.equal(
+    goals.map(({ met }) => met),
+    [true, false, null, null],
+  );
+  assert.equal([goals[1]!.goal, goals[1]!.reached, goals[2]!.reached], ['at most 10 ms', '11 ms', null]);
+});
+
+test('a comparison judges only windows that lie apart', () => {
+  const figures = (...values: readonly (readonly number[])[]) =>
+    resultOf((report) => {
+      report.figure('rate', 'req/s', 'more', values[0]!);
+      report.figure('cpu', 'us', 'less', values[1]!);
+      report.figure('noisy', 'us', 'less', values[2]!);
+    });
+  const text = compare(figures([1, 2], [1, 2], [1, 5]), figures([3, 4], [3, 4], [4, 6]));
+  assert.match(text, /rate .*\+133\.3 % +better/);
+  assert.match(text, /cpu .*\+133\.3 % +WORSE/);
+  assert.match(text, /noisy .*within noise/);
+});
+
+test('a page escapes what it shows', () => {
+  const result = resultOf((report) => {
+    report.figure('<b>', 'x', 'more', 1);
+    report.note('<i>');
+    report.course({
+      name: '"q"',
+      chart: '<u>',
+      points: [
+        [0, 1],
+        [1, 2],
+      ],
+    });
+  });
+  const page = resultPage(result);
+  assert.not.match(page, /<b>|<i>|<u>/);
+  assert.match(page, '&lt;b&gt;');
+});
+
+test('numbers keep three digits, and whole ones are grouped', () => {
+  assert.equal([81_353.4, 100.4, 13.84, 0.012345, 0, Number.NaN].map(plain), [
+    '81 353',
+    '100',
+    '13.8',
+    '0.0123',
+    '0',
+    '-',
+  ]);
+});
+
+test('ticks are round and reach the greatest value', () => {
+  assert.equal(ticksTo(83), [0, 20, 40, 60, 80, 100]);
+  assert.equal(ticksTo(0), [0, 1]);
+  assert.equal(decades([12, 900]), [10, 100, 1000]);
+});
+
+test('a line breaks where its points lie far apart', () => {
+  const axis = { label: '', ticks: [0, 10], print: String };
+  const chart = lineChart(
+    [
+      {
+        name: 'a',
+        points: [
+          [0, 1],
+          [1, 1],
+          [5, 1],
+          [6, 1],
+        ],
+      },
+    ],
+    { ...axis, gap: 2 },
+    axis,
+  );
+  assert.is([...chart.matchAll(/M[\d.]+,/g)].length, 2);
+});
+
+test.run();

@@ -9,7 +9,7 @@ const furtherLog = Math.log(1 - 1 / entriesMean);
 const badPercent = 5;
 const rightPercent = 85;
 
-/** A prime beyond every number of players: steps of it visit each player once, in an order that looks like none. */
+/** A prime beyond every number of places: steps of it visit each place once, in an order that looks like none. */
 const stride = 2_654_435_761;
 
 export interface Population {
@@ -36,16 +36,16 @@ export function lowers({ seed }: Population, player: number, entry: number): boo
   return isBad === isRight;
 }
 
-/** Calls back once for each (player, entry), in the order of their arrival: first reports of all players, then second ones. */
+/** Calls back once for each (player, entry), in the order of their arrival: old players and new ones mixed, as in a group that grows. */
 export function* arrivals(population: Population): Generator<[player: number, entry: number]> {
-  const { players } = population;
-  const step = stride % players || 1;
-  for (let entry = 0; entry < entriesMax; entry++) {
-    let player = mix(population.seed, entry) % players;
-    for (let i = 0; i < players; i++) {
-      if (entriesOf(population, player) > entry) yield [player, entry];
-      player = (player + step) % players;
-    }
+  const places = population.players * entriesMax;
+  const step = stride % places || 1;
+  let place = mix(population.seed, places) % places;
+  for (let i = 0; i < places; i++) {
+    const entry = place % entriesMax;
+    const player = (place - entry) / entriesMax;
+    if (entry < entriesOf(population, player)) yield [player, entry];
+    place = (place + step) % places;
   }
 }
 

@@ -132,14 +132,16 @@ test('a scrub goes on while single pages are free, though appends of many pages 
   const rewrites = erased.map((seq) => ({ firstSeq: seq, bytes: Buffer.alloc(3_000, '-') }));
   await writer.append(null, rewrites);
   let scrubbed = false;
+  let appended = 0;
   const beside = (async () => {
-    for (let seq = count + 1; !scrubbed && seq < count + 500; seq += 1) {
-      await writer.append({ firstSeq: seq, bytes: Buffer.alloc(300_000, '.') }, []);
+    for (; !scrubbed && appended < 500; appended += 1) {
+      await writer.append({ firstSeq: count + 1 + appended, bytes: Buffer.alloc(300_000, '.') }, []);
     }
   })();
   await writer.scrub();
   scrubbed = true;
   await beside;
+  assert.ok(appended < 500, 'the scrub ended while the appends went on');
   const batches = [...marksInFile(dir)].map((mark) => Number(mark.slice(5, 11)));
   assert.equal(
     [...new Set(batches)].filter((seq) => seq % 2 === 0),

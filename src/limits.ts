@@ -104,7 +104,9 @@ export const limits = {
   /** A snapshot at shutdown is skipped when it would take longer than this. */
   shutdownSnapshotMs: 5_000,
   /** Whoever waits for an erasure when the node stops is told to come again after this. */
-  shutdownAnswersMs: 4_000,
+  shutdownAnswersMs: 3_000,
+  /** What the pools' workers get to close their files before they are ended. */
+  shutdownPoolMs: 1_500,
   shutdownMs: 10_000,
 
   // Pools
@@ -157,7 +159,7 @@ relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
 relation(
-  limits.shutdownAnswersMs + limits.shutdownSnapshotMs < limits.shutdownMs,
-  'last answers and a last snapshot fit in the shutdown',
+  limits.shutdownAnswersMs + limits.shutdownSnapshotMs + limits.shutdownPoolMs < limits.shutdownMs,
+  'last answers, a last snapshot and the end of the pools fit in the shutdown',
 );
 relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

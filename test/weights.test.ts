@@ -112,7 +112,10 @@ test('a peer whose players nobody else reports stands out', async () => {
 /** A replica that fails in the way that `body` says. */
 function failingReplica(body: string): URL {
   const file = join(temporaryFolder(), 'replica.mjs');
-  writeFileSync(file, `export function weights() { ${body} }\nexport function snapshot() { return 'still there'; }\n`);
+  writeFileSync(
+    file,
+    `export function weights() { ${body} }\nexport function snapshot() { return 'still there'; }\nexport function close() {}\n`,
+  );
   return pathToFileURL(file);
 }
 

@@ -2,6 +2,7 @@
  * The pools behind a group: one replica, and readers beside it, so that a listing never waits for a snapshot. Both are Piscina
  * pools with bounded queues; a worker that dies is replaced, and its task rejects.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
 import type { VerifyReport } from '../group/api.js';
@@ -66,7 +67,7 @@ export class PiscinaPool implements GroupPool {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#replica.destroy(), this.#readers.destroy()]);
+    await Promise.all([end(this.#replica), end(this.#readers)]);
   }
 }
 
@@ -80,6 +81,16 @@ function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: num
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: 1,
   });
+}
+
+/**
+ * Lets a pool's workers close what they hold, then ends them. A thread that is ended amid a call into LMDB, or while it still
+ * opens its environment, can take the whole process along.
+ */
+async function end(pool: Piscina): Promise<void> {
+  const closing = Array.from(pool.threads, () => pool.run(undefined, { name: 'close' }));
+  await Promise.race([Promise.allSettled(closing), delay(limits.shutdownPoolMs, undefined, { ref: false })]);
+  await pool.destroy();
 }
 
 /** `timeoutMs`: a task that takes longer hangs, and its worker is replaced. */

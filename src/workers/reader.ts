@@ -21,3 +21,8 @@ export function records(seqs: readonly number[]): readonly { readonly record: Lo
       : { record, at };
   });
 }
+
+/** The last task: gives the environment back. */
+export function close(): Promise<void> {
+  return log.close();
+}

@@ -67,3 +67,8 @@ export function weights(task: { readonly upTo: number; readonly at: number }): W
   const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
   return { basedOnSeq: state.lastSeq, computedAt: task.at, pi, tau, a, b, signals: { pairs, reported, shared } };
 }
+
+/** The last task: gives the environment back. */
+export function close(): Promise<void> {
+  return log.close();
+}

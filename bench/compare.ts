@@ -7,7 +7,7 @@ export function compareFiles(before: string, after: string): string {
   return compare(readResult(before), readResult(after));
 }
 
-function readResult(file: string): Result {
+export function readResult(file: string): Result {
   const result = JSON.parse(readFileSync(file, 'utf8')) as Partial<Result>;
   if (result.format !== resultFormat || result.figures === undefined) {
     throw new Error(`${file} is not a result of this bench`);

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { compareFiles } from './compare.js';
+import { goalsTable } from './markdown.js';
 import { quality } from './quality/run.js';
 import { replay } from './replay.js';
 import type { Scenario } from './scenario.js';
@@ -50,6 +51,12 @@ program
   .argument('<before>', 'a result written with --json')
   .argument('<after>', 'another one')
   .action((before: string, after: string) => console.log(compareFiles(before, after)));
+
+program
+  .command('table')
+  .description('the goals of results as a table in Markdown')
+  .argument('<files...>', 'results written with --json')
+  .action((files: readonly string[]) => console.log(goalsTable(files)));
 
 for (const scenario of scenarios) {
   scenario.define(program.command(scenario.name).description(scenario.summary));

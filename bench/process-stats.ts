@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const ticksPerS = 100;
 
 export interface ProcessUse {
-  /** User and system time so far, s. */
+  /** User and system time so far, s, also of children that ended. */
   readonly cpuS: number;
   readonly residentMb: number;
 }
@@ -15,10 +15,10 @@ export function useOf(pids: readonly number[]): ProcessUse {
   let ticks = 0;
   let residentKb = 0;
   for (const pid of withDescendants(pids)) {
-    // Fields 14 and 15 of `stat`; the name in field 2 may hold blanks and brackets.
+    // Fields 14 to 17 of `stat`; the name in field 2 may hold blanks and brackets.
     const stat = read(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+    for (const field of [11, 12, 13, 14]) ticks += Number(fields[field] ?? 0);
     residentKb += residentOf(pid);
   }
   return { cpuS: ticks / ticksPerS, residentMb: (residentKb * 1024) / 1e6 };

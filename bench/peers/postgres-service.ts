@@ -7,7 +7,7 @@ const [folder, user, ...keys] = process.argv.slice(2);
 const isKey = keyCheck(keys);
 /** Twice the cores of a small server and some more for those that wait for the disk. */
 const poolSize = 16;
-const pool = new pg.Pool({ host: folder!, user: user!, database: 'postgres', max: poolSize });
+const pool = new pg.Pool({ host: folder!, user: user!, database: 'postgres', max: poolSize, idleTimeoutMillis: 0 });
 
 await pool.query(
   `CREATE TABLE IF NOT EXISTS events (event_id text PRIMARY KEY, player text NOT NULL, body jsonb NOT NULL)`,

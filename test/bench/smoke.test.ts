@@ -70,12 +70,15 @@ test('quality runs', async () => {
   assert.match(output, 'AUC');
 });
 
-test('a result compares with itself, and not with one of another scenario', async () => {
+test('a result compares with itself, not with one of another scenario, and results make a table', async () => {
   const [read, match] = [join(dir, 'read.json'), join(dir, 'match.json')];
   const same = await run('compare', read, read);
   assert.is(same.code, 0, same.output);
   assert.match(same.output, 'read, node / bare node:http');
   assert.is((await run('compare', read, match)).code, 1);
+  const table = await run('table', read, match);
+  assert.is(table.code, 0, table.output);
+  assert.match(table.output, '| GET score against bare node:http, req/s | at least 0.95x |');
 });
 
 test.after(() => rmSync(dir, { recursive: true, force: true }));

@@ -73,6 +73,10 @@ export const limits = {
   redactionPieceBytes: 4 * MiB,
   /** Withdrawn events that one series of pieces takes out of the log. */
   redactionWithdrawals: 1_024,
+  /** Erased subjects that it takes out along with them. */
+  redactionErasures: 64,
+  /** How often a withdrawal looks for its event again, where something left the log meanwhile. */
+  withdrawalTries: 8,
   /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
   /** Free pages that one commit of a scrub claims, in bytes. */
@@ -99,6 +103,8 @@ export const limits = {
   snapshotsKept: 2,
   /** Pause after a snapshot that failed. */
   snapshotRetryMs: 60_000,
+  /** Quiet after an erasure before the snapshots that it removed are made up for. */
+  snapshotAfterErasureMs: 5_000,
   snapshotEveryDefault: 100_000,
   snapshotBlockBytes: 1 * MiB,
   /** A snapshot at shutdown is skipped when it would take longer than this. */
@@ -111,6 +117,8 @@ export const limits = {
 
   // Pools
   replicaQueueMax: 64,
+  /** A task of the replica that takes longer hangs: its worker is replaced. */
+  replicaTaskMs: 600_000,
   readersQueueMax: 256,
   /** Pause before work that the pool could not do is asked for again. */
   workRetryMs: 1_000,

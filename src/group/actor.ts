@@ -41,6 +41,10 @@ export class GroupActor<T> {
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
+  /** Nobody waits for those any more. */
+  #givenUp = false;
+  /** The turn in flight records an erasure as done, which is not durable yet. */
+  #endsErasure = false;
 
   /** `chain` is the chain value of the newest batch of the log that `state` was read from. */
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds) {
@@ -83,7 +87,7 @@ export class GroupActor<T> {
 
   /** Whether an erased subject is still in the log: no snapshot may be made meanwhile. */
   get erasing(): boolean {
-    return this.state.erasures.size > 0;
+    return this.state.erasures.size > 0 || this.#endsErasure;
   }
 
   /** Queues a command; false where the mailbox is full. */
@@ -97,6 +101,7 @@ export class GroupActor<T> {
     const turn = new Turn<T>(this.state, this.#bounds, now);
     const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
     if (redaction !== null) turn.record(redaction.record);
+    this.#endsErasure = redaction?.record.type === 'redacted';
     for (const mail of this.#mailbox.take()) turn.take(mail);
     this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
@@ -112,9 +117,10 @@ export class GroupActor<T> {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
     this.#inFlight = null;
+    this.#endsErasure = false;
     this.#durableSeq = this.state.lastSeq;
     this.#durableChain = this.#chain;
-    effects.push(...this.#redactor.committed(this.#durableSeq), ...this.#answerRemovals(), ...this.resume());
+    effects.push(...this.#redactor.committed(), ...this.#answerRemovals(), ...this.resume());
     return effects;
   }
 
@@ -125,11 +131,11 @@ export class GroupActor<T> {
 
   /** The pool could not do its work; it is asked again. */
   workFailed(): Effect<T>[] {
-    return this.#redactor.again(this.#durableSeq);
+    return this.#redactor.again();
   }
 
   snapshotsDropped(): Effect<T>[] {
-    return this.#redactor.snapshotsDropped(this.#durableSeq);
+    return this.#redactor.snapshotsDropped();
   }
 
   /** The log's free space is overwritten. */
@@ -142,25 +148,29 @@ export class GroupActor<T> {
     return this.#redactor.start(this.#durableSeq);
   }
 
-  /** Whoever waits for bytes to leave the log waits no longer: that goes on by itself. An erasure is not done before, and says so. */
+  /** From here on nobody waits for bytes to leave the log, only for what is durable. */
   giveUpRemovals(): Effect<T>[] {
-    const later = refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
-    return this.#removals.splice(0).map(({ token, answer, erasure }) => ({
-      type: 'answer',
-      token,
-      answer: erasure === undefined ? answer : later,
-    }));
+    this.#givenUp = true;
+    return this.#answerRemovals();
   }
 
-  /** Removals that are recorded as done: nothing of them is left, and that is durable. */
+  /**
+   * Removals that are recorded as done: nothing of them is left, and that is durable. Given up, a durable one is answered as well: a
+   * withdrawal counts already, an erasure is not done and says so. Both go on by themselves.
+   */
   #answerRemovals(): Effect<T>[] {
     if (this.#removals.length === 0) return [];
     const { erasures, withdrawals } = this.state;
-    const isOpen = ({ erasure = 0, withdrawal = 0 }: Removal<T>) =>
-      erasures.has(erasure) || withdrawals.has(withdrawal);
-    const done = this.#removals.filter((removal) => !isOpen(removal));
-    this.#removals = this.#removals.filter(isOpen);
-    return done.map(({ token, answer }) => ({ type: 'answer', token, answer }));
+    const later = refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
+    const effects: Effect<T>[] = [];
+    this.#removals = this.#removals.filter((removal) => {
+      const { token, answer, erasure = 0, withdrawal = 0, seq } = removal;
+      const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
+      if (isOpen && !(this.#givenUp && seq <= this.#durableSeq)) return true;
+      effects.push({ type: 'answer', token, answer: isOpen && erasure > 0 ? later : answer });
+      return false;
+    });
+    return effects;
   }
 }
 

@@ -92,7 +92,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   async withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>> {
-    for (;;) {
+    for (let tries = 0; tries < limits.withdrawalTries; tries++) {
       const located = await this.#ask({ type: 'locate', eventId });
       if (isRefusal(located)) return located;
       if (located.seq === 0) return refused('event_not_found');
@@ -104,6 +104,7 @@ export class Group extends GroupReads implements GroupApi {
       const answer = await this.#ask({ type: 'withdraw', ...command });
       if (answer !== readAgain) return answer;
     }
+    return refused('overloaded', { retryAfterS: limits.retryAfterS });
   }
 
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>> {
@@ -120,7 +121,7 @@ export class Group extends GroupReads implements GroupApi {
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
     const { heads, going, total } = chains;
-    const query = { subject, heads, going, caller: caller?.index ?? null, limit, from: before };
+    const query = { subject, heads, going: new Set(going), caller: caller?.index ?? null, limit, from: before };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
     const listing = listed.value;

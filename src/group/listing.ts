@@ -12,7 +12,7 @@ export interface ListingQuery {
   /** Per peer that reported the player: its number and its newest record. */
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
-  readonly going: readonly number[];
+  readonly going: ReadonlySet<number>;
   /** Number of the caller's peer, or null: no own events are listed. */
   readonly caller: number | null;
   readonly limit: number;
@@ -86,7 +86,7 @@ function ownEvents(
     if (!('prev' in record) || record.peer !== caller) return null;
     if (record.type === 'event_accepted') {
       if (!sameBytes(record.subject, query.subject)) return null;
-      if (!query.going.includes(seq)) {
+      if (!query.going.has(seq)) {
         if (events.length === query.limit) return { events, next: seq };
         events.push(listed(seq, at, record));
       }
@@ -115,7 +115,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
     for (let i = 1; i < chains.length; i++) if (chains[i]! > chains[newest]!) newest = i;
     const seq = chains[newest]!;
     const { record, at } = reader.read(seq);
-    if (record.type === 'event_accepted' && !query.going.includes(seq)) found.push(listed(seq, at, record));
+    if (record.type === 'event_accepted' && !query.going.has(seq)) found.push(listed(seq, at, record));
     const prev = 'prev' in record ? record.prev : 0;
     if (prev > 0) chains[newest] = prev;
     else chains.splice(newest, 1);

@@ -51,6 +51,8 @@ export class GroupLoop {
   #draining = false;
   /** No turn is taken any more. */
   #closed = false;
+  /** Ends a scrub that waits for readers. */
+  readonly #ending = new AbortController();
   #turnScheduled = false;
   /** The snapshot being made. */
   #making: Promise<void> | null = null;
@@ -115,6 +117,7 @@ export class GroupLoop {
     while (this.actor.answering && !this.#failed)
       await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
+    this.#ending.abort();
     await this.#scrubbing;
   }
 
@@ -206,17 +209,20 @@ export class GroupLoop {
     }
     this.#newestSnapshot = 0;
     this.#snapshotOwed = true;
+    this.#snapshotsRestUntil = this.#deps.clock.now() + limits.snapshotAfterErasureMs;
+    this.#later(() => this.#snapshotIfDue(), limits.snapshotAfterErasureMs);
     if (!this.#closed) this.#carryOut(this.actor.snapshotsDropped());
   }
 
   async #scrub(): Promise<void> {
     try {
-      await this.log.scrub();
+      await this.log.scrub(this.#ending.signal);
     } catch (error) {
       if (!(error instanceof ScrubDeferredError)) {
         this.#fail(error);
         return;
       }
+      if (this.#closed) return;
       this.#deps.onTrouble('overwriting free space', error);
       this.#later(() => {
         this.#scrubbing = this.#scrub();
@@ -227,10 +233,10 @@ export class GroupLoop {
     this.#wake();
   }
 
-  #later(act: () => void): void {
+  #later(act: () => void, ms: number = limits.workRetryMs): void {
     setTimeout(() => {
       if (!this.#failed && !this.#closed) act();
-    }, limits.workRetryMs).unref();
+    }, ms).unref();
   }
 
   /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
@@ -283,10 +289,10 @@ export class GroupLoop {
       const computed = await this.pool.weights(this.actor.durableSeq, now);
       if (this.#draining) return;
       if (!this.#publish(computed)) throw new Error('the mailbox is full');
-      this.weights.computed(computed, this.#deps.clock.now());
+      this.weights.computed(computed, performance.now() - started);
       this.#deps.observer.workDone('weights', true, performance.now() - started);
     } catch (error) {
-      this.weights.ended(this.#deps.clock.now());
+      this.weights.ended(performance.now() - started);
       if (this.#draining) return;
       this.#deps.observer.workDone('weights', false, performance.now() - started);
       this.#deps.onTrouble('computing peer weights', error);

@@ -35,8 +35,11 @@ export interface LogWriter extends LogReader {
    * outcome is unknown: the caller must stop and leave it to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
-  /** Overwrites what replaced values left behind in free space, so that no erased byte stays in the file. */
-  scrub(): Promise<void>;
+  /**
+   * Overwrites what replaced values left behind in free space, so that no erased byte stays in the file. Rejects with
+   * `ScrubDeferredError` where that has to wait, or where `signal` ends it.
+   */
+  scrub(signal?: AbortSignal): Promise<void>;
 }
 
 /** Another process owns the data folder now. */

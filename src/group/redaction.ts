@@ -4,18 +4,18 @@
  */
 import { Batch } from '../core/batch.js';
 import type { IdTag } from '../core/event-ids.js';
-import type { LogRecord } from '../core/records.js';
+import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import type { LogReader, StoredBatch } from './ports.js';
 
-/** What is to leave the log: all that names an erased subject, or withdrawn events. */
+/** What is to leave the log: withdrawn events, and all that names erased subjects. */
 export interface RedactionWork {
-  /** The record that asked for the erasure; null for withdrawals. */
-  readonly erasure: number | null;
-  /** Chain heads to walk (erasure), or the events themselves (withdrawals). */
-  readonly heads: readonly number[];
-  /** The log must be read at least up to here. */
-  readonly upTo: number;
+  /** Withdrawn events. */
+  readonly events: readonly number[];
+  /** Where the chains of the erased subjects go on. */
+  readonly chains: readonly number[];
+  /** The records that asked for the erasures. */
+  readonly erasures: readonly number[];
 }
 
 export interface RedactionPiece {
@@ -23,8 +23,8 @@ export interface RedactionPiece {
   readonly rewrites: readonly StoredBatch[];
   /** First sequence number and content digest of each. */
   readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
-  /** Where the chains go on; empty when this piece is the last. */
-  readonly heads: readonly number[];
+  /** What is left to do; null when this piece is the last. */
+  readonly rest: RedactionWork | null;
 }
 
 /** Records to replace, grouped by the batch that holds them. */
@@ -72,44 +72,50 @@ class Replacements {
 }
 
 /**
- * One piece of the work. The last piece of an erasure also takes the subject out of the record that asked for it. Throws where
- * the log does not hold what the chains promise.
+ * One piece of the work. The last one also takes the subjects out of the records that asked for their erasure. Throws where the
+ * log does not hold what the chains promise.
  */
-export function redactPiece(
-  log: LogReader,
-  { erasure, heads }: RedactionWork,
-  tagOf: (eventId: string) => IdTag,
-): RedactionPiece {
+export function redactPiece(log: LogReader, work: RedactionWork, tagOf: (eventId: string) => IdTag): RedactionPiece {
   const replacements = new Replacements(log);
-  const chains = [...heads];
+  const events = [...work.events];
+  const chains = [...work.chains];
+  while (events.length > 0 && !replacements.full) {
+    const seq = events.pop()!;
+    const record = replacements.read(seq);
+    if (record.type === 'event_accepted') replacements.replace(seq, tombstone(record, tagOf));
+  }
   while (chains.length > 0 && !replacements.full) {
     const seq = chains.pop()!;
     const record = replacements.read(seq);
-    const blank = blanked(record, erasure !== null, tagOf);
+    const blank = blanked(record, tagOf);
     if (blank !== null) replacements.replace(seq, blank);
-    const prev = erasure !== null && 'prev' in record ? record.prev : 0;
-    if (prev > 0) chains.push(prev);
+    if ('prev' in record && record.prev > 0) chains.push(record.prev);
   }
-  if (chains.length === 0 && erasure !== null) {
-    const asked = replacements.read(erasure);
-    if (asked.type === 'subject_erased' && asked.subject !== null)
-      replacements.replace(erasure, { ...asked, subject: null });
-  }
+  const isLast = events.length === 0 && chains.length === 0;
+  if (isLast) for (const seq of work.erasures) forget(replacements, seq);
   const batches = replacements.rewritten();
   return {
     rewrites: batches.map((batch) => ({ firstSeq: batch.firstSeq, bytes: batch.bytes })),
     digests: batches.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
-    heads: chains,
+    rest: isLast ? null : { events, chains, erasures: work.erasures },
   };
 }
 
-/** What stays of a record; null where nothing of it has to go. */
-function blanked(record: LogRecord, isErasure: boolean, tagOf: (eventId: string) => IdTag): LogRecord | null {
+function tombstone(event: EventAccepted, tagOf: (eventId: string) => IdTag): LogRecord {
+  return { type: 'event_gone', peer: event.peer, id_tag: tagOf(event.event_id), prev: event.prev };
+}
+
+function forget(replacements: Replacements, seq: number): void {
+  const asked = replacements.read(seq);
+  if (asked.type === 'subject_erased' && asked.subject !== null) replacements.replace(seq, { ...asked, subject: null });
+}
+
+/** What stays of a record of an erased subject; null where nothing of it has to go. */
+function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {
     case 'event_accepted':
-      return { type: 'event_gone', peer: record.peer, id_tag: tagOf(record.event_id), prev: record.prev };
+      return tombstone(record, tagOf);
     case 'event_withdrawn':
-      if (!isErasure) return null;
       return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 };
     case 'erasure_requested':
       return { ...record, subject: null };

@@ -1,5 +1,5 @@
 /**
- * Takes erased subjects and withdrawn events out of the log, one job at a time, erasures first:
+ * Takes erased subjects and withdrawn events out of the log, one job at a time, each with some of both, the oldest first:
  *
  *   (snapshots removed) -> piece walked -> piece committed -> ... -> free space overwritten -> recorded as done
  *
@@ -19,8 +19,8 @@ export type RedactorStep =
 interface Job {
   readonly erasures: readonly number[];
   readonly withdrawals: readonly number[];
-  /** What is still to be walked. */
-  heads: readonly number[];
+  /** What is still to be walked; null: nothing. */
+  work: RedactionWork | null;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
@@ -45,46 +45,52 @@ export class Redactor {
   /** Takes up the next job where none is under way. Only what is durable is worked on. */
   start(durableSeq: number): RedactorStep[] {
     if (this.#job !== null) return [];
-    this.#job = this.#nextErasure(durableSeq) ?? this.#nextWithdrawals(durableSeq);
-    if (this.#job === null) return [];
-    if (this.#job.waitsFor === 'snapshots') return [{ type: 'drop_snapshots' }];
-    return [this.#walk(this.#job, durableSeq)];
+    const { erasures, chains } = this.#openErasures(durableSeq);
+    const withdrawals = this.#openWithdrawals(durableSeq);
+    if (erasures.length === 0 && withdrawals.length === 0) return [];
+    const work = { events: withdrawals, chains, erasures };
+    const waitsFor = erasures.length > 0 ? 'snapshots' : 'piece';
+    this.#job = { erasures, withdrawals, work, waitsFor };
+    return waitsFor === 'snapshots' ? [{ type: 'drop_snapshots' }] : [{ type: 'redact', work }];
   }
 
-  #nextErasure(durableSeq: number): Job | null {
+  #openErasures(durableSeq: number): { readonly erasures: number[]; readonly chains: number[] } {
+    const erasures: number[] = [];
+    const chains: number[] = [];
     for (const [seq, { heads, subject }] of this.#state.erasures) {
+      if (erasures.length === limits.redactionErasures) break;
       if (seq > durableSeq) continue;
+      erasures.push(seq);
       // Where the subject is out of the records already, a crash came before the scrub.
-      return { erasures: [seq], withdrawals: [], heads: subject === null ? [] : heads, waitsFor: 'snapshots' };
+      if (subject !== null) chains.push(...heads);
     }
-    return null;
+    return { erasures, chains };
   }
 
-  #nextWithdrawals(durableSeq: number): Job | null {
+  #openWithdrawals(durableSeq: number): number[] {
     const withdrawals: number[] = [];
     for (const [eventSeq, { seq }] of this.#state.withdrawals) {
       if (withdrawals.length === limits.redactionWithdrawals) break;
       if (seq <= durableSeq) withdrawals.push(eventSeq);
     }
-    return withdrawals.length === 0 ? null : { erasures: [], withdrawals, heads: withdrawals, waitsFor: 'piece' };
+    return withdrawals;
   }
 
-  snapshotsDropped(durableSeq: number): RedactorStep[] {
-    const job = this.#expect('snapshots');
-    return [this.#walk(job, durableSeq)];
+  snapshotsDropped(): RedactorStep[] {
+    return this.#walk(this.#expect('snapshots'));
   }
 
   /** A piece came back from the pool; the next turn writes it. */
   redacted(piece: RedactionPiece): void {
     const job = this.#expect('piece');
-    job.heads = piece.heads;
+    job.work = piece.rest;
     job.waitsFor = 'commit';
     this.#piece = piece;
   }
 
   /** The pool could not do its work: it is asked again. */
-  again(durableSeq: number): RedactorStep[] {
-    return [this.#walk(this.#expect('piece'), durableSeq)];
+  again(): RedactorStep[] {
+    return this.#walk(this.#expect('piece'));
   }
 
   /** What the turn that begins has to write, with the batches to replace in its transaction. */
@@ -98,12 +104,9 @@ export class Redactor {
   }
 
   /** A turn is durable. */
-  committed(durableSeq: number): RedactorStep[] {
+  committed(): RedactorStep[] {
     const job = this.#job;
-    if (job?.waitsFor !== 'commit' || this.#piece !== null) return [];
-    if (job.heads.length > 0) return [this.#walk(job, durableSeq)];
-    job.waitsFor = 'scrub';
-    return [{ type: 'scrub' }];
+    return job?.waitsFor === 'commit' && this.#piece === null ? this.#walk(job) : [];
   }
 
   /** The log's free space is overwritten; the next turn records it. */
@@ -111,9 +114,10 @@ export class Redactor {
     this.#expect('scrub').waitsFor = 'record';
   }
 
-  #walk(job: Job, upTo: number): RedactorStep {
-    job.waitsFor = 'piece';
-    return { type: 'redact', work: { erasure: job.erasures[0] ?? null, heads: job.heads, upTo } };
+  /** The next piece, or the scrub behind the last one. */
+  #walk(job: Job): RedactorStep[] {
+    job.waitsFor = job.work === null ? 'scrub' : 'piece';
+    return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];
   }
 
   #expect(waitsFor: Job['waitsFor']): Job {

@@ -26,6 +26,8 @@ import type { Mail } from './mailbox.js';
 export interface Removal<T> {
   readonly token: T;
   readonly answer: Answer;
+  /** The record that took it back. */
+  readonly seq: number;
   /** The record that asked for an erasure, or the event that was withdrawn. */
   readonly erasure?: number;
   readonly withdrawal?: number;
@@ -123,14 +125,16 @@ export class Turn<T> {
       this.effects.push({ type: 'answer', token, answer: outcome });
       return;
     }
-    this.removals.push({ token, answer: granted({ withdrawnAt: this.#now }), withdrawal: command.eventSeq });
+    const answer = granted({ withdrawnAt: this.#now });
+    this.removals.push({ token, answer, seq: this.#state.lastSeq, withdrawal: command.eventSeq });
   }
 
   /** An erasure is answered once the subject's bytes are gone; its request, or a refusal, with the turn. */
   #erase(command: EraseSubject, token: T): void {
     const outcome = this.#decide(decideErasure(this.#state, this.#bounds, command, this.#now));
     const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.#now }) : outcome;
-    if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, erasure: this.#state.lastSeq });
+    const seq = this.#state.lastSeq;
+    if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, seq, erasure: seq });
     else this.effects.push({ type: 'answer', token, answer });
   }
 }

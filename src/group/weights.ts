@@ -29,7 +29,8 @@ export interface WeightsSignals {
 export class WeightsSchedule {
   readonly #intervalMs: number;
   #startedAt = Number.NEGATIVE_INFINITY;
-  #endedAt = Number.NEGATIVE_INFINITY;
+  /** How long the last one took, in ms. */
+  #tookMs = 0;
   #running = false;
   /** The newest record that the last computation saw; published or not. */
   basedOnSeq: number;
@@ -49,11 +50,11 @@ export class WeightsSchedule {
   startsAt(evidenceSeq: number, now: number): number | null {
     if (this.#running || evidenceSeq === 0) return null;
     // A clock that was set back must not put the next computation off.
-    if (now < this.#startedAt) this.#startedAt = this.#endedAt = Number.NEGATIVE_INFINITY;
-    const rested = this.#endedAt + limits.weightsRestFactor * (this.#endedAt - this.#startedAt || 0);
-    const allowed = Math.max(this.#startedAt + this.#intervalMs, rested);
+    if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
+    const restMs = Math.min((1 + limits.weightsRestFactor) * this.#tookMs, limits.weightsRepublishMs);
+    const allowed = this.#startedAt + Math.max(this.#intervalMs, restMs);
     if (evidenceSeq > this.basedOnSeq) return allowed;
-    return Math.max(allowed, (this.computedAt ?? now) + limits.weightsRepublishMs);
+    return Math.max(allowed, Math.min(this.computedAt ?? now, now) + limits.weightsRepublishMs);
   }
 
   started(now: number): void {
@@ -61,16 +62,16 @@ export class WeightsSchedule {
     this.#startedAt = now;
   }
 
-  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, now: number): void {
+  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, tookMs: number): void {
     this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
     this.computedAt = computedAt;
     this.signals = signals;
-    this.ended(now);
+    this.ended(tookMs);
   }
 
   /** Also after a failure: the next start is as far away as after a success. */
-  ended(now: number): void {
+  ended(tookMs: number): void {
     this.#running = false;
-    this.#endedAt = now;
+    this.#tookMs = tookMs;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
+import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
 import {
   frame,
@@ -18,7 +19,7 @@ import {
   unframe,
   unknownOutcome,
 } from './log-environment.js';
-import { removeScrubPages, scrubFreePages } from './scrub.js';
+import { refuseIfAborted, removeScrubPages, scrubFreePages } from './scrub.js';
 
 /** Folder of the log's LMDB environment in a data folder. */
 export function logFolderOf(dataDir: string): string {
@@ -135,8 +136,12 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     return pageCountsOf(this.environment);
   }
 
-  async scrub(): Promise<void> {
-    await scrubFreePages(this.environment, (write) => this.#commit(write));
+  async scrub(signal?: AbortSignal): Promise<void> {
+    const commit = (write: () => Promise<boolean>) => {
+      refuseIfAborted(signal);
+      return this.#commit(write);
+    };
+    await scrubFreePages(this.environment, commit, limits, signal);
   }
 
   /** Removes what an interrupted scrub of an earlier owner left. */

@@ -35,13 +35,14 @@ export async function scrubFreePages(
   environment: LogEnvironment,
   commit: Commit,
   times: ScrubTimes = limits,
+  signal?: AbortSignal,
 ): Promise<void> {
   await rewriteLeaves(environment, commit);
   for (let pass = 0; pass < PASSES; pass += 1) {
     const lastTxn = pageCountsOf(environment).lastTxn;
     await removeScrubPages(environment, commit);
     for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
-    await untilReadersPass(environment, lastTxn, times);
+    await untilReadersPass(environment, lastTxn, times, signal);
     await claimAll(environment, commit);
     await removeScrubPages(environment, commit);
   }
@@ -118,16 +119,27 @@ async function claimPages(environment: LogEnvironment, commit: Commit, first: nu
 }
 
 /** Waits until no reader stands at or before the commit `txn`; the node's own are short, those of other tools may not be. */
-async function untilReadersPass(environment: LogEnvironment, txn: number, times: ScrubTimes): Promise<void> {
+async function untilReadersPass(
+  environment: LogEnvironment,
+  txn: number,
+  times: ScrubTimes,
+  signal?: AbortSignal,
+): Promise<void> {
   environment.root.readerCheck();
   const looks = Math.ceil(times.scrubReaderWaitMs / times.scrubReaderLookMs);
   for (let look = 0; look < looks; look += 1) {
     if (oldestReaderTxn(environment.root.readerList()) > txn) return;
+    refuseIfAborted(signal);
     await delay(times.scrubReaderLookMs);
   }
   throw new ScrubDeferredError(
     `a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten yet`,
   );
+}
+
+/** The node ends: the scrub is left for its next start. */
+export function refuseIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new ScrubDeferredError('the scrub is left, since the node ends');
 }
 
 /** Lines of `pid thread txn`, the last being `-` for a reader at rest. */

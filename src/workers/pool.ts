@@ -39,15 +39,15 @@ export class PiscinaPool implements GroupPool {
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
-    return run(this.#replica, 'snapshot', { upTo, epoch });
+    return run(this.#replica, 'snapshot', { upTo, epoch }, limits.replicaTaskMs);
   }
 
   follow(upTo: number): Promise<void> {
-    return run(this.#replica, 'follow', upTo);
+    return run(this.#replica, 'follow', upTo, limits.replicaTaskMs);
   }
 
   redact(work: RedactionWork): Promise<RedactionPiece> {
-    return run(this.#replica, 'redact', work);
+    return run(this.#replica, 'redact', work, limits.replicaTaskMs);
   }
 
   weights(upTo: number, at: number): Promise<WeightsComputed> {

@@ -9,7 +9,7 @@ import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import { gatherEvidence } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
 import type { SnapshotMade } from '../group/ports.js';
-import { type Follower, recover } from '../group/recovery.js';
+import { type Follower, lastSeqOf, recover } from '../group/recovery.js';
 import { type RedactionPiece, type RedactionWork, redactPiece } from '../group/redaction.js';
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
@@ -53,7 +53,8 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
 }
 
 export function redact(work: RedactionWork): RedactionPiece {
-  const { state } = catchUp(work.upTo);
+  // Only the key of the tags is needed of the state: where it stands does not matter.
+  const { state } = follower ?? catchUp(lastSeqOf(log));
   return redactPiece(log, work, (eventId) => state.tagOf(eventId));
 }
 

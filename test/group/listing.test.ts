@@ -34,7 +34,7 @@ async function grown(peers: number, events: number): Promise<Machine> {
 async function list(machine: Machine, caller: number | null, limit: number, from: number | null = null) {
   const subject = subjectOf('p');
   const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
-  return listEvents(machine.log, { subject, heads: chains.heads, going: chains.going, caller, limit, from });
+  return listEvents(machine.log, { subject, heads: chains.heads, going: new Set(chains.going), caller, limit, from });
 }
 
 // Weeks checked against the calendar of ISO 8601: 2026-01-01 is a Thursday, 2027-01-01 a Friday, 2024-12-30 a Monday.

@@ -4,6 +4,8 @@
  * Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
  */
 
+const FINAL_ROUNDS = 3;
+
 /** A 64-bit key as two words. */
 export interface SipKey {
   readonly k0: number;
@@ -23,8 +25,10 @@ export function sipHash(key: SipKey, words: Uint32Array, from: number, count: nu
   let v2 = 0x6c796765 ^ key.k0;
   let v3 = 0x74656462 ^ key.k1;
   const last = (count * 4) << 24;
-  for (let i = 0; i <= count; i++) {
-    const m = i < count ? words[from + i]! : last;
+  // One round for each word and for the length, then three more that take nothing in.
+  for (let i = 0; i < count + 1 + FINAL_ROUNDS; i++) {
+    const m = i < count ? words[from + i]! : i === count ? last : 0;
+    if (i === count + 1) v2 ^= 0xff;
     v3 ^= m;
     v0 = (v0 + v1) | 0;
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
@@ -37,19 +41,6 @@ export function sipHash(key: SipKey, words: Uint32Array, from: number, count: nu
     v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
     v2 = (v2 << 16) | (v2 >>> 16);
     v0 ^= m;
-  }
-  v2 ^= 0xff;
-  for (let i = 0; i < 3; i++) {
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
   }
   return (v1 ^ v3) >>> 0;
 }

@@ -67,6 +67,8 @@ export const limits = {
   // Erasure
   erasureQuotaPerDay: 100,
   erasureWindowMs: DAY_MS,
+  /** Times of erasures that are remembered per peer; a larger quota is no quota. */
+  erasureTimesKept: 10_000,
   /** Log records that one piece of an erasure rewrites, between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
@@ -105,6 +107,8 @@ export const limits = {
   snapshotRetryMs: 60_000,
   /** Quiet after an erasure before the snapshots that it removed are made up for. */
   snapshotAfterErasureMs: 5_000,
+  /** A snapshot that is owed is put off by further erasures for this long, at most. */
+  snapshotOwedMs: 60_000,
   snapshotEveryDefault: 100_000,
   snapshotBlockBytes: 1 * MiB,
   /** A snapshot at shutdown is skipped when it would take longer than this. */
@@ -117,8 +121,6 @@ export const limits = {
 
   // Pools
   replicaQueueMax: 64,
-  /** A task of the replica that takes longer hangs: its worker is replaced. */
-  replicaTaskMs: 600_000,
   readersQueueMax: 256,
   /** Pause before work that the pool could not do is asked for again. */
   workRetryMs: 1_000,

@@ -73,7 +73,7 @@ export class GroupState {
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
-  /** Times of the erasures within the quota's window, by number of the asking peer (-1: without a key). */
+  /** Times of the newest erasures, by number of the asking peer (-1: without a key). */
   erasuresBy = new Map<number, number[]>();
   /** How often something was taken out of the log for good: whoever read a record before must look again. */
   redacted = 0;
@@ -245,7 +245,8 @@ export class GroupState {
 
   #countErasure(peer: number, at: number): void {
     if (peer < -1) return;
-    const recent = (this.erasuresBy.get(peer) ?? []).filter((time) => time > at - limits.erasureWindowMs);
+    // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right again.
+    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
     recent.push(at);
     this.erasuresBy.set(peer, recent);
   }

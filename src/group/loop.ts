@@ -57,13 +57,14 @@ export class GroupLoop {
   /** The snapshot being made. */
   #making: Promise<void> | null = null;
   #newestSnapshot: number;
-  /** Snapshots were removed for an erasure: make one as soon as it may be. */
-  #snapshotOwed = false;
+  /** Since when a snapshot is owed, because an erasure removed all; null: none is. */
+  #snapshotOwedSince: number | null = null;
   #whenAnswered: (() => void)[] = [];
   /** The scrub under way. */
   #scrubbing: Promise<void> | null = null;
-  /** ms since 1970 before which no snapshot is tried, after one that failed. */
+  /** Moments of `performance.now()` before which no snapshot is tried: after one that failed, and in the quiet after an erasure. */
   #snapshotsRestUntil = 0;
+  #snapshotsQuietUntil = 0;
   #weightsTimer: NodeJS.Timeout | undefined;
 
   constructor(deps: LoopDeps) {
@@ -208,9 +209,7 @@ export class GroupLoop {
       return;
     }
     this.#newestSnapshot = 0;
-    this.#snapshotOwed = true;
-    this.#snapshotsRestUntil = this.#deps.clock.now() + limits.snapshotAfterErasureMs;
-    this.#later(() => this.#snapshotIfDue(), limits.snapshotAfterErasureMs);
+    this.#oweSnapshot();
     if (!this.#closed) this.#carryOut(this.actor.snapshotsDropped());
   }
 
@@ -233,6 +232,15 @@ export class GroupLoop {
     this.#wake();
   }
 
+  /** Made up for after a while without erasures, but not put off for ever by a trickle of them. */
+  #oweSnapshot(): void {
+    const now = performance.now();
+    this.#snapshotOwedSince ??= now;
+    const latest = this.#snapshotOwedSince + limits.snapshotOwedMs;
+    this.#snapshotsQuietUntil = Math.min(now + limits.snapshotAfterErasureMs, latest);
+    this.#later(() => this.#snapshotIfDue(), limits.snapshotAfterErasureMs);
+  }
+
   #later(act: () => void, ms: number = limits.workRetryMs): void {
     setTimeout(() => {
       if (!this.#failed && !this.#closed) act();
@@ -242,12 +250,13 @@ export class GroupLoop {
   /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
   #snapshotIfDue(): void {
     const tail = this.actor.durableSeq - this.#newestSnapshot;
-    const isDue = this.#snapshotOwed || tail >= Math.max(this.#deps.snapshotEvery, this.#newestSnapshot / 2);
+    const isDue =
+      this.#snapshotOwedSince !== null || tail >= Math.max(this.#deps.snapshotEvery, this.#newestSnapshot / 2);
     if (!isDue || this.#making !== null || this.actor.erasing || this.#draining || this.#failed) return;
-    if (this.#deps.clock.now() < this.#snapshotsRestUntil) return;
+    if (performance.now() < Math.max(this.#snapshotsRestUntil, this.#snapshotsQuietUntil)) return;
     this.#making = this.#snapshot()
       .catch((error: unknown) => {
-        this.#snapshotsRestUntil = this.#deps.clock.now() + limits.snapshotRetryMs;
+        this.#snapshotsRestUntil = performance.now() + limits.snapshotRetryMs;
         if (!this.#closed) this.#deps.onTrouble('snapshot', error);
       })
       .finally(() => {
@@ -260,7 +269,7 @@ export class GroupLoop {
     try {
       const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
       this.#newestSnapshot = made.seq;
-      this.#snapshotOwed = false;
+      this.#snapshotOwedSince = null;
       for (const seq of this.snapshots.list().slice(limits.snapshotsKept)) await this.snapshots.remove(seq);
       this.#deps.observer.workDone('snapshot', true, performance.now() - started);
     } catch (error) {
@@ -286,6 +295,8 @@ export class GroupLoop {
     const started = performance.now();
     this.weights.started(now);
     try {
+      // Loading may take as long as it must; the computation may not.
+      await this.pool.follow(this.actor.durableSeq);
       const computed = await this.pool.weights(this.actor.durableSeq, now);
       if (this.#draining) return;
       if (!this.#publish(computed)) throw new Error('the mailbox is full');

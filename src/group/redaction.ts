@@ -71,10 +71,7 @@ class Replacements {
   }
 }
 
-/**
- * One piece of the work. The last one also takes the subjects out of the records that asked for their erasure. Throws where the
- * log does not hold what the chains promise.
- */
+/** One piece of the work, within the bounds of a piece. Throws where the log does not hold what the chains promise. */
 export function redactPiece(log: LogReader, work: RedactionWork, tagOf: (eventId: string) => IdTag): RedactionPiece {
   const replacements = new Replacements(log);
   const events = [...work.events];
@@ -91,13 +88,15 @@ export function redactPiece(log: LogReader, work: RedactionWork, tagOf: (eventId
     if (blank !== null) replacements.replace(seq, blank);
     if ('prev' in record && record.prev > 0) chains.push(record.prev);
   }
-  const isLast = events.length === 0 && chains.length === 0;
-  if (isLast) for (const seq of work.erasures) forget(replacements, seq);
+  // The records that asked keep the subject until its chains are walked: a crash must find it there.
+  const asking = [...work.erasures];
+  while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
+  const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
   const batches = replacements.rewritten();
   return {
     rewrites: batches.map((batch) => ({ firstSeq: batch.firstSeq, bytes: batch.bytes })),
     digests: batches.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
-    rest: isLast ? null : { events, chains, erasures: work.erasures },
+    rest: isLast ? null : { events, chains, erasures: asking },
   };
 }
 

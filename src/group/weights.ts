@@ -31,6 +31,8 @@ export class WeightsSchedule {
   #startedAt = Number.NEGATIVE_INFINITY;
   /** How long the last one took, in ms. */
   #tookMs = 0;
+  /** From when the hour runs after which they are computed again. */
+  #hourFrom: number;
   #running = false;
   /** The newest record that the last computation saw; published or not. */
   basedOnSeq: number;
@@ -41,6 +43,7 @@ export class WeightsSchedule {
     this.#intervalMs = intervalMs;
     this.basedOnSeq = basedOnSeq;
     this.computedAt = computedAt;
+    this.#hourFrom = computedAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /**
@@ -54,7 +57,8 @@ export class WeightsSchedule {
     const restMs = Math.min((1 + limits.weightsRestFactor) * this.#tookMs, limits.weightsRepublishMs);
     const allowed = this.#startedAt + Math.max(this.#intervalMs, restMs);
     if (evidenceSeq > this.basedOnSeq) return allowed;
-    return Math.max(allowed, Math.min(this.computedAt ?? now, now) + limits.weightsRepublishMs);
+    if (this.#hourFrom > now) this.#hourFrom = now;
+    return Math.max(allowed, this.#hourFrom + limits.weightsRepublishMs);
   }
 
   started(now: number): void {
@@ -65,6 +69,7 @@ export class WeightsSchedule {
   computed({ basedOnSeq, computedAt, signals }: WeightsComputed, tookMs: number): void {
     this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
     this.computedAt = computedAt;
+    this.#hourFrom = computedAt;
     this.signals = signals;
     this.ended(tookMs);
   }

@@ -39,15 +39,15 @@ export class PiscinaPool implements GroupPool {
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
-    return run(this.#replica, 'snapshot', { upTo, epoch }, limits.replicaTaskMs);
+    return run(this.#replica, 'snapshot', { upTo, epoch });
   }
 
   follow(upTo: number): Promise<void> {
-    return run(this.#replica, 'follow', upTo, limits.replicaTaskMs);
+    return run(this.#replica, 'follow', upTo);
   }
 
   redact(work: RedactionWork): Promise<RedactionPiece> {
-    return run(this.#replica, 'redact', work, limits.replicaTaskMs);
+    return run(this.#replica, 'redact', work);
   }
 
   weights(upTo: number, at: number): Promise<WeightsComputed> {

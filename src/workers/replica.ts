@@ -16,7 +16,7 @@ import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import type { WorkerFolder } from './pool.js';
 
-const PRIORITY = 10;
+const PRIORITY = 19;
 
 const { dir, salt } = workerData as WorkerFolder;
 const log = openLogReader(dir);

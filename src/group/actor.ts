@@ -80,11 +80,6 @@ export class GroupActor<T> {
     return this.#inFlight !== null || !this.#mailbox.empty || this.#removals.length > 0;
   }
 
-  /** Whether a commit is in flight. */
-  get committing(): boolean {
-    return this.#inFlight !== null;
-  }
-
   /** Whether an erased subject is still in the log: no snapshot may be made meanwhile. */
   get erasing(): boolean {
     return this.state.erasures.size > 0 || this.#endsErasure;

@@ -103,7 +103,8 @@ export class GroupLoop {
   }
 
   /**
-   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and goes on at the next start.
+   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and goes
+   * on at the next start.
    */
   endSoon(waitMs: number): void {
     setTimeout(() => {

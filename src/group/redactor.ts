@@ -33,10 +33,6 @@ export class Redactor {
     this.#state = state;
   }
 
-  get idle(): boolean {
-    return this.#job === null;
-  }
-
   /** Whether the next turn has something to write for it. */
   get hasRecord(): boolean {
     return this.#piece !== null || this.#job?.waitsFor === 'record';

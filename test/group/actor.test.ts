@@ -164,6 +164,27 @@ test('erasures and withdrawals leave the log together, so that neither waits for
   assert.is(machine.stored().indexOf('w39'), -1);
 });
 
+test('a job that is too large for one piece takes several, and keeps a subject named until its chains are walked', async () => {
+  const machine = await started();
+  const players = Array.from({ length: limits.redactionErasures }, (_, i) => `player ${i}`);
+  for (let k = 0; k < 5; k++) {
+    for (const player of players)
+      await machine.ask(`${k} ${player}`, submit(event(`${k}-${player}`.replace(' ', '-'), player)));
+  }
+  for (const player of players) machine.offer(`erase ${player}`, erase(player));
+  machine.trace.length = 0;
+  await machine.work();
+  assert.is(machine.trace.filter((type) => type === 'redact').length, 2);
+  assert.is(machine.trace.filter((type) => type === 'scrub').length, 1);
+  const stored = machine.stored();
+  for (const player of players) {
+    assert.ok((machine.answers.get(`erase ${player}`) as Outcome<unknown>).ok);
+    assert.is(stored.indexOf(subjectOf(player)), -1);
+    assert.is(stored.indexOf(subjectOf(player).toString('hex')), -1);
+  }
+  assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, []);
+});
+
 test('a withdrawal is answered when its id is stored no more', async () => {
   const machine = await started();
   await machine.ask('e', submit(event('an-account-in-an-id', 'a')));

@@ -131,6 +131,8 @@ export const limits = {
   /** Records that one listing looks at; a longer chain is cut there. */
   walkRecordsMax: 20_000,
   readerBatchesKept: 32,
+  /** Players that one count of verdicts looks at; of more, every n-th. */
+  verdictRowsMax: 1_048_576,
   /** Peers that must have contributed before anything is split up by type or side. */
   summaryPeersMin: 3,
 

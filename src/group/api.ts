@@ -5,10 +5,11 @@
 import type { EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/event-types.js';
 import type { TrustExplanation, TrustView } from '../core/score.js';
+import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 
-export type { EventSubmission, Registration, TrustExplanation, TrustView };
+export type { EventSubmission, Registration, TrustExplanation, TrustView, VerdictCounts };
 
 export interface GroupIdentity {
   readonly groupId: string;
@@ -207,7 +208,10 @@ export interface GroupOperations {
   pendingErasures(): readonly string[];
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
-  auditTail(count: number): Promise<Outcome<AuditPage>>;
+  /** The newest `count` entries; with `before`, of those below that sequence number. */
+  auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
+  /** How players spread over the verdicts, counted in the pool. Codes: overloaded. */
+  verdictCounts(): Promise<Outcome<VerdictCounts>>;
   verify(): Promise<Outcome<VerifyReport>>;
 }
 

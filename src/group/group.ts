@@ -25,6 +25,7 @@ import type {
   PeerSignals,
   PeerView,
   PlayerEvents,
+  VerdictCounts,
   VerifyReport,
 } from './api.js';
 import type { Answer, Answers, Command } from './commands.js';
@@ -192,9 +193,15 @@ export class Group extends GroupReads implements GroupApi {
     return this.#erase(OPERATOR, by, subject);
   }
 
-  async auditTail(count: number): Promise<Outcome<AuditPage>> {
+  async auditTail(count: number, before = Number.POSITIVE_INFINITY): Promise<Outcome<AuditPage>> {
     const { auditSeqs } = this.running.state;
-    return this.#auditPage(Math.max(0, auditSeqs.length - count), count);
+    const end = auditSeqs.firstAbove(before - 1);
+    const from = Math.max(0, end - count);
+    return this.#auditPage(from, Math.min(count, end - from));
+  }
+
+  verdictCounts(): Promise<Outcome<VerdictCounts>> {
+    return this.#pool((pool) => pool.verdicts(this.#actor.durableSeq, this.readAt));
   }
 
   verify(): Promise<Outcome<VerifyReport>> {

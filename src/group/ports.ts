@@ -3,6 +3,7 @@
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
 import type { LogRecord } from '../core/records.js';
+import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { VerifyReport } from './api.js';
 import type { Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
@@ -131,6 +132,8 @@ export interface GroupPool {
   redact(work: RedactionWork): Promise<RedactionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
   weights(upTo: number, at: number): Promise<WeightsComputed>;
+  /** Counts verdicts in the state at `upTo`, as reads see them at `at` (ms since 1970). */
+  verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   list(query: ListingQuery): Promise<Listing | null>;
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;

@@ -65,6 +65,11 @@ export abstract class GroupReads implements GroupViews {
     return row < 0 ? undefined : explanationOf(state, row, this.#moment.of(state));
   }
 
+  /** The moment of reads, in ms since 1970. */
+  protected get readAt(): number {
+    return this.#moment.of(this.running.state).at;
+  }
+
   #view(peer: Peer | undefined): PeerView | undefined {
     return peer === undefined ? undefined : this.viewOf(peer);
   }

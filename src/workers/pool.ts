@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
+import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { VerifyReport } from '../group/api.js';
 import type { Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
@@ -52,6 +53,10 @@ export class PiscinaPool implements GroupPool {
 
   weights(upTo: number, at: number): Promise<WeightsComputed> {
     return run(this.#replica, 'weights', { upTo, at }, this.#weightsTimeoutMs);
+  }
+
+  verdicts(upTo: number, at: number): Promise<VerdictCounts> {
+    return run(this.#replica, 'verdicts', { upTo, at });
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

@@ -5,13 +5,16 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { stateDigest } from '../core/digest.js';
+import { momentOf } from '../core/score.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import { gatherEvidence } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
+import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
 import type { SnapshotMade } from '../group/ports.js';
 import { type Follower, lastSeqOf, recover } from '../group/recovery.js';
 import { type RedactionPiece, type RedactionWork, redactPiece } from '../group/redaction.js';
 import type { WeightsComputed } from '../group/weights.js';
+import { limits } from '../limits.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import type { WorkerFolder } from './pool.js';
@@ -67,6 +70,11 @@ export function weights(task: { readonly upTo: number; readonly at: number }): W
   const { evidence, sample, facts, reported, shared } = gatherEvidence(state, task.at);
   const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
   return { basedOnSeq: state.lastSeq, computedAt: task.at, pi, tau, a, b, signals: { pairs, reported, shared } };
+}
+
+export function verdicts(task: { readonly upTo: number; readonly at: number }): VerdictCounts {
+  const { state } = catchUp(task.upTo);
+  return countVerdicts(state, momentOf(state, task.at), limits.verdictRowsMax);
 }
 
 /** The last task: gives the environment back. */

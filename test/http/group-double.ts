@@ -74,6 +74,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     pendingErasures: unused,
     confirmErasure: unused,
     auditTail: unused,
+    verdictCounts: unused,
     verify: unused,
     ...over,
   };

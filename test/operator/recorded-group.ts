@@ -70,6 +70,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     pendingErasures: () => ['5f'.repeat(32)],
     confirmErasure: async () => granted({ status: 'erased', eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),
+    verdictCounts: notAsked,
     verify: async () => granted(report),
     ...replaced,
   };

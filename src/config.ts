@@ -29,6 +29,8 @@ export interface Config {
   readonly halfLifeDays: number;
   /** In log records. */
   readonly snapshotEvery: number;
+  /** In MB (10^6 bytes); 0 turns the watermark off. */
+  readonly diskFreeMinMb: number;
   readonly logLevel: LogLevel;
   readonly peersMax: number;
   readonly erasureMode: ErasureMode;
@@ -150,6 +152,7 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
     halfLifeDays: settings.read(variables.halfLifeDays),
     weightsIntervalMs: settings.read(variables.weightsIntervalMs),
     snapshotEvery: settings.read(variables.snapshotEvery),
+    diskFreeMinMb: settings.read(variables.diskFreeMinMb),
     erasureMode: settings.read(variables.erasureMode),
     erasureQuotaPerDay: settings.read(variables.erasureQuotaPerDay),
     logLevel: settings.read(variables.logLevel),
@@ -207,6 +210,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     half_life_days: config.halfLifeDays,
     weights_interval_ms: config.weightsIntervalMs,
     snapshot_every: config.snapshotEvery,
+    disk_free_min_mb: config.diskFreeMinMb,
     erasure_mode: config.erasureMode,
     erasure_quota_per_day: config.erasureQuotaPerDay,
     log_level: config.logLevel,

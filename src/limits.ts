@@ -119,6 +119,15 @@ export const limits = {
   shutdownPoolMs: 1_500,
   shutdownMs: 10_000,
 
+  // Disk
+  /** Free space below which writes are refused, in MB (10^6 bytes), where the operator says nothing. */
+  diskFreeMinMbDefault: 256,
+  diskLookMs: 1_000,
+  /** Writes are taken again above this many times the watermark. */
+  diskResumeFactor: 1.25,
+  /** An operator has to make room first. */
+  diskRetryAfterS: 10,
+
   // Pools
   replicaQueueMax: 64,
   readersQueueMax: 256,
@@ -170,6 +179,10 @@ relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one tu
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
+relation(
+  limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes,
+  'what is accepted already fits below the watermark',
+);
 relation(
   limits.shutdownAnswersMs + limits.shutdownSnapshotMs + limits.shutdownPoolMs < limits.shutdownMs,
   'last answers, a last snapshot and the end of the pools fit in the shutdown',

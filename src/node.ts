@@ -15,14 +15,23 @@ import { GroupState } from './core/state.js';
 import type { Outcome } from './errors.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
+import { DiskWatch } from './group/disk.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
-import { type Clock, DamagedError, type Entropy, type LogWriter, type SnapshotStore } from './group/ports.js';
+import {
+  type Clock,
+  DamagedError,
+  type DiskGauge,
+  type Entropy,
+  type LogWriter,
+  type SnapshotStore,
+} from './group/ports.js';
 import { Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
 import { createMetrics, startMetricsServer } from './http/metrics.js';
 import { createHttpFace } from './http/server.js';
 import { limits } from './limits.js';
 import { startOperatorSocket } from './operator/socket.js';
+import { FolderGauge } from './store/disk-gauge.js';
 import { writeExpectedHead } from './store/expected-head.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
@@ -44,6 +53,8 @@ export interface NodePorts {
   readonly log: Logger;
   /** The node cannot go on: whoever runs it must end the process with a failure. */
   readonly onFatal: (error: unknown) => void;
+  /** Looks at the disk; the data folder's own where absent. */
+  readonly disk?: DiskGauge;
 }
 
 export interface Node {
@@ -58,7 +69,7 @@ const clock: Clock = { now: () => Date.now() };
 const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
-export async function startNode(config: Config, { log, onFatal }: NodePorts): Promise<Node> {
+export async function startNode(config: Config, { log, onFatal, disk: gauge }: NodePorts): Promise<Node> {
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   await verifyFolder(dir, log);
@@ -106,11 +117,25 @@ export async function startNode(config: Config, { log, onFatal }: NodePorts): Pr
     await snapshots.sweep();
     const follower = await recoverOrForm(config, salt, writer, snapshots, log);
     const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+    const disk = new DiskWatch({
+      gauge: gauge ?? new FolderGauge(dir),
+      minBytes: config.diskFreeMinMb * 1e6,
+      onChange(low, { freeBytes }) {
+        const fields = { free_bytes: freeBytes, disk_free_min_mb: config.diskFreeMinMb };
+        if (low) log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
+        else log.warn(fields, 'the disk has room again: writes are taken');
+        if (!low) running?.roomAgain();
+      },
+      onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
+    });
+    await disk.start();
+    closers.push(async () => disk.stop());
     const loop = new GroupLoop({
       actor,
       log: writer,
       snapshots,
       pool,
+      disk,
       clock,
       entropy,
       observer: metrics,

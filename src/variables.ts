@@ -193,6 +193,13 @@ export const variables = {
     fallback: limits.snapshotEveryDefault,
     parse: wholeNumber(1, countMax),
   }),
+  diskFreeMinMb: variable<number>({
+    name: 'DISK_FREE_MIN_MB',
+    meaning:
+      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; 0 is off',
+    fallback: limits.diskFreeMinMbDefault,
+    parse: wholeNumber(0, countMax),
+  }),
   erasureMode: variable<ErasureMode>({
     name: 'ERASURE_MODE',
     meaning: '`peer` erases on request, `operator` waits for `ptf erase`',

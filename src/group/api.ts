@@ -26,8 +26,10 @@ export interface WeightsStand {
 export interface GroupHealth {
   /** False while recovering, draining, or after the log could not be written. */
   readonly ready: boolean;
-  /** Why not ready; undefined when ready. */
-  readonly reason?: 'recovering' | 'draining' | 'log_failed';
+  /** False also while ready, where the disk is nearly full: reads are answered then, and writes refused. */
+  readonly writable: boolean;
+  /** Why not ready, or not writable; undefined when both. */
+  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low';
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStand;
@@ -148,6 +150,15 @@ export interface VerifyReport {
   readonly faults: readonly string[];
 }
 
+/** The disk under the data folder at the last look, in bytes. */
+export interface DiskStand {
+  readonly freeBytes: number;
+  /** The watermark; 0: off. */
+  readonly minBytes: number;
+  readonly logBytes: number;
+  readonly snapshotsBytes: number;
+}
+
 export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
@@ -157,6 +168,8 @@ export interface GroupStatus extends GroupHealth {
   readonly pendingErasures: number;
   readonly snapshots: readonly number[];
   readonly ownerEpoch: number;
+  /** Null where it could never be looked at. */
+  readonly disk: DiskStand | null;
 }
 
 /** Views: synchronous, from memory, never waiting. */

@@ -49,6 +49,12 @@ const NO_KEY = -1;
 const EVENT_BYTES = 256;
 const COMMAND_BYTES = 1024;
 
+/**
+ * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are few and
+ * small, and a stolen key must be dead at once, whatever the disk.
+ */
+const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
+
 export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
 
@@ -140,7 +146,7 @@ export class Group extends GroupReads implements GroupApi {
   // Operations
 
   status(): GroupStatus {
-    const { actor, state, snapshots, log } = this.running;
+    const { actor, state, snapshots, log, disk } = this.running;
     return {
       ...this.health(),
       identity: this.identity,
@@ -151,6 +157,7 @@ export class Group extends GroupReads implements GroupApi {
       pendingErasures: state.pendingErasures.size,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
+      disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
     };
   }
 
@@ -220,6 +227,11 @@ export class Group extends GroupReads implements GroupApi {
       return Promise.resolve(refused('dependency_unavailable', { retryAfterS: limits.retryAfterS }));
     }
     const loop = this.loop;
+    if (loop.disk.low && needsRoom.has(command.type)) {
+      const text = 'the disk of this node is nearly full: reads are answered, writes are not';
+      const details = { reason: 'disk_low' };
+      return Promise.resolve(refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS }));
+    }
     return new Promise((resolve) => {
       // What an answer is, its command's type says.
       const token = resolve as Resolve;

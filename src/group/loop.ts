@@ -8,6 +8,7 @@ import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { Effect, GroupActor } from './actor.js';
 import type { Answer, Command } from './commands.js';
+import type { DiskWatch } from './disk.js';
 import type { Mail } from './mailbox.js';
 import {
   type Clock,
@@ -28,6 +29,7 @@ export interface LoopDeps {
   readonly log: LogWriter;
   readonly snapshots: SnapshotStore;
   readonly pool: GroupPool;
+  readonly disk: DiskWatch;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly observer: GroupObserver;
@@ -45,6 +47,7 @@ export class GroupLoop {
   readonly log: LogWriter;
   readonly snapshots: SnapshotStore;
   readonly pool: GroupPool;
+  readonly disk: DiskWatch;
   readonly weights: WeightsSchedule;
   readonly #deps: LoopDeps;
   #failed = false;
@@ -73,6 +76,7 @@ export class GroupLoop {
     this.log = deps.log;
     this.snapshots = deps.snapshots;
     this.pool = deps.pool;
+    this.disk = deps.disk;
     this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
     const { basedOnSeq, computedAt } = this.state.weights;
     this.weights = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
@@ -93,6 +97,13 @@ export class GroupLoop {
   /** Goes on with what an earlier run left unfinished. */
   resume(): void {
     this.#carryOut(this.actor.resume());
+    this.#planWeights();
+  }
+
+  /** The disk has room again: takes up what waited for it. */
+  roomAgain(): void {
+    this.#snapshotsRestUntil = 0;
+    this.#snapshotIfDue();
     this.#planWeights();
   }
 
@@ -268,6 +279,7 @@ export class GroupLoop {
   async #snapshot(): Promise<void> {
     const started = performance.now();
     try {
+      if (!this.disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
       const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
       this.#newestSnapshot = made.seq;
       this.#snapshotOwedSince = null;
@@ -281,7 +293,7 @@ export class GroupLoop {
 
   /** Starts the next computation of peer weights, now or when it may start. */
   #planWeights(): void {
-    if (this.#draining || this.#failed) return;
+    if (this.#draining || this.#failed || this.disk.low) return;
     const now = this.#deps.clock.now();
     const at = this.weights.startsAt(Math.min(this.state.evidenceSeq, this.actor.durableSeq), now);
     clearTimeout(this.#weightsTimer);

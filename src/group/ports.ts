@@ -91,6 +91,21 @@ export interface SnapshotStore {
   sweep(): Promise<void>;
 }
 
+/** What the disk under the data folder has left, and what the store takes of it. All in bytes. */
+export interface DiskUse {
+  /** What this process may still take, so without what is reserved for root. */
+  readonly freeBytes: number;
+  readonly logBytes: number;
+  /** All snapshots together, left-overs included. */
+  readonly snapshotsBytes: number;
+  /** 0 where there is none. */
+  readonly newestSnapshotBytes: number;
+}
+
+export interface DiskGauge {
+  look(): Promise<DiskUse>;
+}
+
 /** Time and chance, so that a simulation can own both. */
 export interface Clock {
   /** ms since 1970. */

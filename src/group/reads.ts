@@ -6,6 +6,8 @@ import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
 import type { Clock } from './ports.js';
 
+const closed = { ready: false, writable: false } as const;
+
 export abstract class GroupReads implements GroupViews {
   readonly identity: GroupIdentity;
   readonly #clock: Clock;
@@ -29,11 +31,12 @@ export abstract class GroupReads implements GroupViews {
   health(): GroupHealth {
     const loop = this.loop;
     if (loop === null)
-      return { ready: false, reason: 'recovering', lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } };
+      return { ...closed, reason: 'recovering', lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } };
     const stand = { lastSeq: loop.actor.durableSeq, weights: weightsStand(loop) };
-    if (loop.failed) return { ready: false, reason: 'log_failed', ...stand };
-    if (this.ready) return { ready: true, ...stand };
-    return { ready: false, reason: loop.draining ? 'draining' : 'recovering', ...stand };
+    if (loop.failed) return { ...closed, reason: 'log_failed', ...stand };
+    if (!this.ready) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...stand };
+    if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...stand };
+    return { ready: true, writable: true, ...stand };
   }
 
   counts(): GroupCounts {

@@ -28,7 +28,10 @@ const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 const statusGauges: Readonly<
   Record<string, { readonly help: string; readonly read: (status: GroupStatus) => number }>
 > = {
-  ptf_ready: { help: 'Whether the group takes commands (1) or not (0).', read: ({ ready }) => (ready ? 1 : 0) },
+  ptf_ready: {
+    help: 'Whether reads and writes are taken (1) or not (0), as /api/v1/ready says.',
+    read: ({ ready, writable }) => (ready && writable ? 1 : 0),
+  },
   ptf_peers: { help: 'Registered peers, whatever their status.', read: ({ counts }) => counts.peers },
   ptf_players: { help: 'Players with events.', read: ({ counts }) => counts.players },
   ptf_events: {
@@ -50,6 +53,19 @@ const statusGauges: Readonly<
     read: ({ snapshots }) => Math.max(0, ...snapshots),
   },
   ptf_owner_epoch: { help: "This owner's epoch of the data folder.", read: ({ ownerEpoch }) => ownerEpoch },
+  ptf_disk_free_bytes: {
+    help: 'Free space on the disk of the data folder, at most a second old.',
+    read: ({ disk }) => disk?.freeBytes ?? Number.NaN,
+  },
+  ptf_disk_free_min_bytes: {
+    help: 'Free space below which writes are refused; 0 is off.',
+    read: ({ disk }) => disk?.minBytes ?? Number.NaN,
+  },
+  ptf_log_bytes: { help: 'Size of the log on disk.', read: ({ disk }) => disk?.logBytes ?? Number.NaN },
+  ptf_snapshots_bytes: {
+    help: 'Size of all snapshots on disk.',
+    read: ({ disk }) => disk?.snapshotsBytes ?? Number.NaN,
+  },
 };
 
 /** Gauges of each peer. Peers are few and known; their ids are public. */

@@ -78,12 +78,13 @@ export function answersOf(group: GroupApi): Answers {
 
   return {
     status() {
-      const { identity, weights, ...status } = group.status();
+      const { identity, weights, disk, ...status } = group.status();
       return granted({
         group_id: identity.groupId,
         identity_mode: identity.identityMode,
         environment: identity.environment,
         ready: status.ready,
+        writable: status.writable,
         reason: status.reason ?? null,
         last_seq: status.lastSeq,
         weights: {
@@ -97,6 +98,10 @@ export function answersOf(group: GroupApi): Answers {
         snapshots: status.snapshots,
         pending_erasures: status.pendingErasures,
         owner_epoch: status.ownerEpoch,
+        disk:
+          disk === null
+            ? null
+            : { free: disk.freeBytes, free_min: disk.minBytes, log: disk.logBytes, snapshots: disk.snapshotsBytes },
       });
     },
 

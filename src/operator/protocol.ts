@@ -68,6 +68,8 @@ export interface StatusValue {
   readonly identity_mode: IdentityMode;
   readonly environment: Environment;
   readonly ready: boolean;
+  /** False while ready: reads only. */
+  readonly writable: boolean;
   readonly reason: string | null;
   readonly last_seq: number;
   readonly weights: { readonly based_on_seq: number; readonly computed_at: string | null };
@@ -78,6 +80,14 @@ export interface StatusValue {
   readonly snapshots: readonly number[];
   readonly pending_erasures: number;
   readonly owner_epoch: number;
+  /** In bytes; null where the disk could never be looked at. */
+  readonly disk: {
+    readonly free: number;
+    /** Free space below which writes are refused; 0: off. */
+    readonly free_min: number;
+    readonly log: number;
+    readonly snapshots: number;
+  } | null;
 }
 
 export interface AuditEntryValue {

@@ -26,7 +26,7 @@ export function showStatus(value: StatusValue): Shown {
   const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
   const rows = [
     ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
-    ['ready', value.ready ? 'yes' : `no: ${value.reason}`],
+    ['ready', readiness(value)],
     ['last seq', String(value.last_seq)],
     ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
     ['peers', String(counts.peers)],
@@ -38,8 +38,21 @@ export function showStatus(value: StatusValue): Shown {
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
     ['pending erasures', String(value.pending_erasures)],
     ['owner epoch', String(value.owner_epoch)],
+    ['disk', diskLine(value.disk)],
   ];
   return { value, lines: (width) => table(rows, width) };
+}
+
+function readiness({ ready, writable, reason }: StatusValue): string {
+  if (ready && writable) return 'yes';
+  return ready ? `for reads only: ${reason}` : `no: ${reason}`;
+}
+
+function diskLine(disk: StatusValue['disk']): string {
+  if (disk === null) return 'not looked at yet';
+  const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  const mark = disk.free_min === 0 ? 'no watermark' : `writes stop below ${mb(disk.free_min)}`;
+  return `${mb(disk.free)} free, ${mark}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
 }
 
 /** What an operator should look into about a peer, in a few words. */

@@ -40,7 +40,13 @@ async function withFace(group: Partial<GroupApi>, run: (face: TestFace) => Promi
 test('a group that is not ready answers 503 on every route but those about itself', async () => {
   for (const reason of ['recovering', 'draining', 'log_failed'] as const) {
     const group = {
-      health: () => ({ ready: false, reason, lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } }),
+      health: () => ({
+        ready: false,
+        writable: false,
+        reason,
+        lastSeq: 0,
+        weights: { basedOnSeq: 0, computedAt: null },
+      }),
     };
     await withFace(group, async (face) => {
       for (const { route, path, how } of requests()) {

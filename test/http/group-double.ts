@@ -33,7 +33,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     [hash('sha256', activeKey, 'hex'), peers[0]],
     [hash('sha256', suspendedKey, 'hex'), peers[1]],
   ]);
-  const health = { ready: true, lastSeq: 12, weights: { basedOnSeq: 10, computedAt: at } };
+  const health = { ready: true, writable: true, lastSeq: 12, weights: { basedOnSeq: 10, computedAt: at } };
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
   const unused = (): never => {
     throw new Error('the double was asked for something that no test sets up');
@@ -66,6 +66,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       pendingErasures: 0,
       snapshots: [9],
       ownerEpoch: 1,
+      disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
     }),
     signals: ({ index }) => (index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [] } : undefined),
     setPeerStatus: unused,

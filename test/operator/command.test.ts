@@ -213,6 +213,7 @@ test('status shows what the node serves and how it stands', async () => {
   const value = await json(['status']);
   assert.equal(Object.keys(value).sort(), [
     'counts',
+    'disk',
     'environment',
     'group_id',
     'half_life_days',
@@ -226,6 +227,7 @@ test('status shows what the node serves and how it stands', async () => {
     'reason',
     'snapshots',
     'weights',
+    'writable',
   ]);
   assert.is(value.group_id, 'local');
   assert.is(value.ready, true);
@@ -234,6 +236,7 @@ test('status shows what the node serves and how it stands', async () => {
   assert.is(code, 0);
   assert.match(out, /^group +local \(privacy-first, dev\)$/m);
   assert.match(out, /^ready +yes$/m);
+  assert.match(out, /^disk +[\d.]+ MB free, writes stop below 256\.0 MB; log [\d.]+ MB, snapshots 0\.0 MB$/m);
 });
 
 test('an added peer may submit with the key that is shown once, and the list never shows it', async () => {

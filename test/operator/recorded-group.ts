@@ -32,7 +32,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
   const entry: AuditEntry = { seq: 1, at: 0, action: 'a', actor: 'b', target: 'c', prevHash: 'd', hash: 'e' };
   const report = { ok: true, lastSeq: 1, batches: 1, records: 1, auditEntries: 1, snapshots: [], faults: [] };
   const identity = { groupId: 'g', identityMode: 'privacy-first', environment: 'dev' } as const;
-  const health = { ready: true, lastSeq: 1, weights: { basedOnSeq: 0, computedAt: null } };
+  const health = { ready: true, writable: true, lastSeq: 1, weights: { basedOnSeq: 0, computedAt: null } };
   const counts = { peers, players: 0, events: 0 };
   const notAsked = (): never => {
     throw new Error('the operator has no business here');
@@ -62,6 +62,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       pendingErasures: 0,
       snapshots: [1],
       ownerEpoch: 1,
+      disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
     }),
     signals: () => undefined,
     setPeerStatus: async () => granted(peerView(0)),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.js';
 import type { GroupApi } from '../../src/group/api.js';
-import { startNode } from '../../src/node.js';
+import { type NodePorts, startNode } from '../../src/node.js';
 
 export interface TestNode {
   readonly url: string;
@@ -16,8 +16,14 @@ export interface TestNode {
   close(): Promise<void>;
 }
 
-/** A node with the given variables over the defaults of development. `DATA_DIR` keeps a folder from run to run. */
-export async function startTestNode(overrides: Record<string, string> = {}): Promise<TestNode> {
+/**
+ * A node with the given variables over the defaults of development. `DATA_DIR` keeps a folder from run to run; `ports` replace
+ * those of a real process.
+ */
+export async function startTestNode(
+  overrides: Record<string, string> = {},
+  ports: Partial<NodePorts> = {},
+): Promise<TestNode> {
   const dir = overrides.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'ptf-test-'));
   const outcome = loadConfig(
     { PORT: '0', LOG_LEVEL: 'fatal', FAST_LANE: process.env.FAST_LANE, ...overrides, DATA_DIR: dir },
@@ -28,6 +34,7 @@ export async function startTestNode(overrides: Record<string, string> = {}): Pro
   const node = await startNode(outcome.config, {
     log: pino({ level: outcome.config.logLevel }),
     onFatal: (error) => failures.push(error),
+    ...ports,
   });
   const { metricsAddress } = node;
   return {

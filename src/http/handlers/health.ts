@@ -14,8 +14,8 @@ export function healthHandlers({
   const startedAt = clock.now();
 
   function health(): ApiReply {
-    const { ready, reason, lastSeq, weights } = group.health();
-    if (!ready) return refusalReply(refused('dependency_unavailable', { details: { reason } }));
+    const { ready, writable, reason, lastSeq, weights } = group.health();
+    if (!ready || !writable) return refusalReply(refused('dependency_unavailable', { details: { reason } }));
     return ok({
       status: 'ok',
       service: 'peer-trust-federation',

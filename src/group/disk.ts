@@ -1,0 +1,87 @@
+/**
+ * The watermark of free disk space: below it the group takes no writes and goes on with reads, until there is room again. It
+ * holds the rule and the last look; the space itself comes in through a port.
+ */
+import { limits } from '../limits.js';
+import type { DiskGauge, DiskUse } from './ports.js';
+
+export interface DiskWatchDeps {
+  readonly gauge: DiskGauge;
+  /** Free space below which nothing new is written; 0 turns the watermark off. */
+  readonly minBytes: number;
+  /** The disk became low, or is no longer. */
+  readonly onChange: (low: boolean, use: DiskUse) => void;
+  /** The disk could not be looked at; the look before counts on. Told once, until a look succeeds. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export class DiskWatch {
+  readonly minBytes: number;
+  readonly #deps: DiskWatchDeps;
+  #use: DiskUse | null = null;
+  #low = false;
+  #looking = false;
+  #isBlind = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: DiskWatchDeps) {
+    this.#deps = deps;
+    this.minBytes = deps.minBytes;
+  }
+
+  /** Whether there is too little room for anything that a caller wants written. */
+  get low(): boolean {
+    return this.#low;
+  }
+
+  /** Null before the first look that succeeded. */
+  get use(): DiskUse | null {
+    return this.#use;
+  }
+
+  /**
+   * Whether one more snapshot leaves the disk above the watermark. The next one is due at half as many records again as the
+   * newest covers, so twice its size is enough; the first one is smaller than the log.
+   */
+  get fitsSnapshot(): boolean {
+    if (this.minBytes === 0 || this.#use === null) return true;
+    const { freeBytes, logBytes, newestSnapshotBytes } = this.#use;
+    const expectedBytes = newestSnapshotBytes === 0 ? logBytes : 2 * newestSnapshotBytes;
+    return freeBytes - expectedBytes >= this.minBytes;
+  }
+
+  /** Looks now, and from now on again and again until `stop`. */
+  async start(): Promise<void> {
+    await this.look();
+    this.#timer = setInterval(() => void this.look(), limits.diskLookMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** One look; none where one is under way. */
+  async look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      this.#saw(await this.#deps.gauge.look());
+      this.#isBlind = false;
+    } catch (error) {
+      if (!this.#isBlind) this.#deps.onTrouble(error);
+      this.#isBlind = true;
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  /** Room is back only well above the watermark: what hovers at it would open and close the node to writes each second. */
+  #saw(use: DiskUse): void {
+    this.#use = use;
+    const enoughBytes = this.#low ? this.minBytes * limits.diskResumeFactor : this.minBytes;
+    const low = use.freeBytes < enoughBytes;
+    if (low === this.#low) return;
+    this.#low = low;
+    this.#deps.onChange(low, use);
+  }
+}

@@ -1,0 +1,78 @@
+/** The watermark's rule: when a disk is low, when it is so no longer, and whether a snapshot still fits. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DiskWatch } from '../../src/group/disk.js';
+import type { DiskUse } from '../../src/group/ports.js';
+
+const MB = 1e6;
+
+/** A watch on a disk of which a test decides; `changes` and `troubles` are what it told. */
+function watched(minBytes: number) {
+  let use: DiskUse | Error = new Error('not set');
+  const changes: boolean[] = [];
+  const troubles: unknown[] = [];
+  const watch = new DiskWatch({
+    gauge: { look: async () => (use instanceof Error ? Promise.reject(use) : use) },
+    minBytes,
+    onChange: (low) => changes.push(low),
+    onTrouble: (error) => troubles.push(error),
+  });
+  const see = async (freeBytes: number, more: Partial<DiskUse> = {}) => {
+    use = { freeBytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0, ...more };
+    await watch.look();
+  };
+  const fail = async () => {
+    use = new Error('no such disk');
+    await watch.look();
+  };
+  return { watch, changes, troubles, see, fail };
+}
+
+test('a disk is low below the watermark, and no longer a quarter above it: what hovers there changes nothing', async () => {
+  const { watch, changes, see } = watched(100 * MB);
+  await see(100 * MB);
+  assert.is(watch.low, false);
+  await see(100 * MB - 1);
+  assert.is(watch.low, true);
+  for (const free of [100, 110, 124.9]) await see(free * MB);
+  assert.is(watch.low, true);
+  await see(125 * MB);
+  assert.is(watch.low, false);
+  await see(101 * MB);
+  assert.equal(changes, [true, false]);
+});
+
+test('a watermark of 0 is none, whatever the disk', async () => {
+  const { watch, changes, see } = watched(0);
+  await see(0, { logBytes: 10 * MB });
+  assert.is(watch.low, false);
+  assert.is(watch.fitsSnapshot, true);
+  assert.equal(changes, []);
+});
+
+test('a snapshot fits where twice the newest, or a first one as large as the log, leaves the watermark free', async () => {
+  const { watch, see } = watched(100 * MB);
+  assert.is(watch.fitsSnapshot, true, 'not looked at yet');
+  await see(130 * MB, { logBytes: 30 * MB });
+  assert.is(watch.fitsSnapshot, true);
+  await see(130 * MB, { logBytes: 30 * MB + 1 });
+  assert.is(watch.fitsSnapshot, false);
+  await see(130 * MB, { logBytes: 900 * MB, newestSnapshotBytes: 15 * MB });
+  assert.is(watch.fitsSnapshot, true);
+  await see(130 * MB, { logBytes: 900 * MB, newestSnapshotBytes: 15 * MB + 1 });
+  assert.is(watch.fitsSnapshot, false);
+});
+
+test('a disk that cannot be looked at is told once, and the look before counts on', async () => {
+  const { watch, troubles, see, fail } = watched(100 * MB);
+  await fail();
+  assert.equal([watch.low, watch.use], [false, null]);
+  await see(1 * MB);
+  await fail();
+  await fail();
+  assert.is(watch.low, true);
+  assert.is(watch.use?.freeBytes, 1 * MB);
+  assert.is(troubles.length, 2);
+});
+
+test.run();

@@ -25,6 +25,7 @@ import {
   type Entropy,
   type LogWriter,
   type SnapshotStore,
+  type Timers,
 } from './group/ports.js';
 import { Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
 import { createMetrics, startMetricsServer } from './http/metrics.js';
@@ -66,6 +67,14 @@ export interface Node {
 }
 
 const clock: Clock = { now: () => Date.now() };
+const timers: Timers = {
+  elapsed: () => performance.now(),
+  soon: (act) => setImmediate(act),
+  later: (act, ms) => {
+    const timer = setTimeout(act, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
 const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
@@ -137,6 +146,7 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge }: N
       pool,
       disk,
       clock,
+      timers,
       entropy,
       observer: metrics,
       snapshotEvery: config.snapshotEvery,

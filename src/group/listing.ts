@@ -61,6 +61,18 @@ export class RecordReader {
   }
 }
 
+/** The records with these sequence numbers, each with the time of its batch. */
+export function readRecords(log: LogReader, seqs: readonly number[]): { record: LogRecord; at: number }[] {
+  const reader = new RecordReader(log);
+  return seqs.map((seq) => {
+    const { record, at } = reader.read(seq);
+    // A copy of its own: crossing to another thread copies all of the batch that a view lies in.
+    return record.type === 'event_accepted'
+      ? { record: { ...record, subject: new Uint8Array(record.subject) }, at }
+      : { record, at };
+  });
+}
+
 /** Null where `from` is no event of this caller about this player. */
 export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
   const reader = new RecordReader(log);

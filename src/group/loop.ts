@@ -18,6 +18,7 @@ import {
   type LogWriter,
   ScrubDeferredError,
   type SnapshotStore,
+  type Timers,
 } from './ports.js';
 import type { RedactionWork } from './redaction.js';
 import { type WeightsComputed, WeightsSchedule } from './weights.js';
@@ -31,6 +32,7 @@ export interface LoopDeps {
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly entropy: Entropy;
   readonly observer: GroupObserver;
   /** In log records. */
@@ -65,10 +67,11 @@ export class GroupLoop {
   #whenAnswered: (() => void)[] = [];
   /** The scrub under way. */
   #scrubbing: Promise<void> | null = null;
-  /** Moments of `performance.now()` before which no snapshot is tried: after one that failed, and in the quiet after an erasure. */
+  /** Moments of `timers.elapsed()` before which no snapshot is tried: after one that failed, and in the quiet after an erasure. */
   #snapshotsRestUntil = 0;
   #snapshotsQuietUntil = 0;
-  #weightsTimer: NodeJS.Timeout | undefined;
+  /** Calls off the next look at the weights. */
+  #cancelWeights: () => void = () => undefined;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -118,15 +121,15 @@ export class GroupLoop {
    * on at the next start.
    */
   endSoon(waitMs: number): void {
-    setTimeout(() => {
+    this.#deps.timers.later(() => {
       if (!this.#failed) this.#carryOut(this.actor.giveUpRemovals());
-    }, waitMs).unref();
+    }, waitMs);
   }
 
   /** Resolves when everyone is answered and nothing is being written. Nothing new is taken from here on. */
   async drain(): Promise<void> {
     this.#draining = true;
-    clearTimeout(this.#weightsTimer);
+    this.#cancelWeights();
     while (this.actor.answering && !this.#failed)
       await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
@@ -144,7 +147,7 @@ export class GroupLoop {
   #wake(): void {
     if (this.#turnScheduled || !this.actor.hasTurn || this.#failed || this.#closed) return;
     this.#turnScheduled = true;
-    setImmediate(() => {
+    this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#failed || this.#closed) return;
       this.#carryOut(this.actor.takeTurn(this.#deps.clock.now(), this.#deps.entropy.bytes(NONCE_BYTES)));
@@ -179,14 +182,14 @@ export class GroupLoop {
   }
 
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
-    const started = performance.now();
+    const started = this.#deps.timers.elapsed();
     try {
       await this.log.append(effect.batch, effect.rewrites);
     } catch (error) {
       this.#fail(error);
       return;
     }
-    this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, performance.now() - started);
+    this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, this.#deps.timers.elapsed() - started);
     this.#carryOut(this.actor.committed());
     this.#wake();
     this.#snapshotIfDue();
@@ -194,14 +197,14 @@ export class GroupLoop {
   }
 
   async #redact(work: RedactionWork): Promise<void> {
-    const started = performance.now();
+    const started = this.#deps.timers.elapsed();
     try {
       this.actor.redacted(await this.pool.redact(work));
-      this.#deps.observer.workDone('redaction', true, performance.now() - started);
+      this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
       this.#wake();
     } catch (error) {
       if (this.#closed) return;
-      this.#deps.observer.workDone('redaction', false, performance.now() - started);
+      this.#deps.observer.workDone('redaction', false, this.#deps.timers.elapsed() - started);
       this.#deps.onTrouble('redaction', error);
       this.#later(() => this.#carryOut(this.actor.workFailed()));
     }
@@ -246,7 +249,7 @@ export class GroupLoop {
 
   /** Made up for after a while without erasures, but not put off for ever by a trickle of them. */
   #oweSnapshot(): void {
-    const now = performance.now();
+    const now = this.#deps.timers.elapsed();
     this.#snapshotOwedSince ??= now;
     const latest = this.#snapshotOwedSince + limits.snapshotOwedMs;
     this.#snapshotsQuietUntil = Math.min(now + limits.snapshotAfterErasureMs, latest);
@@ -254,9 +257,9 @@ export class GroupLoop {
   }
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {
-    setTimeout(() => {
+    this.#deps.timers.later(() => {
       if (!this.#failed && !this.#closed) act();
-    }, ms).unref();
+    }, ms);
   }
 
   /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
@@ -265,10 +268,10 @@ export class GroupLoop {
     const isDue =
       this.#snapshotOwedSince !== null || tail >= Math.max(this.#deps.snapshotEvery, this.#newestSnapshot / 2);
     if (!isDue || this.#making !== null || this.actor.erasing || this.#draining || this.#failed) return;
-    if (performance.now() < Math.max(this.#snapshotsRestUntil, this.#snapshotsQuietUntil)) return;
+    if (this.#deps.timers.elapsed() < Math.max(this.#snapshotsRestUntil, this.#snapshotsQuietUntil)) return;
     this.#making = this.#snapshot()
       .catch((error: unknown) => {
-        this.#snapshotsRestUntil = performance.now() + limits.snapshotRetryMs;
+        this.#snapshotsRestUntil = this.#deps.timers.elapsed() + limits.snapshotRetryMs;
         if (!this.#closed) this.#deps.onTrouble('snapshot', error);
       })
       .finally(() => {
@@ -277,16 +280,16 @@ export class GroupLoop {
   }
 
   async #snapshot(): Promise<void> {
-    const started = performance.now();
+    const started = this.#deps.timers.elapsed();
     try {
       if (!this.disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
       const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
       this.#newestSnapshot = made.seq;
       this.#snapshotOwedSince = null;
       for (const seq of this.snapshots.list().slice(limits.snapshotsKept)) await this.snapshots.remove(seq);
-      this.#deps.observer.workDone('snapshot', true, performance.now() - started);
+      this.#deps.observer.workDone('snapshot', true, this.#deps.timers.elapsed() - started);
     } catch (error) {
-      this.#deps.observer.workDone('snapshot', false, performance.now() - started);
+      this.#deps.observer.workDone('snapshot', false, this.#deps.timers.elapsed() - started);
       throw error;
     }
   }
@@ -296,16 +299,19 @@ export class GroupLoop {
     if (this.#draining || this.#failed || this.disk.low) return;
     const now = this.#deps.clock.now();
     const at = this.weights.startsAt(Math.min(this.state.evidenceSeq, this.actor.durableSeq), now);
-    clearTimeout(this.#weightsTimer);
+    this.#cancelWeights();
     if (at === null) return;
     if (at <= now) void this.#computeWeights(now);
     else
-      this.#weightsTimer = setTimeout(() => this.#planWeights(), Math.min(at - now, limits.weightsRepublishMs)).unref();
+      this.#cancelWeights = this.#deps.timers.later(
+        () => this.#planWeights(),
+        Math.min(at - now, limits.weightsRepublishMs),
+      );
   }
 
   /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
   async #computeWeights(now: number): Promise<void> {
-    const started = performance.now();
+    const started = this.#deps.timers.elapsed();
     this.weights.started(now);
     try {
       // Loading may take as long as it must; the computation may not.
@@ -313,12 +319,12 @@ export class GroupLoop {
       const computed = await this.pool.weights(this.actor.durableSeq, now);
       if (this.#draining) return;
       if (!this.#publish(computed)) throw new Error('the mailbox is full');
-      this.weights.computed(computed, performance.now() - started);
-      this.#deps.observer.workDone('weights', true, performance.now() - started);
+      this.weights.computed(computed, this.#deps.timers.elapsed() - started);
+      this.#deps.observer.workDone('weights', true, this.#deps.timers.elapsed() - started);
     } catch (error) {
-      this.weights.ended(performance.now() - started);
+      this.weights.ended(this.#deps.timers.elapsed() - started);
       if (this.#draining) return;
-      this.#deps.observer.workDone('weights', false, performance.now() - started);
+      this.#deps.observer.workDone('weights', false, this.#deps.timers.elapsed() - started);
       this.#deps.onTrouble('computing peer weights', error);
     }
     this.#planWeights();

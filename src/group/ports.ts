@@ -112,6 +112,16 @@ export interface Clock {
   now(): number;
 }
 
+/** Waiting, so that a simulation can own it. */
+export interface Timers {
+  /** ms since some moment, by a clock that only runs forward. */
+  elapsed(): number;
+  /** Acts once what runs now is done, and what has arrived meanwhile is taken in. */
+  soon(act: () => void): void;
+  /** Acts after so many ms, and keeps no process alive for it. The result calls it off. */
+  later(act: () => void, ms: number): () => void;
+}
+
 export interface Entropy {
   bytes(count: number): Uint8Array;
   uuid(): string;

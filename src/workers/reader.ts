@@ -1,7 +1,7 @@
 /** The reader: a worker that walks the log for listings and single records. It holds no state. */
 import { workerData } from 'node:worker_threads';
 import type { LogRecord } from '../core/records.js';
-import { type Listing, type ListingQuery, listEvents, RecordReader } from '../group/listing.js';
+import { type Listing, type ListingQuery, listEvents, readRecords } from '../group/listing.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
 
@@ -12,14 +12,7 @@ export function list(query: ListingQuery): Listing | null {
 }
 
 export function records(seqs: readonly number[]): readonly { readonly record: LogRecord; readonly at: number }[] {
-  const reader = new RecordReader(log);
-  return seqs.map((seq) => {
-    const { record, at } = reader.read(seq);
-    // A copy of its own: crossing to another thread copies all of the batch that a view lies in.
-    return record.type === 'event_accepted'
-      ? { record: { ...record, subject: new Uint8Array(record.subject) }, at }
-      : { record, at };
-  });
+  return readRecords(log, seqs);
 }
 
 /** The last task: gives the environment back. */

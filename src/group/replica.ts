@@ -1,0 +1,68 @@
+/**
+ * The replica: a state of its own that follows the log with the same `apply`. Each task first catches up to the record that it is
+ * given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
+ */
+import { stateDigest } from '../core/digest.js';
+import { momentOf } from '../core/score.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
+import { gatherEvidence } from '../core/trust/gather.js';
+import { computePeerTrust } from '../core/trust/peer-trust.js';
+import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
+import { limits } from '../limits.js';
+import type { LogReader, SnapshotStore } from './ports.js';
+import { type Follower, lastSeqOf, recover } from './recovery.js';
+import { type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
+import type { WeightsComputed } from './weights.js';
+
+export class Replica {
+  readonly #log: LogReader;
+  readonly #snapshots: SnapshotStore;
+  readonly #salt: Uint8Array;
+  #follower: Follower | null = null;
+
+  constructor(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array) {
+    this.#log = log;
+    this.#snapshots = snapshots;
+    this.#salt = salt;
+  }
+
+  /** The state at record `upTo`, or behind it where an earlier task went further. */
+  follow(upTo: number): Follower {
+    const loaded = this.#follower ?? recover(this.#log, this.#snapshots, this.#salt, upTo)?.follower;
+    if (loaded === undefined) throw new Error('replica: the log is empty');
+    // Until it has caught up, what it holds may be half of a batch.
+    this.#follower = null;
+    loaded.catchUp(this.#log, upTo);
+    this.#follower = loaded;
+    return loaded;
+  }
+
+  /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */
+  async snapshot(upTo: number, epoch: number): Promise<{ readonly seq: number; readonly digest: string }> {
+    const { state, chain } = this.follow(upTo);
+    const digest = stateDigest(state);
+    const seq = state.lastSeq;
+    const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
+    await this.#snapshots.write(header, snapshotBlocks(state));
+    return { seq, digest };
+  }
+
+  redact(work: RedactionWork): RedactionPiece {
+    // Only the key of the tags is needed of the state: where it stands does not matter.
+    const { state } = this.#follower ?? this.follow(lastSeqOf(this.#log));
+    return redactPiece(this.#log, work, (eventId) => state.tagOf(eventId));
+  }
+
+  weights(upTo: number, at: number): WeightsComputed {
+    const { state } = this.follow(upTo);
+    const { evidence, sample, facts, reported, shared } = gatherEvidence(state, at);
+    const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
+    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, signals: { pairs, reported, shared } };
+  }
+
+  /** The verdicts of all players at `at`, as the state at `upTo` has them. */
+  verdicts(upTo: number, at: number): VerdictCounts {
+    const { state } = this.follow(upTo);
+    return countVerdicts(state, momentOf(state, at), limits.verdictRowsMax);
+  }
+}

@@ -28,7 +28,8 @@ import {
   type Timers,
 } from './group/ports.js';
 import { Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
-import { createMetrics, startMetricsServer } from './http/metrics.js';
+import { createMetrics } from './http/metrics.js';
+import { startMetricsServer } from './http/metrics-server.js';
 import { createHttpFace } from './http/server.js';
 import { limits } from './limits.js';
 import { startOperatorSocket } from './operator/socket.js';
@@ -98,7 +99,7 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge }: N
       erasureMode: config.erasureMode,
     };
     const group = new Group({ identity, bounds, clock, entropy });
-    const metrics = createMetrics();
+    const metrics = createMetrics(version);
     const face = createHttpFace({
       group,
       pseudonymise: (playerId) => pseudonymise(playerId, saltText, config.identityMode),

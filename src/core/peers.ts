@@ -28,6 +28,13 @@ export class Peers {
     return this.list.length;
   }
 
+  /** How many peers have each status. */
+  byStatus(): Record<PeerStatus, number> {
+    const counts = { active: 0, suspended: 0, revoked: 0 };
+    for (const { status } of this.list) counts[status]++;
+    return counts;
+  }
+
   at(index: number): Peer {
     const peer = this.list[index];
     if (peer === undefined) throw new Error(`peers: there is no peer number ${index}`);

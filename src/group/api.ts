@@ -162,6 +162,7 @@ export interface DiskStand {
 export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
+  readonly peersByStatus: Readonly<Record<PeerStatus, number>>;
   readonly halfLifeDays: number;
   readonly preTrusted: readonly string[];
   readonly mailbox: { readonly commands: number; readonly bytes: number };

@@ -151,6 +151,7 @@ export class Group extends GroupReads implements GroupApi {
       ...this.health(),
       identity: this.identity,
       counts: this.counts(),
+      peersByStatus: state.peers.byStatus(),
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
       mailbox: { commands: actor.mailbox.events, bytes: actor.mailbox.bytes },

@@ -60,6 +60,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       ...health,
       identity,
       counts: { peers: 2, players: 1234, events: 98_765 },
+      peersByStatus: { active: 1, suspended: 1, revoked: 0 },
       halfLifeDays: 30,
       preTrusted: [],
       mailbox: { commands: 3, bytes: 300 },

@@ -1,10 +1,13 @@
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createMetrics, type Metrics, startMetricsServer } from '../../src/http/metrics.js';
+import { createMetrics, type Metrics } from '../../src/http/metrics.js';
+import { startMetricsServer } from '../../src/http/metrics-server.js';
 import { ask } from './exchange.js';
 import { startFace } from './face.js';
 import { activeKey, groupDouble } from './group-double.js';
+
+const version = '9.8.7';
 
 /** The value of one line of Prometheus text. */
 function sampleOf(text: string, line: string): number | undefined {
@@ -18,7 +21,7 @@ async function textOf(metrics: Metrics): Promise<string> {
 }
 
 test('answers are counted by route template, method, status and code, never by id', async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics(version);
   const face = await startFace({ metrics });
   await ask(face.url, '/api/v1/players/very-secret/verdict', { key: activeKey });
   await ask(face.url, '/api/v1/players/second-secret/verdict');
@@ -39,7 +42,7 @@ test('answers are counted by route template, method, status and code, never by i
 });
 
 test('the group tells of turns, events and work', async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics(version);
   metrics.turnCommitted(3, 1000, 2);
   metrics.turnCommitted(1, 500, 4);
   metrics.eventDecided('report_spam', 'accepted');
@@ -54,7 +57,7 @@ test('the group tells of turns, events and work', async () => {
 });
 
 test("gauges show the group's status at the moment of the scrape", async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics(version);
   assert.is(sampleOf(await metrics.text(), 'ptf_log_last_seq'), 0);
   let lastSeq = 1;
   const group = groupDouble();
@@ -68,12 +71,19 @@ test("gauges show the group's status at the moment of the scrape", async () => {
   const peer = group.peers(0, 1)[0]!;
   assert.is(sampleOf(text, `ptf_peer_weight{peer_id="${peer.peerId}"}`), peer.weight);
   assert.is(sampleOf(text, `ptf_peer_players{peer_id="${peer.peerId}"}`), 7);
+  assert.is(sampleOf(text, 'ptf_disk_free_bytes'), 5e9);
+  assert.equal(
+    ['active', 'suspended', 'revoked'].map((name) => sampleOf(text, `ptf_peers{status="${name}"}`)),
+    [1, 1, 0],
+  );
+  assert.is(sampleOf(text, 'ptf_build_info{version="9.8.7"}'), 1);
+  assert.is(sampleOf(text, 'ptf_group_info{group_id="local",identity_mode="privacy-first",environment="dev"}'), 1);
   assert.match(text, /^process_cpu_seconds_total /m);
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
 });
 
 test('the metrics have a server of their own, with nothing else on it', async () => {
-  const server = await startMetricsServer(createMetrics(), '127.0.0.1', 0);
+  const server = await startMetricsServer(createMetrics(version), '127.0.0.1', 0);
   const url = `http://${server.host}:${server.port}`;
   const status = async (path: string, method: 'GET' | 'POST' | 'HEAD'): Promise<number> => {
     const answer = await request(`${url}${path}`, { method });

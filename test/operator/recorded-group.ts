@@ -56,6 +56,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       ...health,
       identity,
       counts,
+      peersByStatus: { active: peers, suspended: 0, revoked: 0 },
       halfLifeDays: 30,
       preTrusted: ['peer-0'],
       mailbox: { commands: 0, bytes: 0 },

@@ -3,9 +3,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { SingleBar } from 'cli-progress';
 import { withDotenv } from './config.js';
 import { OperatorError } from './operator/client.js';
 import { runCommand } from './operator/command.js';
+import type { Progress } from './operator/session.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
 import { verifyInChild } from './workers/verification.js';
@@ -42,6 +44,29 @@ async function confirm(question: string): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
+/** A bar on the terminal's line, gone when the work is done. */
+function progressOf(what: string): Progress {
+  const bar = new SingleBar({
+    format: `${what} {bar} {percentage}%, {duration_formatted}`,
+    clearOnComplete: true,
+    hideCursor: true,
+    stream: process.stderr,
+    gracefulExit: true,
+  });
+  let started = false;
+  return {
+    to(done, total) {
+      if (!started) bar.start(total, done);
+      started = true;
+      bar.setTotal(total);
+      bar.update(done);
+    },
+    end: () => bar.stop(),
+  };
+}
+
+const noProgress: Progress = { to: () => {}, end: () => {} };
+
 // A reader that has seen enough, as `head` has.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
@@ -52,9 +77,10 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+    progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
   },
   defaultDir,
   version,
-  verifyFolder: (dir) => verifyInChild(dir, 'full'),
+  verifyFolder: (dir, progress) => verifyInChild(dir, 'full', progress?.to),
 });

@@ -159,6 +159,9 @@ export interface DiskStand {
   readonly snapshotsBytes: number;
 }
 
+/** Is told how far long work has come. */
+export type OnProgress = (done: number, total: number) => void;
+
 export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
@@ -226,7 +229,7 @@ export interface GroupOperations {
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
   /** How players spread over the verdicts, counted in the pool. Codes: overloaded. */
   verdictCounts(): Promise<Outcome<VerdictCounts>>;
-  verify(): Promise<Outcome<VerifyReport>>;
+  verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>>;
 }
 
 export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {}

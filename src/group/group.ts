@@ -21,6 +21,7 @@ import type {
   GroupIdentity,
   GroupStatus,
   IssuedKey,
+  OnProgress,
   OwnEvent,
   PeerSignals,
   PeerView,
@@ -212,8 +213,8 @@ export class Group extends GroupReads implements GroupApi {
     return this.#pool((pool) => pool.verdicts(this.#actor.durableSeq, this.readAt));
   }
 
-  verify(): Promise<Outcome<VerifyReport>> {
-    return this.#pool((pool) => pool.verify());
+  verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>> {
+    return this.#pool((pool) => pool.verify(onProgress));
   }
 
   // Within

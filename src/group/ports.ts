@@ -4,7 +4,7 @@
  */
 import type { LogRecord } from '../core/records.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
-import type { VerifyReport } from './api.js';
+import type { OnProgress, VerifyReport } from './api.js';
 import type { Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
 import type { WeightsComputed } from './weights.js';
@@ -163,6 +163,6 @@ export interface GroupPool {
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   /** Verifies the whole store, in a process of its own. */
-  verify(): Promise<VerifyReport>;
+  verify(onProgress?: OnProgress): Promise<VerifyReport>;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { stateDigest } from '../core/digest.js';
 import type { LogRecord } from '../core/records.js';
 import { loadSnapshot } from '../core/snapshot.js';
 import { limits } from '../limits.js';
-import type { VerifyReport } from './api.js';
+import type { OnProgress, VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
 import { batchFrom } from './recovery.js';
 
@@ -34,6 +34,7 @@ export function verifyStore(
   snapshots: SnapshotStore,
   expected: ExpectedHead | null,
   mode: VerifyMode,
+  onProgress: OnProgress = () => {},
 ): VerifyReport {
   const images: { seq: number; ok: boolean; fault?: string }[] = [];
   let from: Position | null = null;
@@ -46,7 +47,7 @@ export function verifyStore(
   }
   const start = { seq: 0, chain: chainStart, audit: auditStart };
   const walk = new Walk(mode === 'start' && from !== null ? from : start);
-  const faults = walk.over(log, expected);
+  const faults = walk.over(log, expected, onProgress);
   const newest = images.find((image) => image.ok);
   if (newest !== undefined && newest.seq > walk.lastSeq) {
     faults.push(`the log ends at record ${walk.lastSeq}, before snapshot ${newest.seq}`);
@@ -99,9 +100,9 @@ class Walk {
     return this.#position.seq;
   }
 
-  over(log: LogReader, expected: ExpectedHead | null): string[] {
+  over(log: LogReader, expected: ExpectedHead | null, onProgress: OnProgress): string[] {
     try {
-      this.#batches(log, expected);
+      this.#batches(log, expected, onProgress);
       this.#rewritten();
       if (expected !== null && expected.lastSeq > this.lastSeq) {
         throw new DamagedError(`the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written`);
@@ -112,11 +113,14 @@ class Walk {
     }
   }
 
-  #batches(log: LogReader, expected: ExpectedHead | null): void {
+  #batches(log: LogReader, expected: ExpectedHead | null, onProgress: OnProgress): void {
+    const end = log.last()?.firstSeq ?? 0;
     for (;;) {
       const stored = log.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) return;
       for (const { bytes } of stored) this.#batch(batchFrom(bytes, this.lastSeq + 1), expected);
+      // The log of a running node grows meanwhile.
+      onProgress(this.lastSeq, Math.max(end, this.lastSeq));
     }
   }
 

@@ -1,6 +1,6 @@
 /** Answers each command of the operator from the group: requests into calls, views into wire values. No sockets here. */
 import { granted, type Outcome } from '../errors.js';
-import type { AuditEntry, GroupApi, PeerView, VerifyReport } from '../group/api.js';
+import type { AuditEntry, GroupApi, OnProgress, PeerView, VerifyReport } from '../group/api.js';
 import type {
   AuditEntryValue,
   CommandName,
@@ -13,7 +13,10 @@ import type {
 } from './protocol.js';
 
 export type Answers = {
-  readonly [C in CommandName]: (request: Requests[C]) => Outcome<Values[C]> | Promise<Outcome<Values[C]>>;
+  readonly [C in CommandName]: (
+    request: Requests[C],
+    onProgress: OnProgress,
+  ) => Outcome<Values[C]> | Promise<Outcome<Values[C]>>;
 };
 
 function isoTime(ms: number): string {
@@ -167,8 +170,8 @@ export function answersOf(group: GroupApi): Answers {
       }));
     },
 
-    async verify() {
-      return mapped(await group.verify(), verifyValue);
+    async verify(_, onProgress) {
+      return mapped(await group.verify(onProgress), verifyValue);
     },
   };
 }

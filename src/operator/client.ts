@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { limits } from '../limits.js';
 import { findPlace } from './place.js';
 import { type CommandName, commandPath, type Requests, type Values } from './protocol.js';
+import type { Progress } from './session.js';
 
 /** What a command ends with where it is not done: its stable code, and the exit code that goes with it. */
 export class OperatorError extends Error {
@@ -28,9 +29,15 @@ export class NoNodeError extends OperatorError {
 /** Commands whose work grows with the store: they may take as long as they need. */
 const slow: ReadonlySet<CommandName> = new Set(['erase', 'audit-tail', 'audit-page', 'verify']);
 
-/** The value of a command. Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
-export async function callNode<C extends CommandName>(dir: string, command: C, body: Requests[C]): Promise<Values[C]> {
-  const { ok, value, code, error, details } = parsed(await post(dir, command, JSON.stringify(body)));
+/** The value of a command; `progress` hears how far long work has come. Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
+export async function callNode<C extends CommandName>(
+  dir: string,
+  command: C,
+  body: Requests[C],
+  progress?: Progress,
+): Promise<Values[C]> {
+  const last = await post(dir, command, JSON.stringify(body), progress);
+  const { ok, value, code, error, details } = parsed(last);
   if (ok === true) return value as Values[C];
   if (typeof code === 'string' && typeof error === 'string') throw new OperatorError(code, error, 1, details);
   throw new OperatorError('no_answer', 'the node gave an answer that this command does not understand');
@@ -43,6 +50,11 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+function tell(line: string, progress: Progress | undefined): void {
+  const { progress: stand } = parsed(line);
+  if (Array.isArray(stand)) progress?.to(Number(stand[0]), Number(stand[1]));
 }
 
 /** The place of the node's socket. */
@@ -62,7 +74,8 @@ function denied(path: string): OperatorError {
   return new OperatorError('access_denied', `${path} is closed to this user; run as the user of the node`);
 }
 
-async function post(dir: string, command: CommandName, body: string): Promise<string> {
+/** The last line of what the node says; those before it tell of progress. */
+async function post(dir: string, command: CommandName, body: string, progress?: Progress): Promise<string> {
   const socketPath = placeOf(dir);
   if (socketPath === undefined) throw new NoNodeError(dir);
   return new Promise((resolve, reject) => {
@@ -85,7 +98,9 @@ async function post(dir: string, command: CommandName, body: string): Promise<st
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
-        text += chunk;
+        const lines = (text + chunk).split('\n');
+        text = lines.pop() ?? '';
+        for (const line of lines) tell(line, progress);
       });
       response.on('end', () => resolve(text));
       response.on('error', lost);

@@ -4,7 +4,8 @@
  */
 import { CommanderError } from 'commander';
 import { OperatorError } from './client.js';
-import { type CommandDeps, programOf } from './program.js';
+import { programOf } from './program.js';
+import type { CommandDeps } from './session.js';
 import type { Shown } from './shown.js';
 import { printable } from './table.js';
 

@@ -2,56 +2,24 @@
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../core/vocabulary.js';
-import type { VerifyReport } from '../group/api.js';
 import { limits } from '../limits.js';
 import { verifyValue } from './answers.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
+import { type AuditEntryValue, checkRequest, type ListedPeerValue, type Values } from './protocol.js';
 import {
-  type AuditEntryValue,
-  type CommandName,
-  checkRequest,
-  type ListedPeerValue,
-  type Requests,
-  type Values,
-} from './protocol.js';
+  type CommandDeps,
+  examples,
+  type Progress,
+  type Session,
+  type Signed,
+  showing,
+  signature,
+  signed,
+} from './session.js';
 import * as show from './shown.js';
 import { printable } from './table.js';
-
-export interface Terminal {
-  out(text: string): void;
-  err(text: string): void;
-  /** Characters in a line; Infinity where the output is no terminal. */
-  readonly width: number;
-  /** Asks a person yes or no; null where there is nobody to ask. */
-  readonly confirm: ((question: string) => Promise<boolean>) | null;
-}
-
-export interface CommandDeps {
-  readonly terminal: Terminal;
-  readonly version: string;
-  /** The data folder where `--data-dir` does not name one. Throws `OperatorError` where it cannot be told. */
-  defaultDir(): string;
-  /** Verifies the whole store of a folder without a node. */
-  verifyFolder(dir: string): Promise<VerifyReport>;
-}
-
-/** What the commands work with. */
-interface Session {
-  readonly terminal: Terminal;
-  dir(): string;
-  /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */
-  ask<C extends CommandName>(command: C, request: Requests[C]): Promise<Values[C]>;
-  verifyFolder(dir: string): Promise<VerifyReport>;
-  /** Takes what the command ends with. */
-  done(shown: show.Shown): void;
-}
-
-/** Options of every command that changes something. */
-interface Signed {
-  readonly by?: string;
-}
 
 const helpWidthMax = 100;
 const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
@@ -80,10 +48,10 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   const session: Session = {
     terminal,
     dir,
-    async ask(command, request) {
+    async ask(command, request, progress) {
       const checked = checkRequest(command, request);
       if (!checked.ok) throw new OperatorError('wrong_usage', checked.text ?? 'not valid', 2, checked.details);
-      return callNode(dir(), command, request);
+      return callNode(dir(), command, request, progress);
     },
     verifyFolder: deps.verifyFolder,
     done,
@@ -248,14 +216,15 @@ async function* auditPages({ ask }: Session): AsyncGenerator<readonly AuditEntry
   }
 }
 
-function addVerify(program: Command, { ask, done, dir, verifyFolder }: Session): void {
-  const verify = async (): Promise<show.Shown> => {
+function addVerify(program: Command, session: Session): void {
+  const { ask, done, dir, verifyFolder } = session;
+  const verify = async (progress: Progress): Promise<show.Shown> => {
     try {
-      return show.showVerification(await ask('verify', {}), 'node');
+      return show.showVerification(await ask('verify', {}, progress), 'node');
     } catch (error) {
       const isThere = statSync(dir(), { throwIfNoEntry: false })?.isDirectory() === true;
       if (!(error instanceof NoNodeError) || !isThere) throw error;
-      const report = await verifyFolder(dir());
+      const report = await verifyFolder(dir(), progress);
       // A node's first record stands before anything else does: to call this one whole would hide a wrong folder.
       if (report.ok && report.lastSeq === 0) throw new OperatorError('no_store', `${dir()} holds no store`);
       return show.showVerification(verifyValue(report), 'folder');
@@ -265,17 +234,5 @@ function addVerify(program: Command, { ask, done, dir, verifyFolder }: Session):
     .command('verify')
     .description('check the whole store: log, chain, snapshots, audit; without a node, the folder itself')
     .addHelpText('after', examples('verify', 'verify --data-dir /backup/ptf'))
-    .action(async () => done(await verify()));
-}
-
-function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ptf ${line}`).join('\n')}`;
-}
-
-function signed(command: Command): Command {
-  return command.option('--by <name>', 'who asks, for the audit log');
-}
-
-function signature(by: string | undefined): Signed {
-  return by === undefined ? {} : { by };
+    .action(async () => done(await showing(session, 'verifying', verify)));
 }

@@ -10,7 +10,7 @@ import type {
   Values,
   VerifyValue,
 } from './protocol.js';
-import { printable, table } from './table.js';
+import { facts, printable, table } from './table.js';
 
 /** What a command ended with. */
 export interface Shown {
@@ -24,7 +24,7 @@ export interface Shown {
 export function showStatus(value: StatusValue): Shown {
   const { weights, counts, mailbox } = value;
   const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
-  const rows = [
+  const rows: [string, string][] = [
     ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
     ['ready', readiness(value)],
     ['last seq', String(value.last_seq)],
@@ -40,7 +40,7 @@ export function showStatus(value: StatusValue): Shown {
     ['owner epoch', String(value.owner_epoch)],
     ['disk', diskLine(value.disk)],
   ];
-  return { value, lines: (width) => table(rows, width) };
+  return { value, lines: (width) => facts(rows, width) };
 }
 
 function readiness({ ready, writable, reason }: StatusValue): string {
@@ -77,7 +77,10 @@ export function showPeers(data: readonly ListedPeerValue[]): Shown {
     peer.game_ids.join(','),
     remarkOf(peer, reporting < 2),
   ]);
-  return { value: { data }, lines: (width) => (rows.length === 0 ? ['no peers'] : table(rows, width, heads)) };
+  return {
+    value: { data },
+    lines: (width) => (rows.length === 0 ? ['no peers'] : table(rows, width, heads, ['peer', 'status', 'remark'])),
+  };
 }
 
 export function showPeer(peer: PeerValue): Shown {
@@ -112,7 +115,7 @@ export function showPreTrust(value: PreTrustValue): Shown {
     lines: (width) =>
       rows.length === 0
         ? ['no pre-trusted peers']
-        : [...table(rows, width, ['peer', 'status', 'name']), ...(many ? [note] : [])],
+        : [...table(rows, width, ['peer', 'status', 'name'], ['peer', 'status']), ...(many ? [note] : [])],
   };
 }
 
@@ -121,29 +124,32 @@ export function showPendingErasures({ data }: Values['erase-pending']): Shown {
 }
 
 export function showErasure(value: Values['erase']): Shown {
-  const rows = [
+  const rows: [string, string][] = [
     ['subject', value.subject_hash],
     ['status', value.status],
     ['events erased', String(value.events_erased)],
     ['at', value.erased_at],
     ['receipt', value.receipt],
   ];
-  // The receipt is proof for whoever asked: never cut.
-  return { value, lines: () => table(rows, Number.POSITIVE_INFINITY) };
+  // The receipt is proof for whoever asked: on one line, so that it can be copied.
+  return { value, lines: () => facts(rows, Number.POSITIVE_INFINITY) };
 }
 
 export function showAudit(data: readonly AuditEntryValue[]): Shown {
   const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
-  return { value: { data }, lines: (width) => table(rows, width, ['seq', 'at', 'action', 'actor', 'target', 'hash']) };
+  return {
+    value: { data },
+    lines: (width) => table(rows, width, ['seq', 'at', 'action', 'actor', 'target', 'hash'], ['at', 'action', 'actor']),
+  };
 }
 
 export function showChain(value: ChainReport): Shown {
   const { first_broken: broken } = value;
-  const rows = [
+  const rows: [string, string][] = [
     ['entries', String(value.entries)],
     ['head hash', value.head_hash],
   ];
-  const lines = (): string[] => table(rows, Number.POSITIVE_INFINITY);
+  const lines = (): string[] => facts(rows, Number.POSITIVE_INFINITY);
   if (broken === null) return { value, lines: () => [...lines(), 'The chain holds.'] };
   const error = `the audit entry at seq ${broken.seq} ${broken.fault}`;
   return { value, lines, fault: { code: 'audit_broken', error } };
@@ -153,7 +159,7 @@ export function showChain(value: ChainReport): Shown {
 export function showVerification(report: VerifyValue, checked: 'node' | 'folder'): Shown {
   const value = { ...report, checked };
   const images = report.snapshots.map(({ seq, ok }) => (ok ? String(seq) : `${seq} (damaged)`));
-  const rows = [
+  const rows: [string, string][] = [
     ['checked by', checked === 'node' ? 'the running node' : 'this command; no node runs'],
     ['last seq', String(report.last_seq)],
     ['batches', String(report.batches)],
@@ -161,7 +167,7 @@ export function showVerification(report: VerifyValue, checked: 'node' | 'folder'
     ['audit entries', String(report.audit_entries)],
     ['snapshots', images.join(', ') || 'none'],
   ];
-  const lines = (width: number): string[] => table(rows, width);
+  const lines = (width: number): string[] => facts(rows, width);
   if (report.ok) return { value, lines: (width) => [...lines(width), 'The store holds.'] };
   return { value, lines, fault: { code: 'store_damaged', error: report.faults.join('; ') } };
 }

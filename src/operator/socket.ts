@@ -6,7 +6,7 @@ import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../errors.js';
-import type { GroupApi } from '../group/api.js';
+import type { GroupApi, OnProgress } from '../group/api.js';
 import { limits } from '../limits.js';
 import { type Answers, answersOf } from './answers.js';
 import { leavePlace, takePlace } from './place.js';
@@ -46,7 +46,11 @@ export async function startOperatorSocket({ dir, group, log }: OperatorSocketDep
   );
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const outcome = await outcomeOf(request);
+    const outcome = await outcomeOf(request, (done, total) => {
+      // Lines before the last one, which is the answer. Whoever does not read them misses some.
+      if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+      if (!response.writableNeedDrain) response.write(`${JSON.stringify({ progress: [done, total] })}\n`);
+    });
     const [status, body] = outcome.ok
       ? [200, outcome]
       : [
@@ -58,17 +62,18 @@ export async function startOperatorSocket({ dir, group, log }: OperatorSocketDep
             ...(outcome.details === undefined ? {} : { details: outcome.details }),
           },
         ];
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    if (!response.headersSent) response.writeHead(status, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify(body));
   }
 
-  async function outcomeOf(request: IncomingMessage): Promise<Outcome<unknown>> {
+  async function outcomeOf(request: IncomingMessage, onProgress: OnProgress): Promise<Outcome<unknown>> {
     const name = request.url?.startsWith(commandPath) ? request.url.slice(commandPath.length) : '';
     if (!isCommandName(name)) return refused('route_not_found', { text: 'no such command' });
     if (request.method !== 'POST') return refused('method_not_allowed');
     const body = await readBody(request);
     if (!body.ok) return body;
     try {
-      const outcome = await answer(answers, name, body.value);
+      const outcome = await answer(answers, name, body.value, onProgress);
       log.debug({ command: name, code: outcome.ok ? '' : outcome.code }, 'operator command');
       return outcome;
     } catch (error) {
@@ -109,9 +114,14 @@ export async function startOperatorSocket({ dir, group, log }: OperatorSocketDep
 }
 
 /** One command by its name; the switch of types is the table's. */
-async function answer<C extends CommandName>(answers: Answers, name: C, body: unknown): Promise<Outcome<unknown>> {
+async function answer<C extends CommandName>(
+  answers: Answers,
+  name: C,
+  body: unknown,
+  onProgress: OnProgress,
+): Promise<Outcome<unknown>> {
   const request = checkRequest(name, body);
-  return request.ok ? answers[name](request.value) : request;
+  return request.ok ? answers[name](request.value, onProgress) : request;
 }
 
 /** The parsed body. Codes: payload_too_large, malformed_json. */

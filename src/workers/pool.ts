@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
-import type { VerifyReport } from '../group/api.js';
+import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
@@ -67,8 +67,8 @@ export class PiscinaPool implements GroupPool {
     return run(this.#readers, 'records', seqs);
   }
 
-  verify(): Promise<VerifyReport> {
-    return verifyInChild(this.#dir, 'full');
+  verify(onProgress?: OnProgress): Promise<VerifyReport> {
+    return verifyInChild(this.#dir, 'full', onProgress);
   }
 
   async close(): Promise<void> {

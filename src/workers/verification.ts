@@ -4,8 +4,13 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { VerifyReport } from '../group/api.js';
+import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { VerifyMode } from '../group/verification.js';
+
+/** What the verifying process says: how far it has come, and in the end its report. */
+export type VerifyMessage =
+  | { readonly progress: readonly [done: number, total: number] }
+  | { readonly report: VerifyReport };
 
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
@@ -16,12 +21,14 @@ function died(how: string): VerifyReport {
 }
 
 /** Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. */
-export function verifyInChild(dir: string, mode: VerifyMode): Promise<VerifyReport> {
+export function verifyInChild(dir: string, mode: VerifyMode, onProgress?: OnProgress): Promise<VerifyReport> {
   return new Promise((resolve, reject) => {
     const child = fork(entry, [dir, mode], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
     let report: VerifyReport | null = null;
-    child.on('message', (message) => {
-      report = message as VerifyReport;
+    child.on('message', (text) => {
+      const message = text as VerifyMessage;
+      if ('report' in message) report = message.report;
+      else onProgress?.(...message.progress);
     });
     child.on('error', reject);
     child.on('close', (code, signal) => resolve(report ?? died(signal ?? `exit code ${code}`)));

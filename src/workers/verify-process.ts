@@ -6,6 +6,11 @@ import { dataFileOf } from '../store/environment-file.js';
 import { readExpectedHead } from '../store/expected-head.js';
 import { logFolderOf, openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
+import type { VerifyMessage } from './verification.js';
+
+function send(message: VerifyMessage, sent: () => void = () => {}): void {
+  process.send?.(message, sent);
+}
 
 async function verify(dir: string, mode: VerifyMode): Promise<VerifyReport> {
   const nothing = { lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [] };
@@ -16,7 +21,7 @@ async function verify(dir: string, mode: VerifyMode): Promise<VerifyReport> {
     if (isNew) return { ok: true, ...nothing, faults: [] };
     const log = openLogReader(dir);
     try {
-      return verifyStore(log, snapshots, expected, mode);
+      return verifyStore(log, snapshots, expected, mode, (done, total) => send({ progress: [done, total] }));
     } finally {
       await log.close();
     }
@@ -27,4 +32,4 @@ async function verify(dir: string, mode: VerifyMode): Promise<VerifyReport> {
 
 const [dir, mode] = process.argv.slice(2) as [string, VerifyMode];
 const report = await verify(dir, mode);
-process.send?.(report, () => process.disconnect());
+send({ report }, () => process.disconnect());

@@ -130,4 +130,11 @@ test('a snapshot whose content is not what its digest says is found', async () =
   assert.is(verifyStore(machine.log, machine.snapshots, null, 'start').ok, true);
 });
 
+test('a verification says how far along the log it is, up to the end', async () => {
+  const machine = await grown(5);
+  const heard: number[][] = [];
+  verifyStore(machine.log, machine.snapshots, null, 'full', (done, total) => heard.push([done, total]));
+  assert.equal(heard.at(-1), [7, 7]);
+});
+
 test.run();

@@ -302,6 +302,7 @@ test('on a terminal a revocation is asked for, unless --yes says so', async () =
         out: () => {},
         err: () => {},
         width: 80,
+        progress: () => ({ to: () => {}, end: () => {} }),
         async confirm(question) {
           assert.match(question, peer.id);
           asked += 1;

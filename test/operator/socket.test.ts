@@ -275,4 +275,29 @@ test('an answer that is none is told as such', async () => {
   assert.is(error.exitCode, 1);
 });
 
+test('long work says how far it has come before it answers, and a refusal after that is still one', async () => {
+  let fails = false;
+  const { group } = recordedGroup(1, {
+    async verify(onProgress) {
+      onProgress?.(1, 4);
+      onProgress?.(4, 4);
+      if (fails) return refused('overloaded');
+      return {
+        ok: true,
+        value: { ok: true, lastSeq: 4, batches: 1, records: 4, auditEntries: 1, snapshots: [], faults: [] },
+      };
+    },
+  });
+  await start(group);
+  const heard: number[][] = [];
+  const progress = { to: (done: number, total: number) => heard.push([done, total]), end: () => {} };
+  assert.is((await callNode(folder, 'verify', {}, progress)).last_seq, 4);
+  assert.equal(heard, [
+    [1, 4],
+    [4, 4],
+  ]);
+  fails = true;
+  assert.is((await rejection(callNode(folder, 'verify', {}))).code, 'overloaded');
+});
+
 test.run();

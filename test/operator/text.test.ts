@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/arguments.js';
 import { verifyChain } from '../../src/operator/audit-chain.js';
 import type { AuditEntryValue } from '../../src/operator/protocol.js';
-import { cutLine, printable, table } from '../../src/operator/table.js';
+import { cutLine, facts, printable, table } from '../../src/operator/table.js';
 
 test('an overlap is a number and a unit, at most a day', () => {
   assert.is(parseOverlap('0s'), 0);
@@ -48,7 +48,45 @@ test('a line is cut at the width of the terminal, by characters and not by halve
   assert.is(cutLine('abcde', 4), 'abc…');
   assert.is(cutLine('😀😀😀', 2), '😀…');
   assert.is(cutLine('abcde', Number.POSITIVE_INFINITY), 'abcde');
-  assert.equal(table([['abc', 'defg']], 6), ['abc  …']);
+});
+
+test('a table that is too wide cuts its widest words first, and never what must stay whole', () => {
+  const rows = [
+    ['0c4b2d0e', 7, 'a name of many words', 'chess,go,backgammon'],
+    ['1', 12, 'short', ''],
+  ];
+  const heads = ['peer', 'n', 'name', 'games'];
+  assert.equal(table(rows, 55, heads, ['peer'])[1], '0c4b2d0e   7  a name of many words  chess,go,backgammon');
+  assert.equal(table(rows, 40, heads, ['peer']), [
+    'peer       n  name          games',
+    '0c4b2d0e   7  a name of m…  chess,go,ba…',
+    '1         12  short',
+  ]);
+  for (let width = 32; width < 60; width++) {
+    for (const line of table(rows, width, heads, ['peer'])) assert.ok([...line].length <= width, `${width}: ${line}`);
+  }
+});
+
+test('where a table cannot fit, each row is a block in which nothing is lost', () => {
+  const rows = [
+    ['0c4b2d0e', 7, 'many words'],
+    ['1', 12, ''],
+  ];
+  assert.equal(table(rows, 14, ['peer', 'n', 'name'], ['peer']), [
+    'peer  0c4b2d0e',
+    'n     7',
+    'name  many',
+    '      words',
+    '',
+    'peer  1',
+    'n     12',
+  ]);
+});
+
+test('facts are broken at blanks, and within a word only where one is longer than a line', () => {
+  const rows: [string, string][] = [['pre-trusted', 'aaaa bbbb cccccccccccc']];
+  assert.equal(facts(rows, 22), ['pre-trusted  aaaa bbbb', '             ccccccccc', '             ccc']);
+  assert.equal(facts([], 10), []);
 });
 
 test('nothing that a peer chose can steer the terminal', () => {

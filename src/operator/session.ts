@@ -1,0 +1,74 @@
+/** What every command of `ptf` works with: the terminal, the node behind its socket, and the ways that commands have in common. */
+import type { Command } from 'commander';
+import type { VerifyReport } from '../group/api.js';
+import type { CommandName, Requests, Values } from './protocol.js';
+import type { Shown } from './shown.js';
+
+/** How far long work has come, on a line of its own that goes when the work is done. */
+export interface Progress {
+  to(done: number, total: number): void;
+  end(): void;
+}
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Characters in a line; Infinity where the output is no terminal. */
+  readonly width: number;
+  /** Shows how far something has come; nothing where standard error is no terminal. */
+  progress(what: string): Progress;
+  /** Asks a person yes or no; null where there is nobody to ask. */
+  readonly confirm: ((question: string) => Promise<boolean>) | null;
+}
+
+export interface CommandDeps {
+  readonly terminal: Terminal;
+  readonly version: string;
+  /** The data folder where `--data-dir` does not name one. Throws `OperatorError` where it cannot be told. */
+  defaultDir(): string;
+  /** Verifies the whole store of a folder without a node. */
+  verifyFolder(dir: string, progress?: Progress): Promise<VerifyReport>;
+}
+
+export interface Session {
+  readonly terminal: Terminal;
+  dir(): string;
+  /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */
+  ask<C extends CommandName>(command: C, request: Requests[C], progress?: Progress): Promise<Values[C]>;
+  verifyFolder(dir: string, progress?: Progress): Promise<VerifyReport>;
+  /** Takes what the command ends with. */
+  done(shown: Shown): void;
+}
+
+/** Options of every command that changes something. */
+export interface Signed {
+  readonly by?: string;
+}
+
+/** The help of a command ends with them. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ptf ${line}`).join('\n')}`;
+}
+
+/** A command that changes something says who asked. */
+export function signed(command: Command): Command {
+  return command.option('--by <name>', 'who asks, for the audit log');
+}
+
+export function signature(by: string | undefined): Signed {
+  return by === undefined ? {} : { by };
+}
+
+/** Shows `what` on the terminal while `work` runs. */
+export async function showing<T>(
+  { terminal }: Session,
+  what: string,
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  const progress = terminal.progress(what);
+  try {
+    return await work(progress);
+  } finally {
+    progress.end();
+  }
+}

@@ -10,6 +10,7 @@ import {
   frame,
   keyOfSeq,
   type LogEnvironment,
+  namedDamage,
   OWNER_KEY,
   openLogEnvironment,
   type PageCounts,
@@ -30,7 +31,11 @@ export function logFolderOf(dataDir: string): string {
 export function openLogReader(dataDir: string): LmdbLogReader {
   const folder = logFolderOf(dataDir);
   checkEnvironmentFile(dataFileOf(folder));
-  return new LmdbLogReader(openLogEnvironment(folder));
+  try {
+    return new LmdbLogReader(openLogEnvironment(folder));
+  } catch (error) {
+    throw namedDamage(error, folder);
+  }
 }
 
 export class LmdbLogReader implements LogReader {
@@ -72,6 +77,8 @@ export class LmdbLogReader implements LogReader {
   protected reading<T>(read: () => T): T {
     try {
       return read();
+    } catch (error) {
+      throw namedDamage(error, this.environment.path);
     } finally {
       this.environment.root.resetReadTxn();
     }

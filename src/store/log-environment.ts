@@ -4,6 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { DamagedError } from '../group/ports.js';
+import { dataFileOf } from './environment-file.js';
 
 /** Page header of lmdb-js's fork of LMDB: what one overflow page holds is the page less this. */
 const PAGE_HEADER_BYTES = 24;
@@ -150,4 +151,16 @@ export function unknownOutcome(error: unknown): never {
     error.commitError.catch(() => undefined);
   }
   throw new Error('a commit failed and its outcome is not known', { cause: error });
+}
+
+/** LMDB's own errors, by their numbers in `lmdb.h`; what stands outside them is the system's. */
+const LMDB_ERROR_MIN = -30_799;
+const LMDB_ERROR_MAX = -30_779;
+
+/** What LMDB says of pages that make no sense is damage, and names no file: here it does. Any other error stays what it is. */
+export function namedDamage(error: unknown, path: string): unknown {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error && 'code' in cause && typeof cause.code === 'number')) return error;
+  if (cause.code < LMDB_ERROR_MIN || cause.code > LMDB_ERROR_MAX) return error;
+  return new DamagedError(`${dataFileOf(path)}: ${cause.message}`, { cause: error });
 }

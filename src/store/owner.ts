@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
-import { type LogEnvironment, OWNER_KEY, openLogEnvironment, unknownOutcome } from './log-environment.js';
+import { type LogEnvironment, namedDamage, OWNER_KEY, openLogEnvironment, unknownOutcome } from './log-environment.js';
 
 /** Tells one process from all others, also after its number was used again. Null where the system does not say. */
 export interface ProcessIdentity {
@@ -67,7 +67,7 @@ export async function claimFolder(
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const logFolder = logFolderOf(dir);
   checkEnvironmentFile(dataFileOf(logFolder), { mayBeNew: true });
-  const environment = openLogEnvironment(logFolder);
+  const environment = openedLog(logFolder);
   try {
     const before = readOwner(environment);
     if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
@@ -86,7 +86,15 @@ export async function claimFolder(
     return writer;
   } catch (error) {
     await environment.root.close();
-    throw error;
+    throw namedDamage(error, logFolder);
+  }
+}
+
+function openedLog(folder: string): LogEnvironment {
+  try {
+    return openLogEnvironment(folder);
+  } catch (error) {
+    throw namedDamage(error, folder);
   }
 }
 

@@ -1,11 +1,12 @@
 /** The log in LMDB keeps the port's contract, also across threads and closings. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
 import { type LmdbLogWriter, openLogReader } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
-import { batchOf, testLog } from '../contracts/log.js';
+import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
 testLog('lmdb log', async () => {
@@ -46,6 +47,26 @@ test('a reader of a folder without a log names the missing file', () => {
     () => openLogReader(dir),
     (error: unknown) => error instanceof DamagedError && error.message.includes(join(dir, 'log', 'data.mdb')),
   );
+  removeFolder(dir);
+});
+
+test('pages that make no sense to LMDB are damage of a named file, to a reader and to a claim', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 3_000), []);
+  const { pageBytes } = writer.pages();
+  await writer.close();
+  const file = join(dir, 'log', 'data.mdb');
+  const content = readFileSync(file);
+  // The kind of a page stands at byte 18 of its header: a leaf (2) that says that it is a run of a value's pages (4).
+  for (let page = 2; page * pageBytes < content.length; page += 1) {
+    const at = page * pageBytes + 18;
+    if (content.readUInt16LE(at) === 2) content.writeUInt16LE(4, at);
+  }
+  writeFileSync(file, content);
+  const isNamed = (error: unknown) => error instanceof DamagedError && error.message.includes(file);
+  assert.throws(() => openLogReader(dir).last(), isNamed);
+  assert.ok(isNamed(await rejection(claimFolder(dir))));
   removeFolder(dir);
 });
 

@@ -1,0 +1,18 @@
+/** Runs a program of the harnesses: compiles what is stale, then hands the arguments, the signals and the exit code on. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { compile, projects, root } from './compile.mjs';
+
+/** `path`: the program's source below the root, with the extension of what it is built to. */
+export function runBuilt(...path) {
+  if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true })) process.exit(1);
+  const entry = join(root, projects.tests.outDir, ...path);
+  const args = ['--enable-source-maps', entry, ...process.argv.slice(2)];
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

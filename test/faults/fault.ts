@@ -1,0 +1,66 @@
+/** What every kind of fault is to the command that runs it: a number of rounds from a seed, and what was found. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Rounds {
+  readonly rounds: number;
+  /** The same seed draws the same faults. */
+  readonly seed: number;
+  /** Called as rounds are done. */
+  readonly advance: (rounds: number) => void;
+}
+
+export interface Findings {
+  /** Figures for the closing table, in order. */
+  readonly figures: readonly (readonly [name: string, value: number | string])[];
+  /** What must never be, each with what is needed to see it again. Empty: the goal is met. */
+  readonly broken: readonly string[];
+}
+
+export interface Fault {
+  readonly name: string;
+  readonly summary: string;
+  /** Of the long form. */
+  readonly rounds: number;
+  run(rounds: Rounds): Promise<Findings>;
+}
+
+/** Enough to see a fault by; the rest would only repeat it. */
+const brokenKept = 20;
+
+/** Gathers what was found, each outcome under its name. */
+export class Tally {
+  readonly #counts = new Map<string, number>();
+  readonly #broken: string[] = [];
+  #brokenCount = 0;
+
+  add(name: string, count = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + count);
+  }
+
+  break(what: string): void {
+    this.#brokenCount += 1;
+    if (this.#broken.length < brokenKept) this.#broken.push(what);
+  }
+
+  findings(): Findings {
+    return { figures: [...this.#counts, ['broken rules', this.#brokenCount]], broken: this.#broken };
+  }
+}
+
+/** Folders in memory where the system has such: nothing here tests the disk, and a sync costs nothing there. */
+const fastRoot = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** Runs `work` in a folder of its own, which goes afterwards. */
+export async function inFastFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(fastRoot, 'ptf-fault-'));
+  const remove = () => rmSync(dir, { recursive: true, force: true });
+  process.once('exit', remove);
+  try {
+    return await work(dir);
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}

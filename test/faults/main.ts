@@ -1,0 +1,51 @@
+/** The faults program: one subcommand per kind of fault, each with a number of rounds and a seed, and a table at its end. */
+import { Command } from 'commander';
+import { startProgress } from '../../bench/progress.js';
+import { alignColumns } from '../../bench/text-table.js';
+import type { Fault, Findings } from './fault.js';
+import { flips } from './flips.js';
+import { takeover } from './takeover.js';
+
+const faults: readonly Fault[] = [flips, takeover];
+
+const program = new Command('faults').description(
+  'Faults on a real store and a real node; exit code 1 where a rule broke.',
+);
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${text} is not a whole number above 0`);
+  return number;
+}
+
+function show(fault: Fault, rounds: number, seed: number, ms: number, { figures, broken }: Findings): void {
+  const rows = [
+    ['fault', fault.name],
+    ['rounds', String(rounds)],
+    ['seed', String(seed)],
+    ['seconds', (ms / 1000).toFixed(1)],
+    ...figures.map(([name, value]) => [name, String(value)]),
+  ];
+  process.stdout.write(`${alignColumns(rows)}\n`);
+  for (const what of broken) process.stdout.write(`BROKEN ${what}\n`);
+}
+
+for (const fault of faults) {
+  program
+    .command(fault.name)
+    .description(fault.summary)
+    .option('--rounds <n>', 'how many', wholeNumber, fault.rounds)
+    .option('--seed <n>', 'of what is drawn', wholeNumber, 1)
+    .action(async ({ rounds, seed }: { rounds: number; seed: number }) => {
+      const started = performance.now();
+      const progress = startProgress(fault.name, rounds);
+      const found = await fault.run({ rounds, seed, advance: (by) => progress.advance(by) });
+      progress.stop();
+      show(fault, rounds, seed, performance.now() - started, found);
+      if (found.broken.length > 0) process.exitCode = 1;
+    });
+}
+
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+await program.parseAsync();

@@ -3,12 +3,39 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface Rounds {
-  readonly rounds: number;
+/** The rounds of a run: iterated, they count themselves, and end early where the run is interrupted. */
+export class Rounds implements Iterable<number> {
+  readonly wanted: number;
   /** The same seed draws the same faults. */
   readonly seed: number;
-  /** Called as rounds are done. */
-  readonly advance: (rounds: number) => void;
+  readonly #advance: () => void;
+  #done = 0;
+  #ended = false;
+
+  /** `advance` is called after each. */
+  constructor(wanted: number, seed: number, advance: () => void = () => undefined) {
+    this.wanted = wanted;
+    this.seed = seed;
+    this.#advance = advance;
+  }
+
+  get done(): number {
+    return this.#done;
+  }
+
+  /** The round under way is the last. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Numbers of rounds, from where an iteration before stopped. */
+  *[Symbol.iterator](): Iterator<number> {
+    while (this.#done < this.wanted && !this.#ended) {
+      yield this.#done;
+      this.#done += 1;
+      this.#advance();
+    }
+  }
 }
 
 export interface Findings {

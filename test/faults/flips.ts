@@ -109,9 +109,9 @@ function draw(random: Random, dir: string, files: readonly string[]): Damage {
   return { file, kind, at: random.below(size), bit: random.below(8), length: sector };
 }
 
-async function run({ rounds, seed, advance }: Rounds): Promise<Findings> {
+async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
-  const random = new Random(seed);
+  const random = new Random(rounds.seed);
   await inFastFolder(async (root) => {
     const dir = join(root, 'left');
     await leaveLife(dir);
@@ -122,7 +122,7 @@ async function run({ rounds, seed, advance }: Rounds): Promise<Findings> {
     await log.close();
     const reader = new Reader(join(root, 'read'), pristine);
     try {
-      for (let round = 0; round < rounds; round++) {
+      for (const round of rounds) {
         const damage = draw(random, dir, pristine.files);
         for (const by of ['verify', 'start'] as const) {
           const { type, said } = await reader.ask({ damage, by });
@@ -131,7 +131,6 @@ async function run({ rounds, seed, advance }: Rounds): Promise<Findings> {
           if (type === 'silent' || type === 'died') tally.break(told);
           else if (type !== 'harmless' && !named.test(said)) tally.break(`not named: ${told}`);
         }
-        advance(1);
       }
     } finally {
       reader.end();

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { startProgress } from '../../bench/progress.js';
 import { alignColumns } from '../../bench/text-table.js';
-import type { Fault, Findings } from './fault.js';
+import { type Fault, type Findings, Rounds } from './fault.js';
 import { flips } from './flips.js';
 import { takeover } from './takeover.js';
 
@@ -18,11 +18,11 @@ function wholeNumber(text: string): number {
   return number;
 }
 
-function show(fault: Fault, rounds: number, seed: number, ms: number, { figures, broken }: Findings): void {
+function show(fault: Fault, rounds: Rounds, ms: number, { figures, broken }: Findings): void {
   const rows = [
     ['fault', fault.name],
-    ['rounds', String(rounds)],
-    ['seed', String(seed)],
+    ['rounds', rounds.done < rounds.wanted ? `${rounds.done} of ${rounds.wanted}` : String(rounds.done)],
+    ['seed', String(rounds.seed)],
     ['seconds', (ms / 1000).toFixed(1)],
     ...figures.map(([name, value]) => [name, String(value)]),
   ];
@@ -36,16 +36,17 @@ for (const fault of faults) {
     .description(fault.summary)
     .option('--rounds <n>', 'how many', wholeNumber, fault.rounds)
     .option('--seed <n>', 'of what is drawn', wholeNumber, 1)
-    .action(async ({ rounds, seed }: { rounds: number; seed: number }) => {
+    .action(async ({ rounds: wanted, seed }: { rounds: number; seed: number }) => {
       const started = performance.now();
-      const progress = startProgress(fault.name, rounds);
-      const found = await fault.run({ rounds, seed, advance: (by) => progress.advance(by) });
+      const progress = startProgress(fault.name, wanted);
+      const rounds = new Rounds(wanted, seed, () => progress.advance(1));
+      // The table is shown for what was done so far; a second signal ends the program.
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => rounds.end());
+      const found = await fault.run(rounds);
       progress.stop();
-      show(fault, rounds, seed, performance.now() - started, found);
+      show(fault, rounds, performance.now() - started, found);
       if (found.broken.length > 0) process.exitCode = 1;
     });
 }
 
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
 await program.parseAsync();

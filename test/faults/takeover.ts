@@ -92,20 +92,21 @@ interface Abandoned {
   abandon(): Promise<void>;
 }
 
-async function run({ rounds, seed, advance }: Rounds): Promise<Findings> {
+async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
-  const race = new Race(tally, new Random(seed));
+  const race = new Race(tally, new Random(rounds.seed));
   await inFastFolder(async (root) => {
-    for (let first = 0; first < rounds; first += racesPerFolder) {
-      const dir = join(root, `folder-${first}`);
-      let owner = await claimFolder(dir, deadProcess());
-      for (let round = first; round < Math.min(rounds, first + racesPerFolder); round++) {
-        owner = (await race.run(dir, owner, round)) as typeof owner;
-        tally.add('races');
-        advance(1);
+    let owner: (LogWriter & Abandoned) | null = null;
+    for (const round of rounds) {
+      const dir = join(root, `folder-${Math.floor(round / racesPerFolder)}`);
+      if (round % racesPerFolder === 0) {
+        await owner?.close();
+        owner = await claimFolder(dir, deadProcess());
       }
-      await owner.close();
+      owner = await race.run(dir, owner!, round);
+      tally.add('races');
     }
+    await owner?.close();
   });
   return tally.findings();
 }

@@ -1,0 +1,132 @@
+/**
+ * SIGKILL at random moments under concurrent writers: a node of its own on a real disk, killed and started again on the same
+ * folder. What was acknowledged, events and withdrawals, must be there.
+ */
+import { rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { verifyInChild } from '../../src/workers/verification.js';
+import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import { Random } from '../support/random.js';
+import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
+
+const connections = 32;
+/** Of a hundred writes, so many take an event back. */
+const withdrawalsPercent = 2;
+const batchMax = 500;
+
+export interface Peer {
+  readonly peer_id: string;
+  readonly api_key: string;
+}
+
+export async function register(url: string): Promise<Peer> {
+  const response = await fetch(`${url}/api/v1/peers/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ peer_name: 'durable', game_ids: ['g'] }),
+  });
+  if (response.status !== 201) throw new Error(`registration answered ${response.status}`);
+  return (await response.json()) as Peer;
+}
+
+export function eventOf(peer: Peer, id: string, player: string) {
+  const timestamp = '2026-01-01T00:00:00Z';
+  const fixed = { schema_version: '1.0.0', event_type: 'commendation', game_id: 'g', severity: 1, timestamp };
+  return { ...fixed, event_id: id, peer_id: peer.peer_id, player_id: player };
+}
+
+export function post(url: string, path: string, peer: Peer, body: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json', 'x-peer-api-key': peer.api_key };
+  return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+async function withdraw(url: string, peer: Peer, id: string): Promise<number> {
+  const headers = { 'x-peer-api-key': peer.api_key };
+  const response = await fetch(`${url}/api/v1/events/${id}`, { method: 'DELETE', headers });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+interface Acknowledged {
+  readonly events: string[];
+  readonly withdrawals: string[];
+}
+
+/** One connection: writes on and on until the node dies; answers what was acknowledged. */
+async function write(node: NodeProcess, peer: Peer, name: string, random: Random): Promise<Acknowledged> {
+  const events: string[] = [];
+  const withdrawals: string[] = [];
+  for (let i = 0; ; i++) {
+    const id = `${name}-${i}`;
+    try {
+      if (events.length > withdrawals.length && random.below(100) < withdrawalsPercent) {
+        const oldest = events[withdrawals.length]!;
+        if ((await withdraw(node.url, peer, oldest)) === 200) withdrawals.push(oldest);
+        continue;
+      }
+      const response = await post(node.url, '/api/v1/events', peer, eventOf(peer, id, `player ${i % 7}`));
+      if (response.status === 201) events.push(id);
+      await response.arrayBuffer();
+    } catch {
+      return { events, withdrawals };
+    }
+  }
+}
+
+/** Ids of `ids` that the node does not hold: each is sent again, and a stored one, withdrawn or not, is a duplicate. */
+export async function missing(url: string, peer: Peer, ids: readonly string[]): Promise<string[]> {
+  const lost: string[] = [];
+  for (let from = 0; from < ids.length; from += batchMax) {
+    const part = ids.slice(from, from + batchMax);
+    const events = part.map((id) => eventOf(peer, id, 'nobody'));
+    const response = await post(url, '/api/v1/events/batch', peer, { events });
+    const { results } = (await response.json()) as { results: { status: number }[] };
+    lost.push(...part.filter((_, i) => results[i]!.status !== 409));
+  }
+  return lost;
+}
+
+async function run(rounds: Rounds): Promise<Findings> {
+  const tally = new Tally();
+  const random = new Random(rounds.seed);
+  const dir = temporaryFolder();
+  const env = { DATA_DIR: dir, LOG_LEVEL: 'info', SNAPSHOT_EVERY: '500' };
+  let node = await startProcess(env);
+  try {
+    const peer = await register(node.url);
+    for (const round of rounds) {
+      const running = node;
+      const writers = Array.from({ length: connections }, (_, i) => write(running, peer, `r${round}-c${i}`, random));
+      await delay(100 + random.below(400));
+      const ended = await running.kill('SIGKILL');
+      if (ended !== 'SIGKILL') tally.break(`round ${round}: the node ended by itself with ${ended}`);
+      const acknowledged = await Promise.all(writers);
+      const events = acknowledged.flatMap((of) => of.events);
+      const withdrawals = acknowledged.flatMap((of) => of.withdrawals);
+      node = await startProcess(env);
+      tally.add('acknowledged events', events.length);
+      tally.add('acknowledged withdrawals', withdrawals.length);
+      const lost = await missing(node.url, peer, events);
+      if (lost.length > 0) tally.break(`round ${round}: ${lost.length} acknowledged events are lost, ${lost[0]} first`);
+      for (const id of withdrawals) {
+        const status = await withdraw(node.url, peer, id);
+        if (status !== 404) tally.break(`round ${round}: ${id} was withdrawn, and again with ${status}`);
+      }
+    }
+    const stopped = await node.kill('SIGTERM');
+    if (stopped !== 0) tally.break(`the last stop ended with ${stopped}`);
+    const { ok, faults } = await verifyInChild(dir, 'full');
+    if (!ok) tally.break(`the store does not hold: ${faults.join('; ')}`);
+  } finally {
+    node.child.kill('SIGKILL');
+    rmSync(dir, { recursive: true, force: true });
+  }
+  return tally.findings();
+}
+
+export const kill: Fault = {
+  name: 'kill',
+  summary: `SIGKILL at random moments under ${connections} writers; nothing acknowledged may be lost`,
+  rounds: 1_000,
+  run,
+};

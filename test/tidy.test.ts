@@ -31,7 +31,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   node: outside,
   main: [...outside, 'node'],
   ptf: [...outside, 'node'],
+  // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
+  client: [],
+  testing: ['client'],
 };
+
+/** What a game server loads must run without the service: no package of the service, nothing native. */
+const clientPackages = ['eventsource-parser', 'undici', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:zlib'];
 
 /** Parts that are held to these packages; any other part may use what package.json lists. */
 const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
@@ -42,6 +48,7 @@ const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   variables: [],
   config: ['dotenv'],
   log: ['pino'],
+  client: clientPackages,
 };
 
 /** Packages that have one home: what others need of them comes in through a port. */
@@ -57,6 +64,7 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
+  'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
   'src/store/owner.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
   'src/workers/replica.ts': 'a worker entry: on Linux a priority is that of a thread',
   'src/workers/verify-process.ts': 'the entry of a process of its own: its arguments, its channel to the parent',
@@ -95,6 +103,12 @@ function importsOf(text: string): string[] {
   return [...withoutComments(text).matchAll(pattern)].map((match) => match[1] ?? '');
 }
 
+/** What the text imports as nothing but types: the compiler leaves it out of the program. */
+function typeImportsOf(text: string): string[] {
+  const pattern = /\bimport type \{[^}]*\} from ['"]([^'"]+)['"]/g;
+  return [...withoutComments(text).matchAll(pattern)].map((match) => match[1] ?? '');
+}
+
 function partOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 }
@@ -111,10 +125,13 @@ function forbiddenImports({ path, text }: Source): string[] {
   const part = partOf(path);
   const allowed = mayImport[part];
   if (allowed === undefined) return [`${path} belongs to no part that the table knows`];
+  const typesOnly = typeImportsOf(text);
   return importsOf(text)
     .filter((specifier) => {
       if (specifier.startsWith('.')) {
-        const target = partOf(posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts'));
+        const file = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
+        if (part === 'client' && file.startsWith('src/http/contract/')) return !typesOnly.includes(specifier);
+        const target = partOf(file);
         return target !== part && !allowed.includes(target);
       }
       const name = packageOf(specifier);
@@ -233,6 +250,13 @@ test('the checks above find what they look for', () => {
   assert.is(faults('src/operator/a.ts', "import { Piscina } from 'piscina';"), 1);
   assert.is(faults('src/errors.ts', "import './limits.js';"), 1);
   assert.is(faults('src/strange/a.ts', ''), 1);
+  assert.is(faults('src/client/a.ts', "import type { A } from '../http/contract/routes.js';"), 0);
+  assert.is(faults('src/client/a.ts', "import { a } from '../http/contract/routes.js';"), 1);
+  assert.is(
+    faults('src/client/a.ts', "import type { A } from '../http/deps.js';\nimport { limits } from '../limits.js';"),
+    2,
+  );
+  assert.is(faults('src/client/a.ts', "import { open } from 'lmdb';\nimport { pid } from 'node:process';"), 2);
 
   const found = (pattern: RegExp, text: string): string[] => findInCode([{ path: 'a.ts', text }], pattern);
   assert.equal(found(impure, "const a = 1; /* Date */ const b = 'Date'; // Date"), []);

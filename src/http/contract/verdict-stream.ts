@@ -32,11 +32,12 @@ const asOf = { ...dateTime, description: "The node's time up to which everything
 /** First on every connection. */
 export const helloDataSchema = {
   type: 'object',
-  required: ['version', 'group_id', 'identity_mode', 'heartbeat_ms', 'score_step', 'confidence_step'],
+  required: ['version', 'group_id', 'identity_mode', 'now', 'heartbeat_ms', 'score_step', 'confidence_step'],
   properties: {
     version: { type: 'integer', const: 1 },
     group_id: { type: 'string' },
     identity_mode: { type: 'string', enum: identityModes },
+    now: { ...dateTime, description: "The node's time when it sent this, to read each `as_of` by." },
     heartbeat_ms: { ...count, description: 'The node is never silent for longer.' },
     score_step: { type: 'number', description: 'Smaller moves of a score than this may stay untold.' },
     confidence_step: { type: 'number', description: 'Smaller moves of a confidence than this may stay untold.' },

@@ -1,0 +1,76 @@
+/**
+ * Every bound and default of the client, with its unit in the name. The client stands aside from the service, so the
+ * bounds that both share stand here too, and a test holds the two tables together.
+ */
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const MINUTE_MS = 60_000;
+
+export const bounds = {
+  // The contract's
+  scoresPerCall: 128,
+  eventsPerCall: 500,
+  playerIdLength: 128,
+  eventIdLength: 128,
+
+  // Calls
+  /** Encoded ids in one call, well below the 33 KiB that the node takes as a head. */
+  idsBytes: 24 * KiB,
+  /** Events in one call, below the 1 MiB that the node takes as a body. */
+  batchBytes: 1_000_000,
+  answerBytes: 8 * MiB,
+  connections: 16,
+  /** Below the 5 s after which the node closes a quiet connection. */
+  keepAliveMs: 4_000,
+  readBudgetMs: 100,
+  attemptMs: 5_000,
+  deadlineMs: 15_000,
+  closeMs: 5_000,
+
+  // Retries and the circuit breaker
+  backoffBaseMs: 50,
+  backoffCapMs: 5_000,
+  breakerFailures: 5,
+  breakerOpenMs: 500,
+  breakerOpenMaxMs: 15_000,
+
+  // What is kept of players
+  playersKept: 100_000,
+  /** An answer older than this is no fallback any more. */
+  lastKnownMs: 15 * MINUTE_MS,
+
+  // The stream
+  streamFrameBytes: 1 * MiB,
+  streamIdLength: 128,
+  /** Silence after which a stream counts as lost, in its heartbeats. */
+  streamSilentHeartbeats: 2.5,
+  streamHeartbeatMsMax: 60_000,
+  /** To connect, and until the first event. */
+  streamOpenMs: 10_000,
+  streamBackoffBaseMs: 250,
+  streamBackoffCapMs: 30_000,
+  /** Pause after a refusal that only an operator can lift: 401, 403, 404. */
+  streamRefusedMs: MINUTE_MS,
+
+  // The spool
+  spoolBytes: 256 * MiB,
+  spoolSegmentBytes: 4 * MiB,
+  /** Events that wait for one sync. */
+  spoolGroupEvents: 4_096,
+  spoolGroupBytes: 4 * MiB,
+  spoolEventBytes: 16 * KiB,
+  spoolSetAsideBytes: 16 * MiB,
+  spoolReadBytes: 1 * MiB,
+  spoolBackoffBaseMs: 250,
+  spoolBackoffCapMs: 30_000,
+  spoolRefusedMs: 30_000,
+  /** How often a folder is asked for whose owner may just be going. */
+  spoolClaimTries: 5,
+  spoolClaimPauseMs: 50,
+  /** `sun_path` of a Unix socket holds 107 bytes, and is cut in silence beyond. */
+  socketPathBytes: 107,
+
+  // Policy
+  allowListEntries: 10_000,
+} as const;

@@ -1,0 +1,97 @@
+/** What the calls of a client take and give back, apart from scores and events. */
+import type { RegistrationBody } from '../http/contract/request-bodies.js';
+import type { RegisteredPeerBody } from '../http/contract/response-bodies.js';
+import type { Fallback } from './score-reader.js';
+import type { FeedState } from './verdict-feed.js';
+
+/**
+ * What every call takes.
+ * @public
+ */
+export interface CallOptions {
+  /** Gives the call up: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What a read takes.
+ * @public
+ */
+export interface ReadOptions extends CallOptions {
+  /** What this read may take before it falls back, in ms; the client's own budget where it is left out. */
+  readonly budgetMs?: number;
+  /** What this read answers where the node does not; the client's own where it is left out. */
+  readonly fallback?: Fallback;
+}
+
+/**
+ * What a submission of many events takes.
+ * @public
+ */
+export interface SubmitManyOptions extends CallOptions {
+  /** Called after each batch with the number of events that are through, and of all. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * Who registers.
+ * @public
+ */
+export interface Registration {
+  /** The name that the group sees. */
+  readonly peerName: RegistrationBody['peer_name'];
+  /** The games that the peer will submit events for. */
+  readonly gameIds: RegistrationBody['game_ids'];
+  /** For the operator only, never public. */
+  readonly contactEmail?: string;
+}
+
+/**
+ * A peer as registered. The key is shown this once.
+ * @public
+ */
+export interface RegisteredPeer {
+  /** The peer's id. */
+  readonly peerId: RegisteredPeerBody['peer_id'];
+  /** The peer's key: keep it in a secrets store. */
+  readonly apiKey: RegisteredPeerBody['api_key'];
+  /** `active`. */
+  readonly status: RegisteredPeerBody['status'];
+}
+
+/**
+ * An erased player, or one whose erasure waits for the operator.
+ * @public
+ */
+export interface ErasedSubject {
+  /** The player's subject hash. */
+  readonly subjectHash: string;
+  /** `pending` where the operator confirms erasures. */
+  readonly status: 'erased' | 'pending';
+  /** How many events were erased; 0 while pending. */
+  readonly eventsErased: number;
+  /** Proof for the player: the audit log keeps SHA-256(receipt + hash). */
+  readonly receipt: string;
+}
+
+/**
+ * What the stream's cache takes.
+ * @public
+ */
+export interface FollowOptions {
+  /** Called whenever the feed's phase changes. */
+  readonly onState?: (state: FeedState) => void;
+}
+
+/**
+ * A feed that keeps the client's cache current.
+ * @public
+ */
+export interface Feed {
+  /** What the feed is doing. */
+  readonly state: FeedState;
+  /** Resolves once the cache is current; rejects with `closed` where the feed is closed before. */
+  live(): Promise<void>;
+  /** Ends the stream. Reads call the node again. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,87 @@
+/** What a client is told when it is made, and how what is left out is filled in. */
+import { bounds } from './bounds.js';
+import { poolTransport } from './pool-transport.js';
+import { type Runtime, systemRuntime } from './runtime.js';
+import type { Fallback } from './score-reader.js';
+import type { Transport } from './transport.js';
+import { TrustError } from './trust-error.js';
+
+/**
+ * The options of a {@link TrustClient}.
+ * @public
+ */
+export interface TrustClientOptions {
+  /** The node's address, such as `https://trust.example.net`. */
+  readonly url: string;
+  /** The peer's id; needed to submit. */
+  readonly peerId?: string;
+  /** The peer's key; needed to submit, withdraw, erase and follow the stream, unless the node runs without authentication. */
+  readonly apiKey?: string;
+  /**
+   * The group's salt. With it every player id is hashed here, so that none leaves the game server, and the cache can look players up by the
+   * ids that the game knows. Without it ids travel as they are, unless they are subject hashes already.
+   */
+  readonly groupSalt?: string;
+  /** The group that the stream must be of; any where it is left out. */
+  readonly groupId?: string;
+  /** What a read may take before it falls back, in ms; 100 where it is left out. */
+  readonly readBudgetMs?: number;
+  /** What a read answers where the node does not; `last-known` where it is left out. */
+  readonly fallback?: Fallback;
+  /** What one attempt of any other call may take, in ms; 5,000 where it is left out. */
+  readonly attemptMs?: number;
+  /** What any other call may take with all of its attempts, in ms; 15,000 where it is left out. */
+  readonly deadlineMs?: number;
+  /** Players that are remembered, for the cache and for fallbacks; 100,000 where it is left out. Roughly 300 bytes each. */
+  readonly playersMax?: number;
+  /** How requests travel; undici's pool where it is left out. */
+  readonly transport?: Transport;
+  /** Time and chance; the system's where they are left out. For tests. */
+  readonly runtime?: Runtime;
+}
+
+/** The options with everything filled in. */
+export interface Settings {
+  readonly peerId: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly groupSalt: string | undefined;
+  readonly groupId: string | undefined;
+  readonly readBudgetMs: number;
+  readonly fallback: Fallback;
+  readonly attemptMs: number;
+  readonly deadlineMs: number;
+  readonly playersMax: number;
+  readonly transport: Transport;
+  readonly runtime: Runtime;
+}
+
+/** Throws `invalid_argument` for an option that cannot be meant. */
+export function settingsOf(options: TrustClientOptions): Settings {
+  if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url))
+    throw invalid('url must be an address of http or https');
+  const settings: Settings = {
+    peerId: options.peerId,
+    apiKey: options.apiKey,
+    groupSalt: options.groupSalt,
+    groupId: options.groupId,
+    readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
+    fallback: options.fallback ?? 'last-known',
+    attemptMs: options.attemptMs ?? bounds.attemptMs,
+    deadlineMs: options.deadlineMs ?? bounds.deadlineMs,
+    playersMax: options.playersMax ?? bounds.playersKept,
+    transport: options.transport ?? poolTransport(options.url),
+    runtime: options.runtime ?? systemRuntime,
+  };
+  for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs', 'playersMax'] as const) {
+    if (!(settings[name] > 0)) throw invalid(`${name} must be above 0`);
+  }
+  // A header cannot carry it, and an error of the platform would show it.
+  if (settings.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(settings.apiKey)) {
+    throw invalid('apiKey must be printable characters without blanks');
+  }
+  return settings;
+}
+
+function invalid(text: string): TrustError {
+  return new TrustError('invalid_argument', text);
+}

@@ -1,0 +1,42 @@
+/**
+ * A client of the peer trust federation service for game servers.
+ *
+ * Start with {@link TrustClient}: reads that never wait longer than they may, writes that arrive once. {@link TrustClient.follow} keeps a
+ * cache current, so that reads become local.
+ * @packageDocumentation
+ */
+export type {
+  CallOptions,
+  ErasedSubject,
+  Feed,
+  FollowOptions,
+  ReadOptions,
+  RegisteredPeer,
+  Registration,
+  SubmitManyOptions,
+} from './calls.js';
+export type { TrustClientOptions } from './client-options.js';
+export { type Fetch, fetchTransport } from './fetch-transport.js';
+export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
+export { type PoolTransportOptions, poolTransport } from './pool-transport.js';
+export type { Runtime } from './runtime.js';
+export type { Fallback } from './score-reader.js';
+export { isSubjectHash, subjectHash } from './subject.js';
+export type {
+  DeferredEvent,
+  DeliveryResult,
+  EventOutcome,
+  EventType,
+  SubmitManyOutcome,
+  TrustEvent,
+} from './submission.js';
+export { type Transport, TransportError, type TransportRequest, type TransportResponse } from './transport.js';
+export { TrustClient } from './trust-client.js';
+export {
+  type ClientErrorCode,
+  type ServiceErrorCode,
+  TrustError,
+  type TrustErrorCode,
+  type TrustErrorFacts,
+} from './trust-error.js';
+export type { FeedPhase, FeedState } from './verdict-feed.js';

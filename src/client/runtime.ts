@@ -1,0 +1,64 @@
+/** Time and chance as the client sees them: one port, so that a test owns the clock, the timers and the dice. */
+import { randomUUID } from 'node:crypto';
+
+/**
+ * Where time and chance come from. Leave it out outside of tests.
+ * @public
+ */
+export interface Runtime {
+  /** The wall clock, in ms since 1970. */
+  now(): number;
+  /** A clock that never jumps, in ms since any moment. */
+  elapsedMs(): number;
+  /** From 0 to below 1. */
+  random(): number;
+  /** A new UUIDv4. */
+  uuid(): string;
+  /** Runs `run` once, `ms` from now; what comes back calls that off. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const systemRuntime: Runtime = {
+  now: () => Date.now(),
+  elapsedMs: () => performance.now(),
+  random: () => Math.random(),
+  uuid: () => randomUUID(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms`; rejects with the signal's reason where it is aborted before. */
+export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = () => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = runtime.after(ms, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** Full jitter: anything from 0 to a window that doubles with each attempt (0 is the first), up to a cap. */
+export function fullJitterMs(runtime: Runtime, attempt: number, baseMs: number, capMs: number): number {
+  return runtime.random() * Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
+}
+
+/** A controller that follows `signal` too, until `release` is called. */
+export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
+  const controller = new AbortController();
+  if (signal === undefined) return { controller, release: () => undefined };
+  const follow = () => controller.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  return { controller, release: () => signal.removeEventListener('abort', follow) };
+}

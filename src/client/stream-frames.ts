@@ -1,0 +1,117 @@
+/** What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it. */
+import type { EventSourceMessage } from 'eventsource-parser';
+import type { StreamEvents, ToldPlayer } from '../http/contract/verdict-stream.js';
+import { isRecord } from './caller.js';
+import type { TrustValues } from './player-trust.js';
+import type { TrustTable } from './trust-table.js';
+
+export type FrameEffect =
+  | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
+  | { readonly kind: 'snapshot' }
+  /** Everything up to `asOf` (ms, the node's clock) is known. `beat`: the node had nothing else to say. */
+  | { readonly kind: 'current'; readonly asOf: number; readonly beat: boolean }
+  | { readonly kind: 'ended'; readonly text: string; readonly afterMs: number }
+  | { readonly kind: 'bad'; readonly text: string }
+  | { readonly kind: 'none' };
+
+const none: FrameEffect = { kind: 'none' };
+const hash = /^[0-9a-f]{64}$/;
+const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
+  trusted: true,
+  neutral: true,
+  suspicious: true,
+  untrusted: true,
+};
+
+/** Whether the table is within a snapshot stands in the table itself: the first frame of one begins it. */
+export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable): FrameEffect {
+  switch (event) {
+    case 'hello':
+      return hello(parse(data));
+    case 'reset':
+      return none;
+    case 'snapshot':
+      return snapshot(parse(data), table);
+    case 'change':
+      return change(parse(data), table, id !== undefined);
+    case 'heartbeat':
+      return current(parse(data), true);
+    case 'resume': {
+      const { reason, after_ms }: Frame<'resume'> = parse(data);
+      return { kind: 'ended', text: `the node ended the stream: ${String(reason)}`, afterMs: Number(after_ms) || 0 };
+    }
+    default:
+      return none;
+  }
+}
+
+/** The members of a frame, none of them sure to be there. */
+type Frame<Name extends keyof StreamEvents> = { readonly [Member in keyof StreamEvents[Name]]?: unknown };
+
+function parse(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function bad(what: string): FrameEffect {
+  return { kind: 'bad', text: `a ${what} frame of the stream does not hold to its form` };
+}
+
+function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameEffect {
+  if (version !== 1) return { kind: 'bad', text: 'the stream has a version that this client does not know' };
+  const at = timeOf(now);
+  if (typeof group_id !== 'string' || typeof heartbeat_ms !== 'number' || at === null) return bad('hello');
+  if (!(heartbeat_ms > 0)) return bad('hello');
+  return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
+}
+
+function snapshot(frame: Frame<'snapshot'>, table: TrustTable): FrameEffect {
+  const { players, last } = frame;
+  if (!Array.isArray(players) || typeof last !== 'boolean') return bad('snapshot');
+  if (!table.inSnapshot) table.snapshotBegins();
+  for (const player of players) if (!tell(player, table)) return bad('snapshot');
+  if (!last) return { kind: 'snapshot' };
+  table.snapshotEnds();
+  return current(frame, false);
+}
+
+function change(frame: Frame<'change'>, table: TrustTable, whole: boolean): FrameEffect {
+  const { changes } = frame;
+  if (!Array.isArray(changes)) return bad('change');
+  for (const one of changes) if (!tell(one, table)) return bad('change');
+  return whole ? current(frame, false) : none;
+}
+
+function current({ as_of }: Frame<'heartbeat'>, beat: boolean): FrameEffect {
+  const asOf = timeOf(as_of);
+  return asOf === null ? bad('heartbeat') : { kind: 'current', asOf, beat };
+}
+
+/** False where the row does not hold to its form. */
+function tell(row: unknown, table: TrustTable): boolean {
+  if (!isRecord(row) || typeof row.subject_hash !== 'string' || !hash.test(row.subject_hash)) return false;
+  if (row.gone === true) {
+    table.gone(row.subject_hash);
+    return true;
+  }
+  const values = valuesOf(row);
+  if (values === null) return false;
+  table.tell(row.subject_hash, values);
+  return true;
+}
+
+/** The values in a row of the stream or of a score read; null where it is neither. */
+export function valuesOf({ score, confidence, verdict }: Readonly<Record<string, unknown>>): TrustValues | null {
+  if (typeof score !== 'number' || typeof confidence !== 'number') return null;
+  if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict)) return null;
+  return { score, confidence, verdict: verdict as ToldPlayer['verdict'], known: true };
+}
+
+function timeOf(value: unknown): number | null {
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+}

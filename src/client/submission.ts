@@ -1,0 +1,165 @@
+/** What a game server submits, and what comes back: the client's names on one side, the contract's on the other. */
+import type { EventBody } from '../http/contract/request-bodies.js';
+import type { BatchResultBody } from '../http/contract/response-bodies.js';
+import { bounds } from './bounds.js';
+import { isRecord } from './caller.js';
+import type { Runtime } from './runtime.js';
+import { loneSurrogate } from './subject.js';
+import { TrustError, type TrustErrorCode } from './trust-error.js';
+
+/**
+ * The kinds of events.
+ * @public
+ */
+export type EventType = EventBody['event_type'];
+
+/**
+ * Something that happened to a player, as a game server reports it.
+ * @public
+ */
+export interface TrustEvent {
+  /** What happened. */
+  readonly eventType: EventType;
+  /** The player's id as the platform gives it, or a subject hash. */
+  readonly playerId: string;
+  /** One of the games that the peer is registered for. */
+  readonly gameId: string;
+  /** 0 to 1. */
+  readonly severity: number;
+  /**
+   * The idempotency key: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is left out; give one that follows from what
+   * happened, such as `match-4711:player-3`, where the same report may be made twice. It should not hold an account id.
+   */
+  readonly eventId?: string;
+  /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
+  readonly at?: Date | number;
+}
+
+/**
+ * What came of one event.
+ *
+ * - `accepted`: stored now.
+ * - `duplicate`: an event with this id was stored before; nothing is left to do.
+ * - `rejected`: the service will never take it as it is; `code` says why.
+ *
+ * @public
+ */
+export interface EventOutcome {
+  /** The event's id, as given or as made. */
+  readonly eventId: string;
+  /** What came of it. */
+  readonly status: 'accepted' | 'duplicate' | 'rejected';
+  /** Why it was rejected; null where it was not. */
+  readonly code: TrustErrorCode | null;
+  /** The same for people. */
+  readonly reason: string | null;
+}
+
+/**
+ * What came of many events.
+ * @public
+ */
+export interface SubmitManyOutcome {
+  /** Events stored now. */
+  readonly accepted: number;
+  /** Events that were stored before. */
+  readonly duplicates: number;
+  /** Events that the service will not take. */
+  readonly rejected: number;
+  /** One per event, in the order given. */
+  readonly results: readonly EventOutcome[];
+}
+
+const eventIdPattern = /^[A-Za-z0-9._:-]+$/;
+const schemaVersion = '1.0.0';
+
+/** The event as it travels. Throws `invalid_argument` for what can be seen to be wrong here; the node judges the rest. */
+export function wireEvent(
+  event: TrustEvent,
+  peerId: string,
+  sentId: (playerId: string) => string,
+  runtime: Runtime,
+): EventBody {
+  const { eventType, playerId, gameId, severity, eventId = runtime.uuid(), at = runtime.now() } = event;
+  if (typeof playerId !== 'string' || playerId === '') throw invalid('playerId must be a string that is not empty');
+  if (loneSurrogate.test(playerId)) throw invalid('playerId holds half of a character');
+  if (eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
+    throw invalid(`eventId must be 1 to ${bounds.eventIdLength} of A-Z a-z 0-9 . _ : -`);
+  }
+  const when = new Date(at);
+  if (Number.isNaN(when.getTime())) throw invalid('at must be a date');
+  return {
+    schema_version: schemaVersion,
+    event_id: eventId,
+    event_type: eventType,
+    peer_id: peerId,
+    player_id: sentId(playerId),
+    game_id: gameId,
+    severity,
+    timestamp: when.toISOString(),
+  };
+}
+
+function invalid(text: string): TrustError {
+  return new TrustError('invalid_argument', text);
+}
+
+/** The outcomes with their counts. */
+export function countedOutcome(results: readonly EventOutcome[]): SubmitManyOutcome {
+  const count = (status: EventOutcome['status']) => results.filter((one) => one.status === status).length;
+  return { accepted: count('accepted'), duplicates: count('duplicate'), rejected: count('rejected'), results };
+}
+
+/** Pieces of at most one call each, by count and bytes, in order. */
+export function batchesOf(events: readonly EventBody[]): EventBody[][] {
+  const batches: EventBody[][] = [];
+  let room = 0;
+  for (const event of events) {
+    const bytes = Buffer.byteLength(JSON.stringify(event)) + 1;
+    const last = batches.at(-1);
+    if (last === undefined || last.length === bounds.eventsPerCall || bytes > room) {
+      batches.push([event]);
+      room = bounds.batchBytes - bytes;
+    } else {
+      last.push(event);
+      room -= bytes;
+    }
+  }
+  return batches;
+}
+
+/**
+ * An event that the node could not take now: it is to be sent again.
+ * @public
+ */
+export interface DeferredEvent {
+  /** Why it could not. */
+  readonly later: TrustError;
+}
+
+/**
+ * What the node says of one event of a batch.
+ * @public
+ */
+export type DeliveryResult = EventOutcome | DeferredEvent;
+
+type ResultRow = BatchResultBody['results'][number];
+
+/** The results of a batch, in the order sent. Throws `unexpected_answer` where they do not fit. */
+export function resultsOf(body: unknown, events: readonly EventBody[]): DeliveryResult[] {
+  const rows = isRecord(body) ? body.results : undefined;
+  if (!Array.isArray(rows) || rows.length !== events.length) {
+    throw new TrustError('unexpected_answer', 'the answer to a batch does not hold to the contract', { status: 200 });
+  }
+  return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!.event_id));
+}
+
+function resultOf(row: { readonly [Member in keyof ResultRow]?: unknown }, eventId: string): DeliveryResult {
+  const status = Number(row.status);
+  if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
+  if (status === 409) return { eventId, status: 'duplicate', code: null, reason: null };
+  const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
+  const reason = typeof row.error === 'string' ? row.error : code;
+  if (status === 429 || status >= 500 || !(status >= 400)) return { later: new TrustError(code, reason, { status }) };
+  return { eventId, status: 'rejected', code, reason };
+}

@@ -1,0 +1,296 @@
+/** The client of a game server: reads that never wait longer than they may, and writes that arrive once. */
+import type { EventBody, RegistrationBody } from '../http/contract/request-bodies.js';
+import type { TrustScoreBody } from '../http/contract/response-bodies.js';
+import { bounds } from './bounds.js';
+import { type Answer, type Ask, Caller, isRecord } from './caller.js';
+import type {
+  CallOptions,
+  ErasedSubject,
+  Feed,
+  FollowOptions,
+  ReadOptions,
+  RegisteredPeer,
+  Registration,
+  SubmitManyOptions,
+} from './calls.js';
+import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
+import { deliverAll } from './deliver-all.js';
+import type { PlayerTrust, Verdict } from './player-trust.js';
+import { linked, pause } from './runtime.js';
+import { ScoreReader } from './score-reader.js';
+import { isSubjectHash, subjectHash } from './subject.js';
+import {
+  batchesOf,
+  countedOutcome,
+  type DeliveryResult,
+  type EventOutcome,
+  resultsOf,
+  type SubmitManyOutcome,
+  type TrustEvent,
+  wireEvent,
+} from './submission.js';
+import { TrustError } from './trust-error.js';
+import { TrustTable } from './trust-table.js';
+import { VerdictFeed } from './verdict-feed.js';
+
+const api = '/api/v1';
+
+/**
+ * A client of one node. Make one per process and share it; `close` it at the end.
+ *
+ * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node or the cache, else with the last
+ * known values or neutral ones, marked by `source` and `cause`. Everything else rejects with a {@link TrustError} once its deadline is over.
+ *
+ * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 429.
+ * @public
+ */
+export class TrustClient {
+  readonly #settings: Settings;
+  readonly #caller: Caller;
+  readonly #table: TrustTable;
+  readonly #reader: ScoreReader;
+  readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  #feed: VerdictFeed | null = null;
+  #closing: Promise<void> | null = null;
+
+  /** @param options - where the node is, and who calls. Nothing is sent yet. */
+  constructor(options: TrustClientOptions) {
+    this.#settings = settingsOf(options);
+    const { transport, runtime, playersMax } = this.#settings;
+    this.#caller = new Caller(transport, runtime);
+    this.#table = new TrustTable(playersMax);
+    this.#reader = new ScoreReader({
+      caller: this.#caller,
+      runtime,
+      table: this.#table,
+      prefix: api,
+      sentId: (playerId) => this.#sentId(playerId),
+      feed: () => this.#feed,
+    });
+  }
+
+  /**
+   * The trust of all players of a match, in the order asked. One call per 128 players, or none where the cache is current.
+   * @param playerIds - the players; repeats are allowed.
+   * @param options - budget, fallback and signal of this read.
+   */
+  scores(playerIds: readonly string[], options: ReadOptions = {}): Promise<PlayerTrust[]> {
+    const { readBudgetMs, fallback } = this.#settings;
+    return this.#during(options.signal, (signal) =>
+      this.#reader.scores(playerIds, {
+        budgetMs: options.budgetMs ?? readBudgetMs,
+        fallback: options.fallback ?? fallback,
+        signal,
+      }),
+    );
+  }
+
+  /** The trust of one player; see {@link TrustClient.scores}. */
+  async score(playerId: string, options: ReadOptions = {}): Promise<PlayerTrust> {
+    return (await this.scores([playerId], options))[0]!;
+  }
+
+  /** The service's word for one player; `neutral` where nobody knows. Use {@link TrustClient.score} to tell the two apart. */
+  async verdict(playerId: string, options: ReadOptions = {}): Promise<Verdict> {
+    return (await this.score(playerId, options)).verdict;
+  }
+
+  /**
+   * What a player's score is made of, straight from the node, in the contract's own form; null for a player without events. For tools, not for
+   * matches: it waits and rejects like a write.
+   */
+  async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
+    const id = encodeURIComponent(this.#sentId(playerId));
+    try {
+      const { body } = await this.#call(
+        { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
+        'always',
+        options,
+      );
+      return body as TrustScoreBody;
+    } catch (error) {
+      if (error instanceof TrustError && error.code === 'player_not_found') return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Submits one event and resolves once it is durable on the node's disk. A repetition of an event that is stored already counts as success.
+   * Rejects with the service's code where the event is not acceptable.
+   */
+  async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
+    const body = this.prepare(event);
+    try {
+      await this.#call({ method: 'POST', path: '/events', json: body, key: this.#settings.apiKey }, 'always', options);
+      return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
+    } catch (error) {
+      if (!(error instanceof TrustError) || error.code !== 'duplicate_event') throw error;
+      return { eventId: body.event_id, status: 'duplicate', code: null, reason: null };
+    }
+  }
+
+  /**
+   * Submits many events, in order, 500 per call. One that is not acceptable is reported and does not stop the rest. Rejects where the
+   * node stays in trouble for longer than the deadline; the same call may then be made again, as long as every event has an `eventId` of its own.
+   */
+  async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
+    const results: EventOutcome[] = [];
+    const { runtime, deadlineMs } = this.#settings;
+    for (const batch of batchesOf(events.map((event) => this.prepare(event)))) {
+      const deliver = (rest: readonly EventBody[]) => this.deliver(rest, options);
+      const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
+      results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs })));
+      options.onProgress?.(results.length, events.length);
+    }
+    return countedOutcome(results);
+  }
+
+  /** An event in the form in which it travels, with everything filled in that was left out. The spool keeps events in this form. */
+  prepare(event: TrustEvent): EventBody {
+    const { peerId, runtime } = this.#settings;
+    if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is needed to submit');
+    return wireEvent(event, peerId, (playerId) => this.#sentId(playerId), runtime);
+  }
+
+  /**
+   * Sends events in one call, at most 500, and says of each what came of it; `later` where the node could not take it now. For the spool.
+   */
+  async deliver(events: readonly EventBody[], options: CallOptions = {}): Promise<DeliveryResult[]> {
+    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: this.#settings.apiKey } as const;
+    const { body } = await this.#call(ask, 'always', options);
+    return resultsOf(body, events);
+  }
+
+  /** Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost. */
+  async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
+    const path = `/events/${encodeURIComponent(eventId)}`;
+    try {
+      await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options);
+    } catch (error) {
+      const done = error instanceof TrustError && error.code === 'event_not_found' && error.outcomeUnknown;
+      if (!done) throw error;
+    }
+  }
+
+  /**
+   * Erases everything that the group holds of a player. Not sent again where the node may have done it, since the receipt comes once: then it
+   * rejects with `outcomeUnknown`, and a further call answers `subject_not_found` where the player is erased.
+   * @param playerId - the player's subject hash, or the id where the client has the salt.
+   */
+  async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
+    const hash = this.#sentId(playerId);
+    if (!isSubjectHash(hash)) {
+      throw new TrustError(
+        'invalid_argument',
+        'a subject hash is needed; give the client the salt, or use subjectHash',
+      );
+    }
+    const ask = { method: 'DELETE', path: `/subjects/${hash.toLowerCase()}`, key: this.#settings.apiKey } as const;
+    const { status, body } = await this.#call(ask, 'unsent', options);
+    if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(status);
+    this.#table.gone(hash.toLowerCase());
+    const pending = body.status === 'pending';
+    return {
+      subjectHash: hash.toLowerCase(),
+      status: pending ? 'pending' : 'erased',
+      eventsErased: typeof body.events_erased === 'number' ? body.events_erased : 0,
+      receipt: body.receipt,
+    };
+  }
+
+  /** Registers a peer. Each success makes a new one, so nothing is sent again where the node may have made it. */
+  async register(registration: Registration, options: CallOptions = {}): Promise<RegisteredPeer> {
+    const { peerName, gameIds, contactEmail } = registration;
+    const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
+    const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email };
+    const { status, body } = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
+    if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {
+      throw notTheContract(status);
+    }
+    return { peerId: body.peer_id, apiKey: body.api_key, status: 'active' };
+  }
+
+  /**
+   * Follows the verdict stream, so that reads become local. Needs the group's salt, unless the game knows players by their subject hashes. While the
+   * stream is lost, reads call the node. Called again it returns the same feed.
+   */
+  follow(options: FollowOptions = {}): Feed {
+    if (this.#closing !== null) throw closed();
+    if (this.#feed !== null && this.#feed.state.phase !== 'closed') return this.#feed;
+    const { transport, runtime, apiKey, groupId } = this.#settings;
+    const { onState } = options;
+    this.#feed = new VerdictFeed({
+      transport,
+      runtime,
+      table: this.#table,
+      key: apiKey,
+      path: `${api}/verdicts/stream`,
+      groupId,
+      onState,
+    });
+    this.#feed.start();
+    return this.#feed;
+  }
+
+  /**
+   * Ends the client: the stream at once, calls under way after 5 s at most. Further calls reject with `closed`.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const { runtime, transport } = this.#settings;
+    await this.#feed?.close();
+    const cancel = runtime.after(bounds.closeMs, () => this.#stop.abort(closed()));
+    await Promise.allSettled(this.#running);
+    cancel();
+    this.#stop.abort(closed());
+    await transport.close();
+  }
+
+  #sentId(playerId: string): string {
+    const { groupSalt } = this.#settings;
+    if (groupSalt !== undefined) return subjectHash(playerId, groupSalt);
+    return isSubjectHash(playerId) ? playerId.toLowerCase() : playerId;
+  }
+
+  #call(
+    ask: Pick<Ask, 'method' | 'path' | 'json' | 'key'>,
+    repeat: Ask['repeat'],
+    { signal }: CallOptions,
+  ): Promise<Answer> {
+    const { attemptMs, deadlineMs } = this.#settings;
+    return this.#during(signal, (whole) =>
+      this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal: whole }),
+    );
+  }
+
+  /** Runs work that ends with the caller's signal or the client, whichever is first. */
+  async #during<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#closing !== null) throw closed();
+    signal?.throwIfAborted();
+    const { controller, release } = linked(signal);
+    const onStop = () => controller.abort(this.#stop.signal.reason);
+    this.#stop.signal.addEventListener('abort', onStop, { once: true });
+    const running = work(controller.signal);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+      this.#stop.signal.removeEventListener('abort', onStop);
+      release();
+    }
+  }
+}
+
+function closed(): TrustError {
+  return new TrustError('closed', 'the client is closed');
+}
+
+function notTheContract(status: number): TrustError {
+  return new TrustError('unexpected_answer', 'the answer does not hold to the contract', { status });
+}

@@ -1,0 +1,102 @@
+/** The one error of the client, told apart by its code: the service's own codes, and those of what happens on the way. */
+import type { ErrorBody } from '../http/contract/response-bodies.js';
+
+/**
+ * A code that the service answers with; see the contract. A newer node may send codes that this list does not name.
+ * @public
+ */
+export type ServiceErrorCode = ErrorBody['code'];
+
+/**
+ * What can go wrong on this side:
+ *
+ * - `timeout`: no answer within the time given.
+ * - `unreachable`: no connection, or one that broke.
+ * - `circuit_open`: the node failed several times in a row and is left alone for a moment.
+ * - `unexpected_answer`: something answered that does not speak the contract, such as a proxy's error page.
+ * - `invalid_argument`: the call itself is at fault; nothing was sent.
+ * - `closed`: the client or the spool is closed.
+ * - `spool_full`: the spool is at its bound, and its policy is to refuse.
+ * - `spool_failed`: the disk refused; the event was not accepted.
+ * - `spool_in_use`: another process works on the folder.
+ *
+ * @public
+ */
+export type ClientErrorCode =
+  | 'timeout'
+  | 'unreachable'
+  | 'circuit_open'
+  | 'unexpected_answer'
+  | 'invalid_argument'
+  | 'closed'
+  | 'spool_full'
+  | 'spool_failed'
+  | 'spool_in_use';
+
+/**
+ * Any code of a {@link TrustError}.
+ * @public
+ */
+export type TrustErrorCode = ServiceErrorCode | ClientErrorCode;
+
+/**
+ * What a {@link TrustError} knows beside its code.
+ * @public
+ */
+export interface TrustErrorFacts {
+  /** The HTTP status, where there was an answer. */
+  readonly status?: number;
+  /** How long the node asked to wait, in ms. */
+  readonly retryAfterMs?: number;
+  /** What the service says about the fault; see the contract. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** `X-Request-Id` of the answer: the operator finds the node's log line by it. */
+  readonly requestId?: string;
+  /** True where the node may have done what was asked although no answer says so. */
+  readonly outcomeUnknown?: boolean;
+  /** What caused it. */
+  readonly cause?: unknown;
+}
+
+/**
+ * Every rejection of this package but one: an aborted `signal` rejects with its own reason. Holds no key, no salt and no player id.
+ * @public
+ */
+export class TrustError extends Error {
+  /** The name of the class. */
+  override readonly name = 'TrustError';
+  /** What happened, for programs. */
+  readonly code: TrustErrorCode;
+  /** The HTTP status, where there was an answer. */
+  readonly status: number | undefined;
+  /** How long the node asked to wait, in ms. */
+  readonly retryAfterMs: number | undefined;
+  /** What the service says about the fault. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** `X-Request-Id` of the answer. */
+  readonly requestId: string | undefined;
+  /** True where the node may have done what was asked although no answer says so. */
+  readonly outcomeUnknown: boolean;
+
+  /**
+   * @param code - what happened, for programs.
+   * @param message - what happened, for people.
+   * @param facts - what else is known.
+   */
+  constructor(code: TrustErrorCode, message: string, facts: TrustErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.code = code;
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.details = facts.details;
+    this.requestId = facts.requestId;
+    this.outcomeUnknown = facts.outcomeUnknown ?? false;
+  }
+}
+
+/** Whether the fault is the node's or the way's, so that the same call may succeed later. */
+export function isTrouble(error: TrustError): boolean {
+  const { code, status } = error;
+  if (status !== undefined && code !== 'unexpected_answer') return status === 429 || status >= 500;
+  return code === 'timeout' || code === 'unreachable' || code === 'circuit_open' || code === 'unexpected_answer';
+}

@@ -1,0 +1,150 @@
+/**
+ * What the client remembers of players, bounded: answers to calls, and what the stream tells. Rows that were read are kept
+ * before rows that were only told, and the least recently read goes first.
+ */
+import type { TrustValues } from './player-trust.js';
+
+/** A row, and since when it is true: `elapsedMs` of the answer, or `fed` where the stream keeps it current. */
+export interface Row {
+  readonly values: TrustValues;
+  readonly at: number | 'fed';
+  /** The snapshot during or after which it came. */
+  readonly generation: number;
+}
+
+/** Says whether the stream told something newer while a call was under way. */
+export interface ReadToken {
+  readonly key: string;
+}
+
+export class TrustTable {
+  readonly #rowsMax: number;
+  /** Insertion order is the order of the last reads. */
+  readonly #read = new Map<string, Row>();
+  /** Told and never read, oldest first. */
+  readonly #told = new Map<string, Row>();
+  readonly #reading = new Map<string, ReadToken>();
+  #generation = 0;
+  #inSnapshot = false;
+  #complete = false;
+  /** Whether a player found no room since the snapshot began. */
+  #overflowed = false;
+
+  constructor(rowsMax: number) {
+    this.#rowsMax = rowsMax;
+  }
+
+  get size(): number {
+    return this.#read.size + this.#told.size;
+  }
+
+  /** True while the table holds every player of the group: who is not in it has no events. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  /** The row of a key, which counts as a read. */
+  get(key: string): Row | undefined {
+    const row = this.#read.get(key) ?? this.#told.get(key);
+    if (row === undefined) return undefined;
+    this.#told.delete(key);
+    this.#read.delete(key);
+    this.#read.set(key, row);
+    return row;
+  }
+
+  /** To be called before a call leaves, so that its answer does not overwrite what the stream tells meanwhile. */
+  reading(key: string): ReadToken {
+    const token = this.#reading.get(key) ?? { key };
+    this.#reading.set(key, token);
+    return token;
+  }
+
+  /** The answer to a call. Ignored where the stream told something since `reading`. */
+  answered(token: ReadToken, values: TrustValues, at: number | 'fed'): void {
+    if (this.#reading.get(token.key) !== token) return;
+    this.#remove(token.key);
+    this.#makeRoom();
+    this.#read.set(token.key, { values, at, generation: this.#generation });
+  }
+
+  /** The call of these tokens is over, whatever came of it. */
+  done(tokens: Iterable<ReadToken>): void {
+    for (const token of tokens) if (this.#reading.get(token.key) === token) this.#reading.delete(token.key);
+  }
+
+  /** A value that the stream tells. */
+  tell(key: string, values: TrustValues): void {
+    this.#reading.delete(key);
+    const row: Row = { values, at: 'fed', generation: this.#generation };
+    if (this.#read.has(key)) this.#read.set(key, row);
+    else if (this.#told.has(key) || this.size < this.#rowsMax) this.#told.set(key, row);
+    else this.#overflow(key, row);
+  }
+
+  /** The stream says that the player is gone. */
+  gone(key: string): void {
+    this.#reading.delete(key);
+    this.#remove(key);
+  }
+
+  get inSnapshot(): boolean {
+    return this.#inSnapshot;
+  }
+
+  snapshotBegins(): void {
+    this.#inSnapshot = true;
+    this.#generation++;
+    this.#overflowed = false;
+  }
+
+  /** Drops what the snapshot did not name. */
+  snapshotEnds(): void {
+    this.#inSnapshot = false;
+    for (const rows of [this.#read, this.#told]) {
+      for (const [key, { generation }] of rows) if (generation < this.#generation) rows.delete(key);
+    }
+    this.#complete = !this.#overflowed;
+  }
+
+  /** A connection is over. The next one begins its snapshot anew: it need not name whom this one named. */
+  streamBroke(): void {
+    this.#inSnapshot = false;
+  }
+
+  /** The stream is over for good: rows that it kept current are as of `at`. */
+  orphan(at: number): void {
+    this.#complete = false;
+    for (const rows of [this.#read, this.#told]) {
+      for (const [key, row] of rows) if (row.at === 'fed') rows.set(key, { ...row, at });
+    }
+  }
+
+  /** More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was read. */
+  #overflow(key: string, row: Row): void {
+    this.#incomplete();
+    const oldest = this.#told.keys().next();
+    if (oldest.done) return;
+    this.#told.delete(oldest.value);
+    this.#told.set(key, row);
+  }
+
+  #makeRoom(): void {
+    if (this.size < this.#rowsMax) return;
+    const oldest = this.#told.keys().next();
+    const victim = oldest.done ? this.#read.keys().next() : oldest;
+    if (victim.done) return;
+    this.#incomplete();
+    this.#remove(victim.value);
+  }
+
+  #incomplete(): void {
+    this.#complete = false;
+    this.#overflowed = true;
+  }
+
+  #remove(key: string): void {
+    this.#read.delete(key);
+    this.#told.delete(key);
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * The reader of the verdict stream: one connection at a time, resumed from the last id, that keeps a table of players current.
+ * The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
+ */
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { bounds } from './bounds.js';
+import { readText, refusalOf, unexpected } from './caller.js';
+import { fullJitterMs, linked, pause, type Runtime } from './runtime.js';
+import { applyFrame, type FrameEffect } from './stream-frames.js';
+import type { Transport, TransportResponse } from './transport.js';
+import { TrustError } from './trust-error.js';
+import type { TrustTable } from './trust-table.js';
+
+/**
+ * What the feed of the cache is doing.
+ *
+ * - `connecting`: no connection yet, or lost and trying again; reads call the node.
+ * - `snapshot`: the group is being read as a whole.
+ * - `live`: the cache is current to `asOf`.
+ * - `closed`: ended by `close`.
+ *
+ * @public
+ */
+export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'closed';
+
+/**
+ * The state of the feed at a moment.
+ * @public
+ */
+export interface FeedState {
+  /** What it is doing. */
+  readonly phase: FeedPhase;
+  /** Up to when everything is known, by this machine's clock in ms since 1970; null before the first snapshot. */
+  readonly asOf: number | null;
+  /** The id to resume from. */
+  readonly lastEventId: string;
+  /** The log record up to which everything is known; 0 before the first snapshot. */
+  readonly seq: number;
+  /** Players held. */
+  readonly players: number;
+  /** Whether they are all of the group: a player that is not held then has no events. */
+  readonly complete: boolean;
+  /** Connections made, the present one included. */
+  readonly connections: number;
+  /** What ended the last connection, or kept the next from being made. */
+  readonly lastError: TrustError | null;
+}
+
+export interface FeedOptions {
+  readonly transport: Transport;
+  readonly runtime: Runtime;
+  readonly table: TrustTable;
+  readonly key: string | undefined;
+  readonly path: string;
+  /** Refuses another group's stream; undefined takes any. */
+  readonly groupId: string | undefined;
+  readonly onState: ((state: FeedState) => void) | undefined;
+}
+
+const idPattern = /^(\d{1,16})-[\w.:-]*$/;
+
+export class VerdictFeed {
+  readonly #options: FeedOptions;
+  readonly #stop = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+  #phase: FeedPhase = 'connecting';
+  #lastEventId = '';
+  /** The node's time up to which all is known, and what this machine's clock shows more than the node's. */
+  #asOf: number | null = null;
+  #clockAheadMs = 0;
+  #heartbeatMs: number = bounds.streamOpenMs;
+  #connections = 0;
+  /** Failures since something was last learned from a stream. */
+  #failures = 0;
+  #retryMs = 0;
+  #lastError: TrustError | null = null;
+  #live: PromiseWithResolve = withResolve();
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  get state(): FeedState {
+    const { table } = this.#options;
+    return {
+      phase: this.#phase,
+      asOf: this.asOf,
+      lastEventId: this.#lastEventId,
+      seq: Number(idPattern.exec(this.#lastEventId)?.[1] ?? 0),
+      players: table.size,
+      complete: table.complete && this.#asOf !== null,
+      connections: this.#connections,
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Up to when all is known, by this machine's clock. */
+  get asOf(): number | null {
+    if (this.#asOf === null) return null;
+    return Math.min(this.#options.runtime.now(), this.#asOf + this.#clockAheadMs);
+  }
+
+  /** Whether what the table holds is current: no older than the silence after which a stream counts as lost. */
+  get isFresh(): boolean {
+    const { asOf } = this;
+    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
+  }
+
+  /** Resolves once the feed is live; at once where it is. Rejects with `closed`. */
+  live(): Promise<void> {
+    return this.#live.promise;
+  }
+
+  async close(): Promise<void> {
+    if (this.#phase === 'closed') return;
+    this.#stop.abort(new TrustError('closed', 'the feed is closed'));
+    await this.#ended;
+    this.#become('closed');
+    this.#live.reject(new TrustError('closed', 'the feed is closed'));
+    this.#options.table.orphan(this.#options.runtime.elapsedMs());
+  }
+
+  get #silentMs(): number {
+    return this.#heartbeatMs * bounds.streamSilentHeartbeats;
+  }
+
+  async #run(): Promise<void> {
+    const { runtime } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const error = await this.#connection(signal);
+      if (signal.aborted) return;
+      this.#lastError = error;
+      if (this.#phase === 'live') this.#live = withResolve();
+      this.#become('connecting');
+      const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
+      const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
+      await pause(runtime, (error.retryAfterMs ?? 0) + jitterMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** One connection from its start to its end; resolves with what ended it. */
+  async #connection(outer: AbortSignal): Promise<TrustError> {
+    const { transport, key, path } = this.#options;
+    const { controller, release } = linked(outer);
+    const watch = new Watch(this.#options.runtime, (ms) => {
+      controller.abort(new TrustError('timeout', `the stream was silent for ${Math.round(ms)} ms`));
+    });
+    try {
+      watch.expectWithin(bounds.streamOpenMs);
+      const headers: Record<string, string> = { accept: 'text/event-stream' };
+      if (key !== undefined) headers['x-peer-api-key'] = key;
+      if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
+      const response = await transport.request({ method: 'GET', path, headers, signal: controller.signal });
+      if (response.status !== 200) return await refused(response, this.#options.runtime.now());
+      if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
+        return unexpected(response, 'the answer is no event stream');
+      }
+      this.#connections++;
+      this.#heartbeatMs = bounds.streamOpenMs;
+      return await this.#read(response, watch);
+    } catch (error) {
+      const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
+      if (reason instanceof TrustError) return reason;
+      const text = reason instanceof Error && reason.message !== '' ? reason.message : 'the stream broke';
+      return new TrustError('unreachable', text, { cause: reason });
+    } finally {
+      watch.stop();
+      release();
+      controller.abort();
+      this.#options.table.streamBroke();
+    }
+  }
+
+  async #read(response: TransportResponse, watch: Watch): Promise<TrustError> {
+    let end: TrustError | undefined;
+    const parser = createParser({
+      maxBufferSize: bounds.streamFrameBytes,
+      onEvent: (message) => {
+        end ??= this.#take(message);
+      },
+      onRetry: (ms) => {
+        this.#retryMs = Math.min(ms, bounds.streamBackoffCapMs);
+      },
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') end ??= unexpected(response, 'an event of the stream is too large');
+      },
+    });
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (end !== undefined) return end;
+      watch.expectWithin(this.#silentMs);
+    }
+    return new TrustError('unreachable', 'the stream ended');
+  }
+
+  /** Returns an error where the connection is of no more use. */
+  #take(message: EventSourceMessage): TrustError | undefined {
+    const effect = applyFrame(message, this.#options.table);
+    if (message.id !== undefined && message.id.length <= bounds.streamIdLength) this.#lastEventId = message.id;
+    return this.#follow(effect);
+  }
+
+  #follow(effect: FrameEffect): TrustError | undefined {
+    switch (effect.kind) {
+      case 'hello': {
+        const { groupId, runtime } = this.#options;
+        if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream is that of another group');
+        this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
+        this.#clockAheadMs = runtime.now() - effect.now;
+        return undefined;
+      }
+      case 'snapshot':
+        this.#become('snapshot');
+        return undefined;
+      case 'current':
+        this.#asOf = effect.asOf;
+        if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
+          this.#failures = 0;
+          this.#become('live');
+          this.#live.resolve();
+        }
+        return effect.beat && !this.isFresh ? new TrustError('timeout', 'the stream lags behind the node') : undefined;
+      case 'ended':
+        return new TrustError('unreachable', effect.text, { retryAfterMs: effect.afterMs });
+      case 'bad':
+        return refusal(effect.text);
+      case 'none':
+        return undefined;
+    }
+  }
+
+  #become(phase: FeedPhase): void {
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    this.#options.onState?.(this.state);
+  }
+}
+
+/** The stream cannot be used as it is: asked for again, but seldom. */
+function refusal(text: string): TrustError {
+  return new TrustError('unexpected_answer', text, { retryAfterMs: bounds.streamRefusedMs });
+}
+
+async function refused(response: TransportResponse, now: number): Promise<TrustError> {
+  const text = await readText(response.body);
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  const error = refusalOf(response, body, now);
+  const lasting = response.status < 500 && response.status !== 429;
+  if (!lasting) return error;
+  return new TrustError(error.code, error.message, { status: response.status, retryAfterMs: bounds.streamRefusedMs });
+}
+
+/** Calls `late` where nothing is heard for as long as was last said. */
+class Watch {
+  readonly #runtime: Runtime;
+  readonly #late: (ms: number) => void;
+  #cancel: () => void = () => undefined;
+
+  constructor(runtime: Runtime, late: (ms: number) => void) {
+    this.#runtime = runtime;
+    this.#late = late;
+  }
+
+  expectWithin(ms: number): void {
+    this.#cancel();
+    this.#cancel = this.#runtime.after(ms, () => this.#late(ms));
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}
+
+interface PromiseWithResolve {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+function withResolve(): PromiseWithResolve {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  // Whoever waits sees the rejection; where nobody does, it is no fault.
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,247 @@
+/**
+ * The package `peer-trust-federation/testing`: a real node in a temporary folder on a free port, as a process of its own, so that a game
+ * server's tests run against the service itself, and can take it away.
+ * @packageDocumentation
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { TrustClientOptions } from './client/client-options.js';
+import { TrustClient } from './client/trust-client.js';
+
+/**
+ * How a test node runs.
+ * @public
+ */
+export interface TestNodeOptions {
+  /** Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** The group's salt; a fixed one where it is left out. */
+  readonly groupSalt?: string;
+  /** A data folder that stays; a temporary one where it is left out. */
+  readonly folder?: string;
+}
+
+/**
+ * A peer of a test node.
+ * @public
+ */
+export interface TestPeer {
+  /** The peer's id. */
+  readonly peerId: string;
+  /** The peer's key. */
+  readonly apiKey: string;
+  /** The games that it may submit events for. */
+  readonly gameIds: readonly string[];
+}
+
+/**
+ * Players to be made known, by what all of the seeding peers say about them.
+ * @public
+ */
+export interface Seed {
+  /** Reported and banned: these become `untrusted`. */
+  readonly bad?: readonly string[];
+  /** Commended: these become `trusted`. */
+  readonly good?: readonly string[];
+  /** How many peers say so; 6 where it is left out. */
+  readonly peers?: number;
+}
+
+const mainEntry = fileURLToPath(new URL('./main.js', import.meta.url));
+const startTimeoutMs = 60_000;
+const settleTimeoutMs = 30_000;
+const settlePauseMs = 20;
+const eventsPerPlayer = 3;
+const outputKept = 64 * 1024;
+
+/**
+ * Starts a node and resolves once it answers. Close it at the end of the test; a test that dies takes its node with it.
+ * @public
+ */
+export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
+  const node = new TestNode(options);
+  await node.start();
+  return node;
+}
+
+/**
+ * A node for tests; made by {@link startTestNode}.
+ * @public
+ */
+export class TestNode {
+  /** The data folder. */
+  readonly folder: string;
+  /** The group's salt. */
+  readonly groupSalt: string;
+  readonly #variables: Readonly<Record<string, string>>;
+  readonly #isOwnFolder: boolean;
+  readonly #clients = new Set<TrustClient>();
+  #port = 0;
+  #child: ChildProcess | null = null;
+  #output = '';
+
+  /** @internal */
+  constructor({ variables = {}, groupSalt = 'salt of the test node', folder }: TestNodeOptions) {
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+    this.#isOwnFolder = folder === undefined;
+    this.groupSalt = groupSalt;
+    this.#variables = variables;
+  }
+
+  /** The node's address; the same after a restart. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Whether the process runs. */
+  get isRunning(): boolean {
+    return this.#child !== null;
+  }
+
+  /** What the node has logged lately. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Starts the node again after `stop` or `kill`, on the same folder and port. Resolves once it answers. */
+  async start(): Promise<void> {
+    if (this.#child !== null) throw new Error('the test node runs already');
+    const child = fork(mainEntry, [], {
+      cwd: this.folder,
+      // Nothing of the test's own environment, so that it runs everywhere the same.
+      env: {
+        DATA_DIR: join(this.folder, 'data'),
+        PORT: String(this.#port),
+        GROUP_SALT: this.groupSalt,
+        WEIGHTS_INTERVAL_MS: '50',
+        ...this.#variables,
+      },
+      execArgv: [],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.#child = child;
+    running.add(child);
+    child.once('exit', () => {
+      running.delete(child);
+      if (this.#child === child) this.#child = null;
+    });
+    try {
+      this.#port = await this.#listening(child);
+    } catch (error) {
+      await this.kill();
+      throw error;
+    }
+  }
+
+  /** Stops the node as an operator does (SIGTERM); resolves once it has ended. */
+  stop(): Promise<void> {
+    return this.#end('SIGTERM');
+  }
+
+  /** Ends the node as a crash does (SIGKILL); resolves once it has ended. */
+  kill(): Promise<void> {
+    return this.#end('SIGKILL');
+  }
+
+  /** Stops the node and starts it again. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Stops the node, closes the clients that were made here, and removes the temporary folder. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients].map((client) => client.close()));
+    this.#clients.clear();
+    await this.stop();
+    if (this.#isOwnFolder) rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Registers a peer for these games. */
+  async register(peerName = 'test peer', gameIds: readonly string[] = ['arena']): Promise<TestPeer> {
+    const { peerId, apiKey } = await this.client().register({ peerName, gameIds });
+    return { peerId, apiKey, gameIds };
+  }
+
+  /** A client of this node, of a peer or of nobody, that ends with it. */
+  client(peer?: TestPeer, options: Partial<TrustClientOptions> = {}): TrustClient {
+    const who = peer === undefined ? {} : { peerId: peer.peerId, apiKey: peer.apiKey };
+    const client = new TrustClient({ url: this.url, groupSalt: this.groupSalt, ...who, ...options });
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** Registers peers, lets each of them report the players, and resolves once the scores say so. Returns the peers. */
+  async seed({ bad = [], good = [], peers: count = 6 }: Seed): Promise<TestPeer[]> {
+    const peers: TestPeer[] = [];
+    for (let index = 0; index < count; index++) peers.push(await this.register(`seeding peer ${index + 1}`));
+    for (const peer of peers) {
+      const reported = (eventType: 'ban_applied' | 'commendation') => (playerId: string) =>
+        Array.from({ length: eventsPerPlayer }, () => ({ eventType, playerId, gameId: 'arena', severity: 1 }));
+      const events = [...bad.flatMap(reported('ban_applied')), ...good.flatMap(reported('commendation'))];
+      const { rejected } = await this.client(peer).submitMany(events);
+      if (rejected > 0) throw new Error(`the test node rejected ${rejected} events of the seed`);
+    }
+    await this.settled();
+    return peers;
+  }
+
+  /** Resolves once the peers' weights take account of everything that the node has accepted. */
+  async settled(): Promise<void> {
+    const endsAt = performance.now() + settleTimeoutMs;
+    for (;;) {
+      const { last_seq, weights } = await this.#health();
+      if (weights.based_on_seq >= last_seq) return;
+      if (performance.now() > endsAt) throw new Error('the weights of the test node did not settle');
+      await delay(settlePauseMs);
+    }
+  }
+
+  async #health(): Promise<{ last_seq: number; weights: { based_on_seq: number } }> {
+    const answer = await fetch(`${this.url}/api/v1/health`);
+    return (await answer.json()) as { last_seq: number; weights: { based_on_seq: number } };
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Resolves with the port once the log says that the node listens. */
+  async #listening(child: ChildProcess): Promise<number> {
+    this.#output = '';
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        const fail = (what: string) => reject(new Error(`${what}:\n${this.#output}`));
+        timer = setTimeout(() => fail('the test node did not start in time'), startTimeoutMs);
+        const take = (text: string) => {
+          this.#output = (this.#output + text).slice(-outputKept);
+          const line = this.#output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
+          const port = /"port":(\d+)/.exec(line ?? '')?.[1];
+          if (port !== undefined) resolve(Number(port));
+        };
+        child.stdout?.setEncoding('utf8').on('data', take);
+        child.stderr?.setEncoding('utf8').on('data', take);
+        child.once('exit', (code, signal) => fail(`the test node ended with ${code ?? signal}`));
+        child.once('error', reject);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Nodes that must not outlive the process that started them. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});

@@ -1,0 +1,453 @@
+/** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../src/client/bounds.js';
+import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { TransportError } from '../../src/client/transport.js';
+import { TrustClient } from '../../src/client/trust-client.js';
+import { TrustError } from '../../src/client/trust-error.js';
+import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
+import { VirtualRuntime } from './virtual-runtime.js';
+
+const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
+const stored = { status: 201, body: { status: 'accepted' } };
+const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
+const brokenConnection = () => new TransportError('other side closed', true);
+
+interface Scene {
+  readonly client: TrustClient;
+  readonly transport: ScriptedTransport;
+  readonly runtime: VirtualRuntime;
+}
+
+function scene(
+  answer: ConstructorParameters<typeof ScriptedTransport>[0],
+  options: Partial<TrustClientOptions> = {},
+): Scene {
+  const runtime = new VirtualRuntime();
+  const transport = new ScriptedTransport(answer);
+  const client = new TrustClient({ url: 'http://node', peerId: 'peer', apiKey: 'key', transport, runtime, ...options });
+  return { client, transport, runtime };
+}
+
+/** The given steps one after the other, the last one for ever. */
+function steps(...all: Step[]): (request: unknown, index: number) => Step {
+  return (_, index) => all[Math.min(index, all.length - 1)]!;
+}
+
+async function rejection(work: Promise<unknown>): Promise<TrustError> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof TrustError)) throw new Error('no TrustError came', { cause: error });
+  return error;
+}
+
+test('128 players are one call, 129 are two, and the order is that of the ids', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const ids = Array.from({ length: 128 }, (_, index) => (index % 3 === 0 ? `unknown-${index}` : `player-${index}`));
+  const trusts = await runtime.until(client.scores(ids));
+  assert.is(transport.requests.length, 1);
+  assert.equal(
+    trusts.map(({ playerId }) => playerId),
+    ids,
+  );
+  assert.equal(
+    trusts.map(({ known }) => known),
+    ids.map((id) => !id.startsWith('unknown')),
+  );
+  await runtime.until(client.scores([...ids.map((id) => `${id}x`), 'another']));
+  assert.is(transport.requests.length, 3);
+});
+
+test('ids that are long when encoded are split over calls that fit in a head', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const ids = Array.from({ length: 128 }, (_, index) => `${String(index).padStart(3, '0')}${'ø'.repeat(125)}`);
+  await runtime.until(client.scores(ids));
+  assert.ok(transport.requests.length > 1);
+  // 33 KiB is the contract's bound for the whole head.
+  for (const { path } of transport.requests) assert.ok(path.length < 32 * 1024);
+  const asked = transport.requests.flatMap(({ path }) => path.split('ids=')[1]!.split(',').map(decodeURIComponent));
+  assert.equal(asked, ids);
+});
+
+test('a player that is asked for twice travels once and is answered twice', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const trusts = await runtime.until(client.scores(['a', 'b', 'a']));
+  assert.is(transport.requests[0]?.path, '/api/v1/trust-scores?ids=a,b');
+  assert.equal(
+    trusts.map(({ playerId }) => playerId),
+    ['a', 'b', 'a'],
+  );
+});
+
+test('nobody is no call', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  assert.equal(await runtime.until(client.scores([])), []);
+  assert.is(transport.requests.length, 0);
+});
+
+test('public reads carry no key, writes do', async () => {
+  const { client, transport, runtime } = scene((request) => (request.method === 'GET' ? matchAnswer(request) : stored));
+  await runtime.until(client.score('a'));
+  await runtime.until(client.submit(event));
+  assert.equal(
+    transport.requests.map(({ headers }) => headers['x-peer-api-key']),
+    [undefined, 'key'],
+  );
+});
+
+test('with the salt no raw id leaves, and the caller reads the ids that it wrote', async () => {
+  const { client, transport, runtime } = scene(
+    (request) => (request.method === 'GET' ? matchAnswer(request) : stored),
+    {
+      groupSalt: 'a salt of the group',
+    },
+  );
+  const trust = await runtime.until(client.score('steam:1'));
+  await runtime.until(client.submit({ ...event, playerId: 'steam:1' }));
+  assert.is(trust.playerId, 'steam:1');
+  // printf 'steam:1a salt of the group' | sha256sum
+  const hash = 'f567e4b1d8534a795b2abc048beb7dee8ca75a89c030946a5a3935b84a1fe183';
+  assert.is(transport.requests[0]?.path, `/api/v1/trust-scores?ids=${hash}`);
+  assert.match(transport.requests[1]?.body ?? '', `"player_id":"${hash}"`);
+  for (const request of transport.requests) assert.not.match(JSON.stringify(request), 'steam:1');
+});
+
+test('a read ends within its budget, whatever the node does, with a neutral answer that is marked', async () => {
+  const { client, runtime } = scene(() => 'silence');
+  const trust = await runtime.until(client.score('a'));
+  assert.is(runtime.elapsedMs(), 100);
+  assert.equal(trust, {
+    playerId: 'a',
+    score: 50,
+    confidence: 0,
+    verdict: 'neutral',
+    known: false,
+    source: 'assumed',
+    asOf: null,
+    cause: 'timeout',
+  });
+});
+
+test('a read falls back to the last known values, with their age, until they are too old', async () => {
+  let isUp = true;
+  const { client, runtime } = scene((request) => (isUp ? matchAnswer(request) : 'silence'));
+  const fresh = await runtime.until(client.score('a'));
+  assert.is(fresh.source, 'node');
+  isUp = false;
+  await runtime.advance(60_000);
+  const known = await runtime.until(client.score('a'));
+  assert.equal({ ...known, cause: null }, { ...fresh, source: 'last-known' });
+  assert.is(runtime.now() - known.asOf!, 60_100);
+  assert.is((await runtime.until(client.score('a', { fallback: 'neutral' }))).source, 'assumed');
+  await runtime.advance(bounds.lastKnownMs);
+  assert.is((await runtime.until(client.score('a'))).source, 'assumed');
+});
+
+test('within its budget a read tries again', async () => {
+  const { client, transport, runtime } = scene((request, index) =>
+    index === 0 ? brokenConnection() : matchAnswer(request),
+  );
+  runtime.dice = 0.5;
+  const trust = await runtime.until(client.score('a'));
+  assert.is(trust.source, 'node');
+  assert.is(transport.requests.length, 2);
+  assert.is(runtime.elapsedMs(), bounds.backoffBaseMs / 2);
+});
+
+test('one call of several that fails leaves the players of the others', async () => {
+  const { client, runtime } = scene((request) => (request.path.includes('late') ? 'silence' : matchAnswer(request)));
+  const ids = [...Array.from({ length: 128 }, (_, index) => `p${index}`), 'late'];
+  const trusts = await runtime.until(client.scores(ids));
+  assert.is(trusts.filter(({ source }) => source === 'node').length, 128);
+  assert.is(trusts.at(-1)?.source, 'assumed');
+});
+
+test('a fault of the caller is no fallback: it rejects', async () => {
+  const { client, transport, runtime } = scene(() => refusal(422, 'subject_hash_required'));
+  assert.is((await rejection(runtime.until(client.score('a')))).code, 'subject_hash_required');
+  assert.is((await rejection(runtime.until(client.scores(['a', ''])))).code, 'invalid_argument');
+  assert.is((await rejection(runtime.until(client.score('\ud800')))).code, 'invalid_argument');
+  assert.is(transport.requests.length, 1);
+});
+
+for (const [what, body] of [
+  ['text', '<html>'],
+  ['another shape', { data: 1 }],
+  ['too few rows', { data: [] }],
+  ['a row without a verdict', { data: [{ player_id: 'a', score: 1, confidence: 1 }] }],
+] as const) {
+  test(`an answer that is not the contract's (${what}) is trouble on the way, not a score`, async () => {
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    const trust = await runtime.until(client.score('a'));
+    assert.is(trust.source, 'assumed');
+    assert.is(trust.cause, 'unexpected_answer');
+  });
+}
+
+test('no answer of 4xx is tried again but 429, and that after Retry-After', async () => {
+  for (const [status, code] of [
+    [400, 'schema_validation_failed'],
+    [401, 'invalid_api_key'],
+    [403, 'peer_not_active'],
+    [404, 'event_not_found'],
+    [408, 'request_timeout'],
+    [413, 'payload_too_large'],
+    [422, 'unknown_peer'],
+  ] as const) {
+    const { client, transport, runtime } = scene(() => refusal(status, code));
+    const error = await rejection(runtime.until(client.submit(event)));
+    assert.is(error.code, code);
+    assert.is(error.status, status);
+    assert.is(transport.requests.length, 1);
+  }
+  const { client, transport, runtime } = scene(steps(refusal(429, 'rate_limited', { 'retry-after': '3' }), stored));
+  runtime.dice = 0;
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(transport.requests.length, 2);
+  assert.is(runtime.elapsedMs(), 3_000);
+});
+
+test('a Retry-After beyond the deadline is told at once instead of waited for', async () => {
+  const { client, transport, runtime } = scene(() => refusal(429, 'rate_limited', { 'retry-after': '60' }));
+  const error = await rejection(runtime.until(client.submit(event)));
+  assert.is(error.retryAfterMs, 60_000);
+  assert.is(transport.requests.length, 1);
+  assert.is(runtime.elapsedMs(), 0);
+});
+
+test('Retry-After may be a date', async () => {
+  const { client, runtime } = scene(
+    // The virtual clock starts on 2026-01-01.
+    steps(refusal(503, 'overloaded', { 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' }), stored),
+  );
+  runtime.dice = 0;
+  await runtime.until(client.submit(event));
+  assert.is(runtime.elapsedMs(), 7_000);
+});
+
+test('pauses between retries are anything up to a window that doubles', async () => {
+  const { client, runtime, transport } = scene(
+    steps(brokenConnection(), brokenConnection(), brokenConnection(), stored),
+  );
+  runtime.dice = 1;
+  await runtime.until(client.submit(event));
+  // 50, 100, 200: base times two to the attempt, with the dice at its end.
+  assert.is(runtime.elapsedMs(), 350);
+  assert.is(transport.requests.length, 4);
+  assert.is(new Set(transport.requests.map(({ body }) => body)).size, 1, 'the same event every time');
+});
+
+test('a write gives up at its deadline, and says that the outcome is open', async () => {
+  const { client, runtime } = scene(() => 'silence', { attemptMs: 1_000, deadlineMs: 4_000 });
+  const error = await rejection(runtime.until(client.submit(event)));
+  assert.is(error.code, 'timeout');
+  assert.ok(error.outcomeUnknown);
+  assert.ok(runtime.elapsedMs() <= 4_000);
+});
+
+test('an event that is stored already counts as success', async () => {
+  const { client, runtime } = scene(steps(brokenConnection(), refusal(409, 'duplicate_event')));
+  assert.equal(await runtime.until(client.submit(event)), {
+    eventId: 'e-1',
+    status: 'duplicate',
+    code: null,
+    reason: null,
+  });
+});
+
+test('a registration is sent again only where the node certainly made no peer', async () => {
+  const registered = { status: 201, body: { peer_id: 'p', api_key: 'k', status: 'active' } };
+  const registration = { peerName: 'n', gameIds: ['g'] };
+  const certain = scene(steps(refusedConnection(), refusal(503, 'overloaded', { 'retry-after': '1' }), registered));
+  assert.is((await certain.runtime.until(certain.client.register(registration))).apiKey, 'k');
+  const open = scene(steps(brokenConnection(), registered));
+  const error = await rejection(open.runtime.until(open.client.register(registration)));
+  assert.is(error.code, 'unreachable');
+  assert.ok(error.outcomeUnknown);
+  assert.is(open.transport.requests.length, 1);
+});
+
+test('a withdrawal whose answer was lost is done when the repetition finds no event', async () => {
+  const lost = scene(steps(brokenConnection(), refusal(404, 'event_not_found')));
+  await lost.runtime.until(lost.client.withdraw('e-1'));
+  const unknown = scene(steps(refusedConnection(), refusal(404, 'event_not_found')));
+  assert.is((await rejection(unknown.runtime.until(unknown.client.withdraw('e-1')))).code, 'event_not_found');
+});
+
+test('an erasure is not sent again where its receipt may be lost, and forgets the player here', async () => {
+  const salt = { groupSalt: 'a salt of the group' };
+  const lost = scene(() => brokenConnection(), salt);
+  assert.ok((await rejection(lost.runtime.until(lost.client.eraseSubject('a')))).outcomeUnknown);
+  assert.is(lost.transport.requests.length, 1);
+
+  let isUp = true;
+  const { client, runtime } = scene((request) => {
+    if (request.method === 'DELETE') return { status: 200, body: { receipt: 'r', events_erased: 2 } };
+    return isUp ? matchAnswer(request) : 'silence';
+  }, salt);
+  await runtime.until(client.score('a'));
+  const erased = await runtime.until(client.eraseSubject('a'));
+  assert.is(erased.status, 'erased');
+  assert.is(erased.eventsErased, 2);
+  isUp = false;
+  assert.is((await runtime.until(client.score('a'))).source, 'assumed');
+});
+
+test('a bare id without the salt is no subject to erase', async () => {
+  const { client, runtime, transport } = scene(() => stored);
+  assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
+  assert.is(transport.requests.length, 0);
+});
+
+test('many events go in batches of 500, in order, and each has its outcome', async () => {
+  const progress: number[] = [];
+  const { client, transport, runtime } = scene(({ body }) => {
+    const { events } = JSON.parse(body ?? '') as { events: { event_id: string }[] };
+    const results = events.map(({ event_id }, index) =>
+      index === 0
+        ? { event_id, status: 400, code: 'schema_validation_failed', error: 'no' }
+        : { event_id, status: index === 1 ? 409 : 201 },
+    );
+    return { status: 200, body: { accepted: 0, duplicates: 0, rejected: 0, results } };
+  });
+  const events = Array.from({ length: 1_001 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
+  const outcome = await runtime.until(client.submitMany(events, { onProgress: (done) => progress.push(done) }));
+  assert.equal(progress, [500, 1_000, 1_001]);
+  assert.is(transport.requests.length, 3);
+  assert.equal(
+    outcome.results.map(({ eventId }) => eventId),
+    events.map(({ eventId }) => eventId),
+  );
+  assert.equal([outcome.accepted, outcome.duplicates, outcome.rejected], [996, 2, 3]);
+  assert.is(outcome.results[500]?.code, 'schema_validation_failed');
+});
+
+test('what a batch could not take at once is sent again, and nothing else', async () => {
+  const sent: string[][] = [];
+  const { client, runtime } = scene(({ body }, index) => {
+    const ids = (JSON.parse(body ?? '') as { events: { event_id: string }[] }).events.map(({ event_id }) => event_id);
+    sent.push(ids);
+    const results = ids.map((id) => ({
+      event_id: id,
+      status: index === 0 && id !== 'a' ? 503 : 201,
+      code: 'overloaded',
+    }));
+    return { status: 200, body: { results } };
+  });
+  const events = ['a', 'b', 'c'].map((eventId) => ({ ...event, eventId }));
+  assert.is((await runtime.until(client.submitMany(events))).accepted, 3);
+  assert.equal(sent, [
+    ['a', 'b', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+test('after five failures in a row the node is left alone, then one call tries', async () => {
+  let isUp = false;
+  const { client, transport, runtime } = scene((request) => (isUp ? matchAnswer(request) : brokenConnection()), {
+    readBudgetMs: 1,
+  });
+  runtime.dice = 1;
+  for (let index = 0; index < bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  assert.is(transport.requests.length, bounds.breakerFailures);
+  const trust = await runtime.until(client.score('a'));
+  assert.is(trust.cause, 'circuit_open');
+  assert.is(transport.requests.length, bounds.breakerFailures, 'nothing was sent');
+  isUp = true;
+  await runtime.advance(bounds.breakerOpenMs);
+  const both = await runtime.until(Promise.all([client.score('a'), client.score('b')]));
+  assert.equal(
+    both.map(({ source, cause }) => [source, cause]),
+    [
+      ['node', null],
+      ['assumed', 'circuit_open'],
+    ],
+  );
+  assert.is((await runtime.until(client.score('b'))).source, 'node');
+});
+
+test('a try that fails opens the circuit for twice as long', async () => {
+  const { client, transport, runtime } = scene(() => brokenConnection(), { readBudgetMs: 1 });
+  runtime.dice = 1;
+  for (let index = 0; index < bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  await runtime.advance(bounds.breakerOpenMs);
+  await runtime.until(client.score('a'));
+  const sent = transport.requests.length;
+  await runtime.advance(bounds.breakerOpenMs);
+  await runtime.until(client.score('a'));
+  assert.is(transport.requests.length, sent);
+  await runtime.advance(bounds.breakerOpenMs);
+  await runtime.until(client.score('a'));
+  assert.is(transport.requests.length, sent + 1);
+});
+
+test('refusals never open the circuit', async () => {
+  const { client, transport, runtime } = scene(() => refusal(404, 'event_not_found'));
+  for (let index = 0; index < 3 * bounds.breakerFailures; index++) await rejection(runtime.until(client.withdraw('e')));
+  assert.is(transport.requests.length, 3 * bounds.breakerFailures);
+});
+
+test('a call rejects with the reason of its own signal, before it, on the way and between tries', async () => {
+  const reason = new Error('the match is off');
+  const silent = scene(() => 'silence');
+  const before = AbortSignal.abort(reason);
+  assert.is(await silent.client.score('a', { signal: before }).catch((error: unknown) => error), reason);
+  assert.is(silent.transport.requests.length, 0);
+
+  const onTheWay = new AbortController();
+  const read = silent.client.score('a', { signal: onTheWay.signal }).catch((error: unknown) => error);
+  onTheWay.abort(reason);
+  assert.is(await silent.runtime.until(read), reason);
+
+  const broken = scene(() => brokenConnection());
+  broken.runtime.dice = 1;
+  const between = new AbortController();
+  const write = broken.client.submit(event, { signal: between.signal }).catch((error: unknown) => error);
+  await broken.runtime.advance(10);
+  between.abort(reason);
+  assert.is(await broken.runtime.until(write), reason);
+  assert.is(broken.runtime.timers, 0, 'no timer is left behind');
+});
+
+test('close lets calls end, then ends them, and every later call rejects', async () => {
+  const { client, transport, runtime } = scene(() => 'silence');
+  const write = rejection(client.submit(event));
+  const closing = client.close();
+  assert.is((await rejection(client.score('a'))).code, 'closed');
+  assert.throws(
+    () => client.follow(),
+    (error: unknown) => error instanceof TrustError && error.code === 'closed',
+  );
+  await runtime.until(closing);
+  assert.is((await write).code, 'closed');
+  assert.is(runtime.elapsedMs(), bounds.closeMs);
+  assert.ok(transport.isClosed);
+  assert.is(client.close(), closing);
+});
+
+test('an error holds neither key nor salt nor player', async () => {
+  const { client, runtime } = scene(() => brokenConnection(), {
+    apiKey: 'secret-key',
+    groupSalt: 'secret-salt-of-group',
+  });
+  const error = await rejection(runtime.until(client.submit({ ...event, playerId: 'secret-player' })));
+  assert.not.match(`${error.stack} ${JSON.stringify(error)}`, /secret/);
+  assert.throws(
+    () => new TrustClient({ url: 'http://node', apiKey: 'secret\nkey' }),
+    (thrown: Error) => thrown instanceof TrustError && !thrown.message.includes('secret'),
+  );
+});
+
+test('options that cannot be meant are refused', () => {
+  for (const options of [{ url: 'node:8080' }, { url: 'ftp://node' }, { url: 'http://node', readBudgetMs: 0 }]) {
+    assert.throws(
+      () => new TrustClient(options),
+      (error: unknown) => error instanceof TrustError,
+    );
+  }
+});
+
+test.run();

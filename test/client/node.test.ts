@@ -1,0 +1,164 @@
+/** The client against a real node, a process of its own, over both transports; and the double that starts it. */
+import { existsSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fetchTransport } from '../../src/client/fetch-transport.js';
+import { poolTransport } from '../../src/client/pool-transport.js';
+import type { Transport } from '../../src/client/transport.js';
+import { TransportError } from '../../src/client/transport.js';
+import { TrustError } from '../../src/client/trust-error.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+
+let node: TestNode;
+let peer: TestPeer;
+
+test.before(async () => {
+  node = await startTestNode();
+  [peer] = (await node.seed({ bad: ['cheater'], good: ['angel'] })) as [TestPeer];
+});
+test.after(() => node.close());
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => 'no error',
+    (reason: unknown) => reason,
+  );
+  return error instanceof TrustError ? error.code : String(error);
+}
+
+const report = (eventId: string, more = {}) =>
+  ({
+    eventType: 'report_toxicity',
+    playerId: `of ${eventId}`,
+    gameId: 'arena',
+    severity: 0.3,
+    eventId,
+    ...more,
+  }) as const;
+
+for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as [
+  string,
+  (url: string) => Transport,
+][]) {
+  test(`${name}: scores, verdict and explanation are the node's`, async () => {
+    const client = node.client(peer, { transport: make(node.url), readBudgetMs: 5_000 });
+    const trusts = await client.scores(['cheater', 'angel', 'nobody', 'cheater']);
+    assert.equal(
+      trusts.map(({ verdict, known, source }) => [verdict, known, source]),
+      [
+        ['untrusted', true, 'node'],
+        ['trusted', true, 'node'],
+        ['neutral', false, 'node'],
+        ['untrusted', true, 'node'],
+      ],
+    );
+    assert.is(await client.verdict('cheater'), 'untrusted');
+    const explained = await client.explain('cheater');
+    assert.is(explained?.explain?.peers, 6);
+    assert.is(explained?.score, trusts[0]?.score);
+    assert.is(await client.explain('nobody'), null);
+    await client.close();
+  });
+
+  test(`${name}: events are submitted, repeated, withdrawn; players are erased`, async () => {
+    const client = node.client(peer, { transport: make(node.url) });
+    assert.is((await client.submit(report(`${name}-1`))).status, 'accepted');
+    assert.is((await client.submit(report(`${name}-1`))).status, 'duplicate');
+    const outcome = await client.submitMany([
+      report(`${name}-1`),
+      report(`${name}-2`, { at: Date.parse('2026-01-02T03:04:05.678Z') }),
+      report(`${name}-3`, { gameId: 'chess' }),
+      report(`${name}-4`, { severity: 2 }),
+    ]);
+    assert.equal(
+      outcome.results.map(({ status, code }) => [status, code]),
+      [
+        ['duplicate', null],
+        ['accepted', null],
+        ['rejected', 'game_id_not_registered'],
+        ['rejected', 'schema_validation_failed'],
+      ],
+    );
+    await client.withdraw(`${name}-1`);
+    assert.is(await codeOf(client.withdraw(`${name}-1`)), 'event_not_found');
+    const erased = await client.eraseSubject(`of ${name}-2`);
+    assert.equal([erased.status, erased.eventsErased], ['erased', 1]);
+    assert.is(await codeOf(client.eraseSubject(`of ${name}-2`)), 'subject_not_found');
+    await client.close();
+  });
+
+  test(`${name}: an answer that is not awaited to its end leaves the connection usable`, async () => {
+    const transport = make(node.url);
+    const controller = new AbortController();
+    const ask = { method: 'GET', path: '/api/v1/openapi.json', headers: {}, signal: controller.signal } as const;
+    const { body } = await transport.request(ask);
+    for await (const chunk of body) {
+      assert.ok(chunk.byteLength > 0);
+      break;
+    }
+    assert.is((await transport.request(ask)).status, 200);
+    controller.abort();
+    await transport.close();
+  });
+
+  test(`${name}: a refused connection certainly sent nothing`, async () => {
+    const closed = await startTestNode();
+    await closed.close();
+    const transport = make(closed.url);
+    const { signal } = new AbortController();
+    const error: unknown = await transport
+      .request({ method: 'GET', path: '/', headers: {}, signal })
+      .catch((e: unknown) => e);
+    assert.ok(error instanceof TransportError);
+    assert.is(error.sent, false);
+    await transport.close();
+  });
+}
+
+test('a node behind a path is reached', async () => {
+  const client = node.client(peer, { url: `${node.url}/nowhere/` });
+  assert.is(await codeOf(client.withdraw('x')), 'route_not_found');
+});
+
+test('a wrong key and no key are told apart', async () => {
+  assert.is(await codeOf(node.client({ ...peer, apiKey: 'ptf_dev_wrong' }).submit(report('w'))), 'invalid_api_key');
+  assert.is(await codeOf(node.client(undefined, { peerId: peer.peerId }).submit(report('w'))), 'missing_api_key');
+  assert.is(await codeOf(node.client().submit(report('w'))), 'invalid_argument');
+});
+
+test('while the node is away reads give what was known, and after a kill and a start it answers again on the same address', async () => {
+  const client = node.client(peer, { readBudgetMs: 2_000 });
+  const before = await client.score('angel');
+  await client.submit(report('before the kill'.replaceAll(' ', '-')));
+  await node.kill();
+  assert.not.ok(node.isRunning);
+  const during = await client.score('angel', { budgetMs: 50 });
+  assert.equal([during.source, during.score], ['last-known', before.score]);
+  await node.start();
+  const outcome = await client.submit(report('before-the-kill'));
+  assert.is(outcome.status, 'duplicate', 'what was acknowledged survived the kill');
+});
+
+test('a test node takes variables, refuses to start with wrong ones, and leaves no folder behind', async () => {
+  const strict = await startTestNode({ variables: { IDENTITY_MODE: 'high-security' } });
+  assert.is(await codeOf(strict.client(undefined, { url: strict.url }).scores(['a'])), 'no error');
+  const bare = strict.client();
+  assert.is((await bare.score('a')).source, 'node', 'the client hashes what must not travel');
+  await strict.close();
+  assert.not.ok(existsSync(strict.folder));
+  let said = '';
+  await startTestNode({ variables: { HALF_LIFE_DAYS: '-1' } }).catch((error: Error) => {
+    said = error.message;
+  });
+  assert.match(said, 'HALF_LIFE_DAYS');
+});
+
+test('a stopped node can be started once, not twice', async () => {
+  const other = await startTestNode();
+  await other.restart();
+  const error: unknown = await other.start().catch((reason: unknown) => reason);
+  assert.ok(error instanceof Error);
+  await other.close();
+});
+
+test.run();

@@ -1,0 +1,72 @@
+/** A transport that answers from a script, and notes what it was asked. */
+import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport.js';
+
+export interface Scripted {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer, an error, or `silence`: nothing until the request is given up. */
+export type Step = Scripted | Error | 'silence';
+
+export class ScriptedTransport implements Transport {
+  readonly requests: TransportRequest[] = [];
+  readonly #answer: (request: TransportRequest, index: number) => Step;
+  isClosed = false;
+
+  constructor(answer: (request: TransportRequest, index: number) => Step) {
+    this.#answer = answer;
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    this.requests.push(request);
+    const step = this.#answer(request, this.requests.length - 1);
+    if (step === 'silence') return silence(request.signal);
+    if (step instanceof Error) throw step;
+    return responseOf(step);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
+function silence(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+export function responseOf({ status, body, headers = {} }: Scripted): TransportResponse {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { status, header: (name) => headers[name], body: chunks(text) };
+}
+
+async function* chunks(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+/** The body of an error of the service. */
+export function refusal(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Scripted {
+  return { status, body: { error: `text of ${code}`, code }, headers };
+}
+
+/** A match read's answer: every asked player has the score 42.5, but those whose id starts with `unknown`. */
+export function matchAnswer(request: TransportRequest): Scripted {
+  const ids = (request.path.split('ids=')[1] ?? '').split(',').map(decodeURIComponent);
+  const data = ids.map((id) =>
+    id.startsWith('unknown')
+      ? { player_id: id, code: 'player_not_found' }
+      : {
+          player_id: id,
+          score: 42.5,
+          confidence: 0.5,
+          verdict: 'neutral',
+          event_count: 3,
+          updated_at: '2026-01-01T00:00:00.000Z',
+        },
+  );
+  return { status: 200, body: { data } };
+}

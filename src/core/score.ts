@@ -4,6 +4,7 @@
  */
 import { worthAt } from './decay.js';
 import { damping, saturate, sigmoid, unit } from './evidence.js';
+import type { EvidenceView } from './evidence-view.js';
 import type { GroupState } from './state.js';
 import { trustConstants as k } from './trust-constants.js';
 import type { Verdict } from './vocabulary.js';
@@ -39,18 +40,18 @@ export interface Moment {
   readonly worth: number;
 }
 
-export function momentOf(state: GroupState, at: number): Moment {
+export function momentOf(state: Pick<EvidenceView, 'epoch' | 'halfLifeDays'>, at: number): Moment {
   return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
 }
 
 /** The worth of a subject's evidence. A clock that was set back inflates nothing: a read is never before the newest evidence. */
-function worthFor(state: GroupState, row: number, moment: Moment): number {
+function worthFor(state: EvidenceView, row: number, moment: Moment): number {
   const evidenceAt = state.subjects.evidenceAt(row);
   return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }
 
 /** Score, confidence and verdict of a subject's row. */
-export function trustOf(state: GroupState, row: number, moment: Moment): TrustView {
+export function trustOf(state: EvidenceView, row: number, moment: Moment): TrustView {
   const { subjects } = state;
   const { entries } = subjects;
   const { tau, a, b, weight, preTrusted, excluded } = state.peerWeights;

@@ -5,6 +5,7 @@
 import type { EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/event-types.js';
 import type { TrustExplanation, TrustView } from '../core/score.js';
+import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
@@ -159,6 +160,28 @@ export interface DiskStand {
   readonly snapshotsBytes: number;
 }
 
+/** What a simulation assumes otherwise than it is. */
+export interface SimulationQuery {
+  /** Peer ids of another set of pre-trusted peers; null: the set as it is. */
+  readonly preTrusted: readonly string[] | null;
+  /** Peer ids whose evidence counts for nothing. */
+  readonly without: readonly string[];
+  /** Another half-life, as if it had always been so; null: as it is. */
+  readonly halfLifeDays: number | null;
+  /** Players, and peers, that the answer names at most. */
+  readonly rowsMax: number;
+}
+
+export interface SimulationView extends Omit<Simulation, 'weightsBefore' | 'weightsAfter'> {
+  /** Peers whose weight moves, the one that moves most first. */
+  readonly peers: readonly {
+    readonly peerId: string;
+    readonly peerName: string;
+    readonly before: number;
+    readonly after: number;
+  }[];
+}
+
 /** Is told how far long work has come. */
 export type OnProgress = (done: number, total: number) => void;
 
@@ -229,6 +252,8 @@ export interface GroupOperations {
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
   /** How players spread over the verdicts, counted in the pool. Codes: overloaded. */
   verdictCounts(): Promise<Outcome<VerdictCounts>>;
+  /** Computed in the pool, one at a time; changes nothing. Codes: unknown_peer, overloaded. */
+  simulate(query: SimulationQuery, onProgress?: OnProgress): Promise<Outcome<SimulationView>>;
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>>;
 }
 

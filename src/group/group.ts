@@ -26,6 +26,8 @@ import type {
   PeerSignals,
   PeerView,
   PlayerEvents,
+  SimulationQuery,
+  SimulationView,
   VerdictCounts,
   VerifyReport,
 } from './api.js';
@@ -34,6 +36,7 @@ import type { ListedEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
 import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
 import { GroupReads } from './reads.js';
+import { assumptionOf, simulationView } from './simulations.js';
 
 export type Resolve = (answer: Answer) => void;
 
@@ -58,6 +61,8 @@ const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', '
 
 export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
+  /** One at a time: each holds columns of its own in the replica. */
+  #simulating = false;
 
   constructor(deps: GroupDeps) {
     super(deps.identity, deps.clock);
@@ -211,6 +216,26 @@ export class Group extends GroupReads implements GroupApi {
 
   verdictCounts(): Promise<Outcome<VerdictCounts>> {
     return this.#pool((pool) => pool.verdicts(this.#actor.durableSeq, this.readAt));
+  }
+
+  async simulate(query: SimulationQuery, onProgress: OnProgress = () => {}): Promise<Outcome<SimulationView>> {
+    const { state } = this.running;
+    const assumption = assumptionOf(state, query);
+    if (!assumption.ok) return assumption;
+    if (this.#simulating) return refused('overloaded', { text: 'another simulation is under way' });
+    this.#simulating = true;
+    try {
+      const work = {
+        upTo: this.#actor.durableSeq,
+        at: this.readAt,
+        assumption: assumption.value,
+        rowsMax: query.rowsMax,
+      };
+      const simulated = await this.#pool((pool) => pool.simulate(work, onProgress));
+      return simulated.ok ? granted(simulationView(state, simulated.value, query.rowsMax)) : simulated;
+    } finally {
+      this.#simulating = false;
+    }
   }
 
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>> {

@@ -3,10 +3,12 @@
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
 import type { LogRecord } from '../core/records.js';
+import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from './api.js';
 import type { Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
+import type { SimulationWork } from './replica.js';
 import type { WeightsComputed } from './weights.js';
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
@@ -159,6 +161,7 @@ export interface GroupPool {
   weights(upTo: number, at: number): Promise<WeightsComputed>;
   /** Counts verdicts in the state at `upTo`, as reads see them at `at` (ms since 1970). */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
+  simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
   list(query: ListingQuery): Promise<Listing | null>;
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;

@@ -3,16 +3,29 @@
  * given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
  */
 import { stateDigest } from '../core/digest.js';
+import type { EvidenceSubjects } from '../core/evidence-view.js';
+import { OtherHalfLife } from '../core/other-half-life.js';
 import { momentOf } from '../core/score.js';
+import { type Assumption, type Simulation, simulate } from '../core/simulation.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
+import type { GroupState } from '../core/state.js';
 import { gatherEvidence } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
 import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
 import { limits } from '../limits.js';
-import type { LogReader, SnapshotStore } from './ports.js';
-import { type Follower, lastSeqOf, recover } from './recovery.js';
+import type { OnProgress } from './api.js';
+import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
+import { batchFrom, type Follower, lastSeqOf, recover } from './recovery.js';
 import { type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
 import type { WeightsComputed } from './weights.js';
+
+/** What is to be simulated: on the state at `upTo`, at the moment `at` (ms since 1970) or the newest record's where that is later. */
+export interface SimulationWork {
+  readonly upTo: number;
+  readonly at: number;
+  readonly assumption: Assumption;
+  readonly rowsMax: number;
+}
 
 export class Replica {
   readonly #log: LogReader;
@@ -58,6 +71,33 @@ export class Replica {
     const { evidence, sample, facts, reported, shared } = gatherEvidence(state, at);
     const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, signals: { pairs, reported, shared } };
+  }
+
+  /** What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes. */
+  simulate({ upTo, at, assumption, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
+    const { state } = this.follow(upTo);
+    const moment = Math.max(at, state.lastAt);
+    const { halfLifeDays } = assumption;
+    const subjects = halfLifeDays === null ? null : this.#decayedBy(halfLifeDays, state, moment, onProgress);
+    return simulate(state, moment, assumption, subjects, rowsMax);
+  }
+
+  /** The sums as another half-life would have made them; reads the whole log. */
+  #decayedBy(halfLifeDays: number, state: GroupState, at: number, onProgress: OnProgress): EvidenceSubjects {
+    const other = new OtherHalfLife(state, halfLifeDays, at);
+    let next = 1;
+    while (next <= state.lastSeq) {
+      const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+      if (stored.length === 0) throw new DamagedError(`the log ends at record ${next - 1}, not ${state.lastSeq}`);
+      for (const { bytes, firstSeq } of stored) {
+        if (firstSeq > state.lastSeq) break;
+        const batch = batchFrom(bytes, firstSeq);
+        for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) other.take(batch.record(seq), seq, batch.at);
+        next = batch.lastSeq + 1;
+      }
+      onProgress(Math.min(next, state.lastSeq), state.lastSeq);
+    }
+    return other.subjects();
   }
 
   /** The verdicts of all players at `at`, as the state at `upTo` has them. */

@@ -1,6 +1,7 @@
 /** Answers each command of the operator from the group: requests into calls, views into wire values. No sockets here. */
+import { verdicts } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
-import type { AuditEntry, GroupApi, OnProgress, PeerView, VerifyReport } from '../group/api.js';
+import type { AuditEntry, GroupApi, OnProgress, PeerView, SimulationView, VerifyReport } from '../group/api.js';
 import type {
   AuditEntryValue,
   CommandName,
@@ -8,6 +9,7 @@ import type {
   PeerValue,
   PreTrustValue,
   Requests,
+  SimulationValue,
   Values,
   VerifyValue,
 } from './protocol.js';
@@ -50,6 +52,30 @@ function peerValue(peer: PeerView): PeerValue {
 function auditEntryValue(entry: AuditEntry): AuditEntryValue {
   const { seq, at, action, actor, target, prevHash, hash } = entry;
   return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
+}
+
+function simulationValue(simulation: SimulationView): SimulationValue {
+  const { seq, at, players, verdicts: table, changed, peers } = simulation;
+  const counts = verdicts.flatMap((was) => verdicts.filter((is) => is !== was).map((is) => table[was][is]));
+  return {
+    seq,
+    at: isoTime(at),
+    players,
+    changed_count: counts.reduce((sum, count) => sum + count, 0),
+    changed: changed.map(({ subject, events, before, after }) => ({
+      subject_hash: subject,
+      event_count: events,
+      before,
+      after,
+    })),
+    verdicts: table,
+    peers: peers.map(({ peerId, peerName, before, after }) => ({
+      peer_id: peerId,
+      peer_name: peerName,
+      weight_before: before,
+      weight_after: after,
+    })),
+  };
 }
 
 /** A report in the words of the wire; also for one that was made without a node. */
@@ -168,6 +194,11 @@ export function answersOf(group: GroupApi): Answers {
         data: entries.map(auditEntryValue),
         next_after: nextAfter,
       }));
+    },
+
+    async simulate({ pre_trusted, without = [], half_life_days, rows }, onProgress) {
+      const query = { preTrusted: pre_trusted ?? null, without, halfLifeDays: half_life_days ?? null, rowsMax: rows };
+      return mapped(await group.simulate(query, onProgress), simulationValue);
     },
 
     async verify(_, onProgress) {

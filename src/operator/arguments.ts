@@ -12,6 +12,18 @@ export function parseOverlap(text: string): number {
   throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / 3_600_000}h: 1h`);
 }
 
+/** `none`, or comma-separated peer ids. */
+export function parsePeerSet(text: string): readonly string[] {
+  return text.trim() === 'none' ? [] : parseNames(text);
+}
+
+/** Days, 0 for no decay. */
+export function parseHalfLife(text: string): number {
+  const days = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  if (days >= 0 && days <= limits.halfLifeDaysMax) return days;
+  throw new InvalidArgumentError(`Write a whole number of days, 0 (no decay) to ${limits.halfLifeDaysMax}.`);
+}
+
 /** Entries to show. */
 export function parseCount(text: string): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;

@@ -19,6 +19,7 @@ import {
   signed,
 } from './session.js';
 import * as show from './shown.js';
+import { addSimulate } from './simulate.js';
 import { printable } from './table.js';
 
 const helpWidthMax = 100;
@@ -61,6 +62,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addPreTrust(program, session);
   addErase(program, session);
   addAudit(program, session);
+  addSimulate(program, session);
   addVerify(program, session);
   return program;
 }

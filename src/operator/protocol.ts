@@ -3,7 +3,7 @@
  * it, and its value. Both ends check requests with the same schemas.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
+import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 
@@ -30,6 +30,14 @@ export interface Requests {
   readonly 'audit-tail': { readonly count: number };
   /** Entries with a sequence number above `after`. */
   readonly 'audit-page': { readonly after: number; readonly limit: number };
+  /** At least one of the three assumptions. */
+  readonly simulate: {
+    readonly pre_trusted?: readonly string[];
+    readonly without?: readonly string[];
+    readonly half_life_days?: number;
+    /** Players, and peers, to name at most. */
+    readonly rows: number;
+  };
   readonly verify: Readonly<Record<string, never>>;
 }
 
@@ -110,6 +118,34 @@ export interface VerifyValue {
   readonly faults: readonly string[];
 }
 
+export interface SimulatedReadValue {
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: Verdict;
+}
+
+export interface SimulationValue {
+  readonly seq: number;
+  readonly at: string;
+  readonly players: number;
+  /** Players whose verdict changes, of whom `changed` names some. */
+  readonly changed_count: number;
+  readonly changed: readonly {
+    readonly subject_hash: string;
+    readonly event_count: number;
+    readonly before: SimulatedReadValue;
+    readonly after: SimulatedReadValue;
+  }[];
+  /** By the verdict before, and then by the one after. */
+  readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
+  readonly peers: readonly {
+    readonly peer_id: string;
+    readonly peer_name: string;
+    readonly weight_before: number;
+    readonly weight_after: number;
+  }[];
+}
+
 export interface PreTrustValue {
   readonly pre_trusted: readonly {
     readonly peer_id: string;
@@ -136,6 +172,7 @@ export interface Values {
   };
   readonly 'audit-tail': { readonly data: readonly AuditEntryValue[] };
   readonly 'audit-page': { readonly data: readonly AuditEntryValue[]; readonly next_after: number | null };
+  readonly simulate: SimulationValue;
   readonly verify: VerifyValue;
 }
 
@@ -179,6 +216,19 @@ const schemas: Readonly<Record<CommandName, object>> = {
   erase: shape({ subject_hash: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' }, by }, ['by']),
   'audit-tail': shape({ count: count(1, limits.pageMax) }),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
+  simulate: {
+    ...shape(
+      {
+        pre_trusted: { type: 'array', maxItems: limits.preTrustedMax, uniqueItems: true, items: peerId },
+        without: { type: 'array', minItems: 1, maxItems: limits.preTrustedMax, uniqueItems: true, items: peerId },
+        half_life_days: count(0, limits.halfLifeDaysMax),
+        rows: count(1, limits.pageMax),
+      },
+      ['pre_trusted', 'without', 'half_life_days'],
+    ),
+    // Besides `rows`.
+    minProperties: 2,
+  },
   verify: shape({}),
 };
 

@@ -3,13 +3,16 @@
  * pools with bounded queues; a worker that dies is replaced, and its task rejects.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
+import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
+import type { SimulationWork } from '../group/replica.js';
 import type { WeightsComputed } from '../group/weights.js';
 import { limits } from '../limits.js';
 import { verifyInChild } from './verification.js';
@@ -52,11 +55,21 @@ export class PiscinaPool implements GroupPool {
   }
 
   weights(upTo: number, at: number): Promise<WeightsComputed> {
-    return run(this.#replica, 'weights', { upTo, at }, this.#weightsTimeoutMs);
+    return run(this.#replica, 'weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
   }
 
   verdicts(upTo: number, at: number): Promise<VerdictCounts> {
     return run(this.#replica, 'verdicts', { upTo, at });
+  }
+
+  async simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
+    const { port1: heard, port2: progress } = new MessageChannel();
+    heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
+    try {
+      return await run(this.#replica, 'simulate', { work, progress }, { transferList: [progress] });
+    } finally {
+      heard.close();
+    }
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
@@ -98,11 +111,17 @@ async function end(pool: Piscina): Promise<void> {
   await pool.destroy();
 }
 
-/** `timeoutMs`: a task that takes longer hangs, and its worker is replaced. */
-async function run<R>(pool: Piscina, name: string, task: unknown, timeoutMs?: number): Promise<R> {
+interface RunOptions {
+  /** A task that takes longer hangs, and its worker is replaced. */
+  readonly timeoutMs?: number;
+  readonly transferList?: MessagePort[];
+}
+
+async function run<R>(pool: Piscina, name: string, task: unknown, options: RunOptions = {}): Promise<R> {
+  const { timeoutMs, transferList } = options;
   try {
     const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
-    return (await pool.run(task, { name, signal })) as R;
+    return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
   } catch (error) {
     const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
     throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;

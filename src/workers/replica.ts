@@ -1,10 +1,11 @@
 /** Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread never waits. */
 import { setPriority } from 'node:os';
-import { workerData } from 'node:worker_threads';
+import { type MessagePort, workerData } from 'node:worker_threads';
+import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
-import { Replica } from '../group/replica.js';
+import { Replica, type SimulationWork } from '../group/replica.js';
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
@@ -39,6 +40,15 @@ export function weights(task: { readonly upTo: number; readonly at: number }): W
 
 export function verdicts(task: { readonly upTo: number; readonly at: number }): VerdictCounts {
   return replica.verdicts(task.upTo, task.at);
+}
+
+export function simulate(task: { readonly work: SimulationWork; readonly progress: MessagePort }): Simulation {
+  const { work, progress } = task;
+  try {
+    return replica.simulate(work, (done, total) => progress.postMessage([done, total]));
+  } finally {
+    progress.close();
+  }
 }
 
 /** The last task: gives the environment back. */

@@ -77,6 +77,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     confirmErasure: unused,
     auditTail: unused,
     verdictCounts: unused,
+    simulate: unused,
     verify: unused,
     ...over,
   };

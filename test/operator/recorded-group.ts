@@ -1,6 +1,30 @@
 /** A group that notes what it is asked and answers with fixed values, for tests of the socket alone. */
 import { granted } from '../../src/errors.js';
-import type { AuditEntry, GroupApi, PeerView } from '../../src/group/api.js';
+import type { AuditEntry, GroupApi, PeerView, SimulationView } from '../../src/group/api.js';
+
+const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
+
+/** One player of three becomes suspicious. */
+export const simulation: SimulationView = {
+  seq: 9,
+  at: 0,
+  players: 3,
+  verdicts: {
+    trusted: none,
+    neutral: { ...none, neutral: 2 },
+    suspicious: none,
+    untrusted: { ...none, suspicious: 1 },
+  },
+  changed: [
+    {
+      subject: '5f'.repeat(32),
+      events: 4,
+      before: { score: 12.345, confidence: 0.61234, verdict: 'untrusted' },
+      after: { score: 31.2, confidence: 0.4, verdict: 'suspicious' },
+    },
+  ],
+  peers: [{ peerId: 'peer-0', peerName: 'Peer 0', before: 0.7, after: 0 }],
+};
 
 export interface RecordedGroup {
   readonly group: GroupApi;
@@ -73,6 +97,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     confirmErasure: async () => granted({ status: 'erased', eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),
     verdictCounts: notAsked,
+    simulate: async ({ rowsMax }) => granted({ ...simulation, changed: simulation.changed.slice(0, rowsMax) }),
     verify: async () => granted(report),
     ...replaced,
   };

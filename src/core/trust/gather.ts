@@ -1,8 +1,14 @@
 /** The evidence of a state as the columns that peer trust is computed from, at one moment. */
 import { worthAt } from '../decay.js';
-import type { GroupState } from '../state.js';
+import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
 import { trustConstants } from '../trust-constants.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
+
+/** A view together with how many peers there are, and the time of the newest record, ms since 1970. */
+export interface GatheredView extends EvidenceView {
+  readonly peers: { readonly size: number };
+  readonly lastAt: number;
+}
 
 export interface Gathered {
   readonly evidence: EvidenceColumns;
@@ -15,18 +21,18 @@ export interface Gathered {
 }
 
 /** `at` is in ms since 1970; evidence newer than it is taken at its own worth then. */
-export function gatherEvidence(state: GroupState, at: number): Gathered {
+export function gatherEvidence(state: GatheredView, at: number): Gathered {
   const peers = state.peers.size;
   const { excluded, preTrusted } = state.peerWeights;
   const facts = { preTrusted: preTrusted.slice(0, peers), excluded: excluded.slice(0, peers) };
-  const rows = heldRows(state);
+  const rows = heldRows(state.subjects);
   const evidence = columnsOf(state, rows, at);
   const most = Math.max(trustConstants.sampledPlayers, trustConstants.sampledPlayersPerPeer * peers);
-  const sample = rows.length > most ? columnsOf(state, sampleOf(state, rows, most), at) : evidence;
+  const sample = rows.length > most ? columnsOf(state, sampleOf(state.subjects, rows, most), at) : evidence;
   return { evidence, sample, facts, ...overlapOf(evidence, facts) };
 }
 
-function heldRows({ subjects }: GroupState): Uint32Array {
+function heldRows(subjects: EvidenceSubjects): Uint32Array {
   const rows = new Uint32Array(subjects.size);
   let held = 0;
   for (let row = 0; row < subjects.rows; row++) if (subjects.has(row)) rows[held++] = row;
@@ -34,12 +40,12 @@ function heldRows({ subjects }: GroupState): Uint32Array {
 }
 
 /** Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose. */
-function sampleOf({ subjects }: GroupState, rows: Uint32Array, most: number): Uint32Array {
+function sampleOf(subjects: EvidenceSubjects, rows: Uint32Array, most: number): Uint32Array {
   const threshold = (most / rows.length) * 0x100000000;
   return rows.filter((row) => subjects.mixOf(row) < threshold);
 }
 
-function columnsOf(state: GroupState, rows: Uint32Array, at: number): EvidenceColumns {
+function columnsOf(state: GatheredView, rows: Uint32Array, at: number): EvidenceColumns {
   const { subjects } = state;
   const { entries } = subjects;
   const worth = worthAt(Math.max(at, state.lastAt), state.epoch, state.halfLifeDays);

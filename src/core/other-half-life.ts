@@ -1,0 +1,117 @@
+/**
+ * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of the log. The
+ * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
+ */
+import { evidenceAt, scaleAt, worthAt } from './decay.js';
+import type { EvidenceSubjects } from './evidence-view.js';
+import { subjectHex } from './pseudonym.js';
+import type { EventAccepted, LogRecord } from './records.js';
+import type { GroupState } from './state.js';
+
+/** How masses of the records at hand were scaled. */
+interface Scale {
+  epoch: number;
+  halfLifeDays: number;
+}
+
+export class OtherHalfLife {
+  readonly #state: GroupState;
+  readonly #halfLifeDays: number;
+  readonly #at: number;
+  readonly #scale: Scale;
+  /** Changes of scale that are still to come, and what all of them together multiply by. */
+  #rescalesTaken = 0;
+  #toCome: number;
+  readonly #worthNow: number;
+  /** By entry: sums scaled to `at`, what the same events are worth now in the state, and how many they are. */
+  readonly #lowering: Float64Array;
+  readonly #raising: Float64Array;
+  readonly #loweringNow: Float64Array;
+  readonly #raisingNow: Float64Array;
+  readonly #counted: Uint32Array;
+  /** Subjects (hex) whose erasure is still in work, with the record that erased them. */
+  readonly #erased = new Map<string, number>();
+
+  /** `at` (ms since 1970) is the moment that sums are taken at; not before the newest record. */
+  constructor(state: GroupState, halfLifeDays: number, at: number) {
+    const entries = entriesEnd(state);
+    this.#state = state;
+    this.#halfLifeDays = halfLifeDays;
+    this.#at = at;
+    this.#scale = { epoch: state.formed.epoch, halfLifeDays: state.formed.half_life_days };
+    this.#toCome = state.rescales.reduce((product, { factor }) => product * factor, 1);
+    this.#worthNow = worthAt(at, state.epoch, state.halfLifeDays);
+    this.#lowering = new Float64Array(entries);
+    this.#raising = new Float64Array(entries);
+    this.#loweringNow = new Float64Array(entries);
+    this.#raisingNow = new Float64Array(entries);
+    this.#counted = new Uint32Array(entries);
+    for (const [seq, { subject }] of state.erasures) if (subject !== null) this.#erased.set(subject, seq);
+  }
+
+  /** Takes the next record of the log, from the first to the state's last. `at` is the time of its batch. */
+  take(record: LogRecord, seq: number, at: number): void {
+    if (record.type === 'event_accepted') this.#event(record, seq, at);
+    else if (record.type === 'epoch_moved') this.#rescaled(record.epoch, this.#scale.halfLifeDays);
+    else if (record.type === 'half_life_changed') this.#rescaled(record.epoch, record.half_life_days);
+  }
+
+  #rescaled(epoch: number, halfLifeDays: number): void {
+    this.#scale.epoch = epoch;
+    this.#scale.halfLifeDays = halfLifeDays;
+    this.#rescalesTaken++;
+    this.#toCome = this.#state.rescales.slice(this.#rescalesTaken).reduce((product, { factor }) => product * factor, 1);
+  }
+
+  #event(event: EventAccepted, seq: number, receivedAt: number): void {
+    const { subjects, withdrawals } = this.#state;
+    if (withdrawals.has(seq) || (this.#erased.size > 0 && seq < (this.#erased.get(subjectHex(event.subject)) ?? 0)))
+      return;
+    const row = subjects.find(event.subject);
+    const entry = row < 0 ? -1 : subjects.entryOf(row, event.peer);
+    if (entry < 0) return;
+    const from = evidenceAt(event.timestamp, receivedAt);
+    const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
+    const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
+    const now = Math.abs(event.mass) * this.#toCome * this.#worthNow;
+    const [sums, sumsNow] = event.mass < 0 ? [this.#lowering, this.#loweringNow] : [this.#raising, this.#raisingNow];
+    sums[entry]! += mass;
+    sumsNow[entry]! += now;
+    this.#counted[entry]!++;
+  }
+
+  /** The state's subjects with these sums, scaled to `at`. Good until the state changes. */
+  subjects(): EvidenceSubjects {
+    const { subjects } = this.#state;
+    const { entries } = subjects;
+    const isWhole = (entry: number) => this.#counted[entry] === entries.count(entry);
+    const rest = (held: number, counted: number) => Math.max(0, held * this.#worthNow - counted);
+    return {
+      rows: subjects.rows,
+      size: subjects.size,
+      has: (row) => subjects.has(row),
+      firstEntry: (row) => subjects.firstEntry(row),
+      peerCount: (row) => subjects.peerCount(row),
+      evidenceAt: (row) => subjects.evidenceAt(row),
+      updatedAt: (row) => subjects.updatedAt(row),
+      mixOf: (row) => subjects.mixOf(row),
+      entries: {
+        peer: (entry) => entries.peer(entry),
+        count: (entry) => entries.count(entry),
+        lowering: (entry) =>
+          this.#lowering[entry]! + (isWhole(entry) ? 0 : rest(entries.lowering(entry), this.#loweringNow[entry]!)),
+        raising: (entry) =>
+          this.#raising[entry]! + (isWhole(entry) ? 0 : rest(entries.raising(entry), this.#raisingNow[entry]!)),
+      },
+    };
+  }
+}
+
+/** One more than the greatest entry in use. */
+function entriesEnd({ subjects }: GroupState): number {
+  let end = 0;
+  for (let row = 0; row < subjects.rows; row++) {
+    if (subjects.has(row)) end = Math.max(end, subjects.firstEntry(row) + subjects.peerCount(row));
+  }
+  return end;
+}

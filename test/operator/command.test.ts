@@ -113,6 +113,7 @@ test('every command has a help with examples, and asking for it is no fault', as
     'audit',
     'audit tail',
     'audit verify',
+    'simulate',
     'verify',
   ];
   const runs = await Promise.all(

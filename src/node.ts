@@ -161,7 +161,7 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge }: N
     await applyConfiguration(config, group);
     loop.resume();
 
-    const socket = await startOperatorSocket({ dir, group, log });
+    const socket = await startOperatorSocket({ dir, group, version, log });
     closers.push(() => socket.close());
     const metricsServer =
       config.metricsPort === null ? null : await startMetricsServer(metrics, config.metricsHost, config.metricsPort);

@@ -2,11 +2,13 @@
 /** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
-import { withDotenv } from './config.js';
+import { type Environ, loadConfig, withDotenv } from './config.js';
 import { OperatorError } from './operator/client.js';
 import { runCommand } from './operator/command.js';
+import type { ConfigurationFacts } from './operator/findings.js';
 import type { Progress } from './operator/session.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
@@ -22,16 +24,34 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** `DATA_DIR` as the node reads it. */
-function defaultDir(): string {
-  const { name, fallback } = variables.dataDir;
-  let text: string | undefined;
+function environment(): Environ {
   try {
-    text = withDotenv(process.env, readText, '.env')[name]?.trim();
+    return withDotenv(process.env, readText, '.env');
   } catch {
     throw new OperatorError('wrong_usage', '.env is there but cannot be read; name the folder with --data-dir', 2);
   }
+}
+
+/** `DATA_DIR` as the node reads it. */
+function defaultDir(): string {
+  const { name, fallback } = variables.dataDir;
+  const text = environment()[name]?.trim();
   return text === undefined || text === '' ? fallback : text;
+}
+
+/** What a node would make of this environment; of a faulty one, the defaults beside the faults. */
+function configuration(): ConfigurationFacts {
+  const outcome = loadConfig(environment(), readText);
+  const found = outcome.ok ? outcome : loadConfig({}, readText);
+  if (!found.ok) throw new Error('the defaults are at fault');
+  const { config } = found;
+  return {
+    faults: outcome.ok ? [] : outcome.faults,
+    warnings: outcome.ok ? outcome.warnings : [],
+    production: config.production,
+    group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
+    diskFreeMinBytes: config.diskFreeMinMb * 1e6,
+  };
 }
 
 async function confirm(question: string): Promise<boolean> {
@@ -81,6 +101,13 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     confirm: process.stdin.isTTY ? confirm : null,
   },
   defaultDir,
-  version,
-  verifyFolder: (dir, progress) => verifyInChild(dir, 'full', progress?.to),
+  configuration,
+  runtime: {
+    node: process.version,
+    platform: process.platform,
+    version,
+    // Without a bound, 0 or more than there is.
+    memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+  },
+  verifyFolder: (dir, mode, progress) => verifyInChild(dir, mode, progress?.to),
 });

@@ -84,7 +84,8 @@ export function verifyValue(report: VerifyReport): VerifyValue {
   return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
 }
 
-export function answersOf(group: GroupApi): Answers {
+/** `version` is this release. */
+export function answersOf(group: GroupApi, version: string): Answers {
   function preTrustValue(peerIds: readonly string[]): PreTrustValue {
     const peers = peerIds.map((peerId) => group.peerById(peerId)).filter((peer) => peer !== undefined);
     return {
@@ -109,6 +110,7 @@ export function answersOf(group: GroupApi): Answers {
     status() {
       const { identity, weights, disk, ...status } = group.status();
       return granted({
+        version,
         group_id: identity.groupId,
         identity_mode: identity.identityMode,
         environment: identity.environment,

@@ -7,6 +7,7 @@ import { verifyValue } from './answers.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
+import { addDoctor } from './doctor.js';
 import { type AuditEntryValue, checkRequest, type ListedPeerValue, type Values } from './protocol.js';
 import {
   type CommandDeps,
@@ -30,7 +31,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')
-    .version(deps.version, '--version', 'print the version')
+    .version(deps.runtime.version, '--version', 'print the version')
     .option('--json', 'print one JSON document')
     .option('--data-dir <folder>', 'data folder of the node (default: DATA_DIR, also from .env, else ./snapshots)')
     .addHelpText('after', examples('status', 'peers list --json', 'verify --data-dir /var/lib/ptf'))
@@ -54,6 +55,8 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
       if (!checked.ok) throw new OperatorError('wrong_usage', checked.text ?? 'not valid', 2, checked.details);
       return callNode(dir(), command, request, progress);
     },
+    runtime: deps.runtime,
+    configuration: deps.configuration,
     verifyFolder: deps.verifyFolder,
     done,
   };
@@ -63,6 +66,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addErase(program, session);
   addAudit(program, session);
   addSimulate(program, session);
+  addDoctor(program, session);
   addVerify(program, session);
   return program;
 }
@@ -226,7 +230,7 @@ function addVerify(program: Command, session: Session): void {
     } catch (error) {
       const isThere = statSync(dir(), { throwIfNoEntry: false })?.isDirectory() === true;
       if (!(error instanceof NoNodeError) || !isThere) throw error;
-      const report = await verifyFolder(dir(), progress);
+      const report = await verifyFolder(dir(), 'full', progress);
       // A node's first record stands before anything else does: to call this one whole would hide a wrong folder.
       if (report.ok && report.lastSeq === 0) throw new OperatorError('no_store', `${dir()} holds no store`);
       return show.showVerification(verifyValue(report), 'folder');

@@ -72,6 +72,8 @@ export interface ListedPeerValue extends PeerValue {
 }
 
 export interface StatusValue {
+  /** The release that runs. */
+  readonly version: string;
   readonly group_id: string;
   readonly identity_mode: IdentityMode;
   readonly environment: Environment;

@@ -1,6 +1,8 @@
 /** What every command of `ptf` works with: the terminal, the node behind its socket, and the ways that commands have in common. */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../group/api.js';
+import type { VerifyMode } from '../group/verification.js';
+import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
 import type { CommandName, Requests, Values } from './protocol.js';
 import type { Shown } from './shown.js';
 
@@ -23,19 +25,20 @@ export interface Terminal {
 
 export interface CommandDeps {
   readonly terminal: Terminal;
-  readonly version: string;
+  readonly runtime: RuntimeFacts;
+  /** What the environment asks of a node. Throws `OperatorError` where it cannot be told. */
+  configuration(): ConfigurationFacts;
   /** The data folder where `--data-dir` does not name one. Throws `OperatorError` where it cannot be told. */
   defaultDir(): string;
-  /** Verifies the whole store of a folder without a node. */
-  verifyFolder(dir: string, progress?: Progress): Promise<VerifyReport>;
+  /** Verifies the store of a folder without a node. */
+  verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
 }
 
-export interface Session {
+export interface Session extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder'> {
   readonly terminal: Terminal;
   dir(): string;
   /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */
   ask<C extends CommandName>(command: C, request: Requests[C], progress?: Progress): Promise<Values[C]>;
-  verifyFolder(dir: string, progress?: Progress): Promise<VerifyReport>;
   /** Takes what the command ends with. */
   done(shown: Shown): void;
 }

@@ -25,6 +25,7 @@ export function showStatus(value: StatusValue): Shown {
   const { weights, counts, mailbox } = value;
   const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
   const rows: [string, string][] = [
+    ['version', value.version],
     ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
     ['ready', readiness(value)],
     ['last seq', String(value.last_seq)],

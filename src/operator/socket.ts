@@ -16,6 +16,8 @@ export interface OperatorSocketDeps {
   /** The data folder, already owned by this process. */
   readonly dir: string;
   readonly group: GroupApi;
+  /** This release. */
+  readonly version: string;
   readonly log: Logger;
 }
 
@@ -27,8 +29,8 @@ export interface OperatorSocket {
 }
 
 /** Listens for the operator command. Rejects where the socket cannot be made. */
-export async function startOperatorSocket({ dir, group, log }: OperatorSocketDeps): Promise<OperatorSocket> {
-  const answers = answersOf(group);
+export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
+  const answers = answersOf(group, version);
   const server = createServer(
     {
       maxHeaderSize: limits.parserHeadBytes,

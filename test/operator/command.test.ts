@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditHash, auditStart } from '../../src/core/audit.js';
-import { runCommand } from '../../src/operator/command.js';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf } from '../../src/store/lmdb-log.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { runHere } from './run-here.js';
 
 const entry = fileURLToPath(new URL('../../src/ptf.js', import.meta.url));
 const subject = 'ab'.repeat(32);
@@ -114,6 +114,7 @@ test('every command has a help with examples, and asking for it is no fault', as
     'audit tail',
     'audit verify',
     'simulate',
+    'doctor',
     'verify',
   ];
   const runs = await Promise.all(
@@ -227,6 +228,7 @@ test('status shows what the node serves and how it stands', async () => {
     'ready',
     'reason',
     'snapshots',
+    'version',
     'weights',
     'writable',
   ]);
@@ -298,21 +300,14 @@ test('on a terminal a revocation is asked for, unless --yes says so', async () =
   const peer = await addPeer('to ask about');
   const run = async (args: readonly string[], answer: boolean): Promise<{ code: number; asked: number }> => {
     let asked = 0;
-    const code = await runCommand(['peers', 'revoke', peer.id, ...args], {
+    const { code } = await runHere(['peers', 'revoke', peer.id, ...args], node.dir, {
       terminal: {
-        out: () => {},
-        err: () => {},
-        width: 80,
-        progress: () => ({ to: () => {}, end: () => {} }),
         async confirm(question) {
           assert.match(question, peer.id);
           asked += 1;
           return answer;
         },
       },
-      version: '0',
-      defaultDir: () => node.dir,
-      verifyFolder: () => Promise.reject(new Error('not asked for')),
     });
     return { code, asked };
   };

@@ -2,10 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callNode, OperatorError } from '../../src/operator/client.js';
-import { runCommand } from '../../src/operator/command.js';
 import type { SimulationValue } from '../../src/operator/protocol.js';
 import { showSimulation } from '../../src/operator/simulate.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { type Ran, runHere } from './run-here.js';
 
 let node: TestNode;
 test.before(async () => {
@@ -45,27 +45,7 @@ async function verdictOf(player: string): Promise<{ verdict: string; score: numb
   return (await answer.json()) as { verdict: string; score: number };
 }
 
-async function run(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const code = await runCommand([...args, '--data-dir', node.dir], {
-    terminal: {
-      out: (text) => {
-        out += text;
-      },
-      err: (text) => {
-        err += text;
-      },
-      width: 200,
-      progress: () => ({ to: () => {}, end: () => {} }),
-      confirm: null,
-    },
-    version: '0',
-    defaultDir: () => node.dir,
-    verifyFolder: () => Promise.reject(new Error('not asked for')),
-  });
-  return { code, out, err };
-}
+const run = (args: readonly string[]): Promise<Ran> => runHere(args, node.dir);
 
 /** Resolves once the published weights rest on record `seq`. */
 async function weightsOf(seq: number): Promise<void> {

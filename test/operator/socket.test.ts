@@ -38,7 +38,7 @@ test.after.each(async () => {
 });
 
 async function start(group: GroupApi, dir = folder): Promise<OperatorSocket> {
-  const socket = await startOperatorSocket({ dir, group, log });
+  const socket = await startOperatorSocket({ dir, group, version: '9.8.7', log });
   open.push(socket);
   return socket;
 }
@@ -232,7 +232,7 @@ test('a named path in a folder that others may enter is neither used nor cleared
 });
 
 test('nothing is left after closing, and then there is no node', async () => {
-  const socket = await startOperatorSocket({ dir: folder, group: recordedGroup(0).group, log });
+  const socket = await startOperatorSocket({ dir: folder, group: recordedGroup(0).group, version: '0', log });
   await socket.close();
   assert.equal(readdirSync(folder), []);
   const error = await rejection(callNode(folder, 'status', {}));
@@ -257,7 +257,12 @@ test('closing does not wait for a verification, and its asker learns that the ou
     asked();
     return new Promise(() => {});
   };
-  const socket = await startOperatorSocket({ dir: folder, group: recordedGroup(0, { verify }).group, log });
+  const socket = await startOperatorSocket({
+    dir: folder,
+    group: recordedGroup(0, { verify }).group,
+    version: '0',
+    log,
+  });
   const asking = rejection(callNode(folder, 'verify', {}));
   await waiting;
   await socket.close();

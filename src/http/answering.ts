@@ -1,6 +1,6 @@
 /** What every lane does around a route: reads the head of a request, sends its answer, and records it. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { limits } from '../limits.js';
 import { apiKeyOf } from './auth.js';
 import type { Route } from './contract/routes.js';
@@ -24,7 +24,7 @@ export function targetOf(
   return parseTarget(url) ?? { code: 'invalid_parameter' };
 }
 
-export function exchangeOf({ headers }: IncomingMessage): Exchange {
+export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   const given = headers['x-request-id'];
   const offered = Array.isArray(given) ? given[0] : given;
   return {

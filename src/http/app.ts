@@ -40,7 +40,7 @@ export function createApplication(endpoints: Endpoints, deps: FaceDeps, isDraini
   app.use(async (ctx, next) => {
     ctx.respond = false;
     const startedAt = performance.now();
-    const exchange = exchangeOf(ctx.req);
+    const exchange = exchangeOf(ctx.req.headers);
     const answering = await answerOf(ctx, exchange, next);
     send(ctx.req, ctx.res, wireReply(answering.route, answering.reply, exchange), isDraining());
     const { route, reply } = answering;

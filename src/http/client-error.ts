@@ -3,11 +3,10 @@
  * arrive in time. They are written on the raw socket, in the same form as every other error.
  */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../errors.js';
 import { limits } from '../limits.js';
-import { refusalReply, wireReply } from './reply.js';
+import { refusalReply, replyText, wireReply } from './reply.js';
 
 /** What Node's parser tells of a failure, as far as it is used here. */
 interface ParserFailure {
@@ -49,11 +48,9 @@ function isMostlyTarget(packet: unknown): boolean {
 /** Writes the error and ends the connection; what the client still sends is dropped, for a short while. */
 export function answerRaw(socket: Duplex, code: RawCode): void {
   const exchange = { requestId: randomUUID(), problem: false, keySent: false, ifNoneMatch: undefined };
-  const { status, headers, payload } = wireReply(undefined, refusalReply(refused(code)), exchange);
-  const lines = Object.entries({ ...headers, Date: new Date().toUTCString(), Connection: 'close' });
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const reply = wireReply(undefined, refusalReply(refused(code)), exchange);
   // Node leaves a socket it hands over without a listener: a caller that hangs up now would end the process.
   socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${payload}`);
+  socket.end(replyText(reply, new Date().toUTCString(), 'Connection: close\r\n'));
   setTimeout(() => socket.destroy(), limits.connectionsCheckingIntervalMs).unref();
 }

@@ -6,6 +6,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import type { GroupObserver } from '../group/ports.js';
 import type { RequestObserver } from './deps.js';
 import { type Gauges, gaugesOf } from './gauges.js';
+import { RequestTally } from './request-tally.js';
 
 export interface Metrics extends GroupObserver, RequestObserver, Pick<Gauges, 'watch'> {
   /** Prometheus text, taken now. */
@@ -18,39 +19,15 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/** What `make` gave for the same labels before: labels are few, and prom-client hashes them at each call. */
-function kept<L extends readonly (string | number)[], C>(make: (...labels: L) => C): (...labels: L) => C {
-  const children = new Map<string, C>();
-  return (...labels) => {
-    const key = labels.join(' ');
-    let child = children.get(key);
-    if (child === undefined) {
-      child = make(...labels);
-      children.set(key, child);
-    }
-    return child;
-  };
-}
-
 /** `version` is this release. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
-  const requests = new Counter({
-    name: 'ptf_http_requests_total',
-    help: 'Answers on the public port.',
-    labelNames: ['route', 'method', 'status', 'code'],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: 'ptf_http_request_duration_seconds',
-    help: 'From the arrival of the head to the answer.',
-    labelNames: ['route', 'method'],
-    buckets: secondsBuckets,
-    registers,
-  });
+  const requests = new RequestTally();
+  // Gathered between two readings: an event costs no look-up of labels.
+  const decidedSince = new Map<string, Map<string, number>>();
   const decided = new Counter({
     name: 'ptf_events_decided_total',
     help: 'Submitted events by what became of them.',
@@ -78,12 +55,6 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
-  const countedOf = kept((route: string, method: string, status: number, code: string) =>
-    requests.labels({ route, method, status, code }),
-  );
-  const timedOf = kept((route: string, method: string) => requestSeconds.labels({ route, method }));
-  const decidedOf = kept((event_type: string, outcome: string) => decided.labels({ event_type, outcome }));
-
   const gauges = gaugesOf(registry, version);
 
   return {
@@ -91,11 +62,13 @@ export function createMetrics(version: string): Metrics {
     watch: gauges.watch,
     async text() {
       gauges.refresh();
-      return registry.metrics();
+      for (const [event_type, outcomes] of decidedSince)
+        for (const [outcome, count] of outcomes) decided.inc({ event_type, outcome }, count);
+      decidedSince.clear();
+      return `${await registry.metrics()}\n${requests.text()}`;
     },
     requestAnswered(route, method, status, code, ms) {
-      countedOf(route, method, status, code).inc();
-      timedOf(route, method).observe(ms / 1000);
+      requests.note(route, method, status, code, ms);
     },
     turnCommitted(records, bytes, commitMs) {
       commitRecords.observe(records);
@@ -103,7 +76,9 @@ export function createMetrics(version: string): Metrics {
       commitSeconds.observe(commitMs / 1000);
     },
     eventDecided(eventType, outcome) {
-      decidedOf(eventType, outcome).inc();
+      const outcomes = decidedSince.get(eventType) ?? new Map<string, number>();
+      if (outcomes.size === 0) decidedSince.set(eventType, outcomes);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     },
     workDone(kind, ok, ms) {
       workSeconds.observe({ kind, ok: String(ok) }, ms / 1000);

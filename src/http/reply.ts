@@ -3,6 +3,7 @@
  * Pure: the same reply and exchange give the same bytes, whichever lane sends them.
  */
 import { hash } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { errors, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { ErrorBody, ProblemBody } from './contract/response-bodies.js';
@@ -90,6 +91,13 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
     reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
   headers['Content-Length'] = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
   return { status: reply.status, headers, payload };
+}
+
+/** A reply as text on a connection, whose payload must be text. `date`: an HTTP date. */
+export function replyText({ status, headers, payload }: WireReply, date: string, connection: string): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+  return `${text}Date: ${date}\r\n${connection}\r\n${payload}`;
 }
 
 /** Tags of bytes that are served again and again, so that a page's script is not hashed at every request. */

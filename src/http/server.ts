@@ -1,13 +1,16 @@
 /** The public port: node:http with the contract's bounds around the Koa application, its failures, and its end. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.js';
 import { createApplication } from './app.js';
 import { answerRaw, parserFailureCode } from './client-error.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
+import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
+import { createSocketLane } from './socket-lane.js';
 
 export interface HttpFace {
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects where the address cannot be had. */
@@ -33,8 +36,11 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const sockets = new Map<Duplex, UnderWay | undefined>();
   const failed = new WeakSet<Duplex>();
   const endpoints = createEndpoints(deps);
-  const lane = deps.settings.fastLane ? createLane(endpoints, deps, () => draining) : null;
-  const application = createApplication(endpoints, deps, () => draining);
+  const isDraining = (): boolean => draining;
+  const shapes = createHotShapes(endpoints);
+  const socketLane = deps.settings.fastLane ? createSocketLane(shapes, deps, isDraining) : null;
+  const lane = deps.settings.fastLane ? createLane(shapes, deps, isDraining) : null;
+  const application = createApplication(endpoints, deps, isDraining);
 
   const server: Server = createServer({
     maxHeaderSize: limits.parserHeadBytes,
@@ -77,10 +83,23 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     onRequest(request, response);
   });
   server.on('connect', (_request, socket) => answerRaw(socket, 'invalid_parameter'));
-  server.on('connection', (socket) => {
+  const track = (socket: Duplex): void => {
     sockets.set(socket, undefined);
     socket.once('close', () => sockets.delete(socket));
-  });
+  };
+  if (socketLane === null) server.on('connection', track);
+  else {
+    // What node:http itself does with a connection is put off until the lane lets it go.
+    const takeOver = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) =>
+      socketLane.open(socket, (rest) => {
+        for (const listener of takeOver) listener.call(server, socket);
+        track(socket);
+        if (rest.length > 0) socket.emit('data', rest);
+      }),
+    );
+  }
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
     if (failed.has(socket)) return;
     failed.add(socket);
@@ -139,6 +158,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     const sweeping = setInterval(() => {
       const late = performance.now() - startedAt >= drainGraceMs;
       for (const socket of sockets.keys()) sweep(socket, late);
+      socketLane?.closeIdle();
     }, limits.connectionsCheckingIntervalMs);
     await closed;
     clearInterval(sweeping);

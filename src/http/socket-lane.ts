@@ -1,0 +1,251 @@
+/**
+ * The first lane: it stands on the connection itself, in front of node:http, and answers hot shapes in their plainest form, by
+ * the same endpoints as every other way. At the first byte of anything else it hands the connection to node:http for good.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { limits } from '../limits.js';
+import { exchangeOf, recordAnswer } from './answering.js';
+import { answerRaw } from './client-error.js';
+import type { FaceDeps } from './deps.js';
+import { parseTarget } from './head.js';
+import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
+import { type PlainFields, type PlainHead, PlainHeadReader } from './plain-head.js';
+import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
+import type { ApiReply } from './request.js';
+
+export interface SocketLane {
+  /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
+  open(socket: Socket, handOver: (rest: Buffer) => void): void;
+  /** Closes the connections that have nothing under way; the others close with their answer. */
+  closeIdle(): void;
+}
+
+const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
+const CLOSE = 'Connection: close\r\n';
+
+export function createSocketLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): SocketLane {
+  const open = new Set<LaneConnection>();
+  const lane = { shapeOf, deps, isDraining, open };
+  return {
+    open(socket, handOver) {
+      open.add(new LaneConnection(socket, handOver, lane));
+    },
+    closeIdle() {
+      for (const connection of open) connection.closeIfIdle();
+    },
+  };
+}
+
+interface LaneParts {
+  readonly shapeOf: HotShapes;
+  readonly deps: FaceDeps;
+  readonly isDraining: () => boolean;
+  readonly open: Set<LaneConnection>;
+}
+
+/** One request on its way. */
+interface Asked {
+  readonly head: PlainHead;
+  readonly shape: HotShape;
+  readonly query: string;
+  readonly exchange: Exchange;
+  readonly body: Buffer;
+  readonly startedAt: number;
+}
+
+/** One connection: its requests are answered one by one, in their order. */
+class LaneConnection {
+  readonly #socket: Socket;
+  readonly #handOver: (rest: Buffer) => void;
+  readonly #lane: LaneParts;
+  readonly #heads = new PlainHeadReader();
+  /** What arrived while an answer was awaited. */
+  readonly #waiting: Buffer[] = [];
+  #awaiting = false;
+  #answered = false;
+  #ended = false;
+  /** The answer being sent is the last one. */
+  #closing = false;
+  /** Of the newest fields: most connections send the same ones with every request. */
+  #exchangeFields: PlainFields | undefined;
+  #exchange: Exchange | undefined;
+
+  constructor(socket: Socket, handOver: (rest: Buffer) => void, lane: LaneParts) {
+    this.#socket = socket;
+    this.#handOver = handOver;
+    this.#lane = lane;
+    socket.setTimeout(limits.keepAliveTimeoutMs);
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('timeout', this.#onTimeout);
+    socket.on('drain', this.#onDrain).on('error', this.#onError).on('close', this.#onClose);
+  }
+
+  closeIfIdle(): void {
+    if (!this.#awaiting && this.#socket.writableLength === 0) this.#socket.destroy();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (!this.#awaiting && !this.#socket.writableNeedDrain) {
+      this.#take(chunk);
+      return;
+    }
+    this.#waiting.push(chunk);
+    this.#socket.pause();
+  };
+
+  readonly #onDrain = (): void => {
+    if (!this.#awaiting) this.#goOn();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    if (!this.#awaiting && this.#waiting.length === 0) this.#socket.end();
+  };
+
+  readonly #onTimeout = (): void => {
+    if (this.#awaiting) return;
+    // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
+    if (this.#answered || this.#ended) this.#socket.destroy();
+    else answerRaw(this.#socket, 'request_timeout');
+  };
+
+  readonly #onError = (): void => {
+    this.#socket.destroy();
+  };
+
+  readonly #onClose = (): void => {
+    this.#lane.open.delete(this);
+    this.#waiting.length = 0;
+  };
+
+  /** Takes up what arrived meanwhile, as long as nothing has to be waited for. */
+  #goOn(): void {
+    while (!this.#awaiting && !this.#socket.writableNeedDrain) {
+      const next = this.#waiting.shift();
+      if (next === undefined) {
+        if (this.#ended) this.#socket.end();
+        else this.#socket.resume();
+        return;
+      }
+      this.#take(next);
+    }
+  }
+
+  /** Answers the requests of a chunk, up to one whose answer has to be waited for. */
+  #take(chunk: Buffer): void {
+    const startedAt = performance.now();
+    const text = chunk.toString('latin1');
+    let at = 0;
+    let out = '';
+    while (at < chunk.length) {
+      const asked = this.#read(chunk, text, at, startedAt);
+      if (asked === undefined) {
+        this.#send(out);
+        this.#leave(chunk.subarray(at));
+        return;
+      }
+      at = asked.head.end + asked.body.length;
+      const reply = this.#replyTo(asked);
+      if (reply instanceof Promise) {
+        this.#send(out);
+        this.#await(asked, reply, chunk.subarray(at));
+        return;
+      }
+      out += this.#answer(asked, reply);
+      if (this.#closing) break;
+    }
+    this.#send(out);
+  }
+
+  #read(chunk: Buffer, text: string, at: number, startedAt: number): Asked | undefined {
+    const head = this.#heads.read(text, at);
+    if (head === undefined || head.end + head.fields.contentLength > chunk.length) return undefined;
+    const target = parseTarget(head.url);
+    if (target === undefined) return undefined;
+    const shape = this.#lane.shapeOf(head.method, target.path, head.fields.headers);
+    if (shape === undefined) return undefined;
+    const body = chunk.subarray(head.end, head.end + head.fields.contentLength);
+    return { head, shape, query: target.query, exchange: this.#exchangeOf(head.fields), body, startedAt };
+  }
+
+  /** A new request id for each request, where the caller gave none. */
+  #exchangeOf(fields: PlainFields): Exchange {
+    if (this.#exchange === undefined || this.#exchangeFields !== fields) {
+      this.#exchangeFields = fields;
+      this.#exchange = exchangeOf(fields.headers);
+      return this.#exchange;
+    }
+    const { requestId, problem, keySent, ifNoneMatch } = this.#exchange;
+    const isGiven = requestId === fields.headers['x-request-id'];
+    return { requestId: isGiven ? requestId : randomUUID(), problem, keySent, ifNoneMatch };
+  }
+
+  #replyTo({ head, shape, query, exchange, body }: Asked): ApiReply | Promise<ApiReply> {
+    const { headers } = head.fields;
+    try {
+      const incoming = { headers, captures: shape.captures, query, readBody: () => parseJson(body) };
+      return shape.endpoint.answer(incoming);
+    } catch (error) {
+      return this.#failure(exchange, error);
+    }
+  }
+
+  #failure({ requestId }: Exchange, error: unknown): ApiReply {
+    this.#lane.deps.log.error({ err: error, request_id: requestId }, 'a request failed');
+    return internalErrorReply(requestId);
+  }
+
+  #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
+    this.#awaiting = true;
+    if (rest.length > 0) this.#waiting.unshift(rest);
+    reply
+      .catch((error: unknown) => this.#failure(asked.exchange, error))
+      .then((late) => {
+        this.#awaiting = false;
+        this.#send(this.#answer(asked, late));
+        if (this.#waiting.length > 0 || this.#ended || this.#socket.isPaused()) this.#goOn();
+      });
+  }
+
+  #answer({ head, shape, exchange, startedAt }: Asked, reply: ApiReply): string {
+    const { deps, isDraining } = this.#lane;
+    const { route } = shape.endpoint;
+    const wire = wireReply(route, reply, exchange);
+    const ms = performance.now() - startedAt;
+    recordAnswer(deps, { route, reply, method: head.method, requestId: exchange.requestId, ms });
+    this.#closing = isDraining();
+    return replyText(wire, httpDate(), this.#closing ? CLOSE : KEEP);
+  }
+
+  #send(text: string): void {
+    if (text === '' || !this.#socket.writable) return;
+    this.#answered = true;
+    if (this.#closing) this.#socket.end(text);
+    else this.#socket.write(text);
+  }
+
+  /** Nothing of `rest` was looked at as far as node:http is concerned. */
+  #leave(rest: Buffer): void {
+    const socket = this.#socket;
+    socket.setTimeout(0);
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
+    socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
+    this.#lane.open.delete(this);
+    this.#handOver(Buffer.concat([rest, ...this.#waiting]));
+    if (this.#ended) socket.emit('end');
+    else socket.resume();
+  }
+}
+
+let dateSecond = 0;
+let dateText = '';
+
+/** RFC 9110, section 6.6.1: the wall clock, whatever the group's clock is. */
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}

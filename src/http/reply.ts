@@ -37,6 +37,10 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
+export function okJson(json: string): ApiReply {
+  return { status: 200, body: undefined, json };
+}
+
 /** The reply to a refusal, with the headers that its status asks for. */
 export function refusalReply(refusal: Refusal): ApiReply {
   const { status, text } = errors[refusal.code];
@@ -111,6 +115,7 @@ function tagOf(payload: string | Uint8Array): string {
 }
 
 function payloadOf(reply: ApiReply, exchange: Exchange): string | Uint8Array {
+  if (reply.json !== undefined) return reply.json;
   if (reply.body instanceof Uint8Array) return reply.body;
   const problem = exchange.problem && reply.error !== undefined;
   return JSON.stringify(problem ? problemOf(reply.status, reply.error) : reply.body);

@@ -21,6 +21,8 @@ export interface ApiReply {
   readonly status: number;
   /** A value to be sent as JSON; bytes where `contentType` is given. */
   readonly body: unknown;
+  /** The body as JSON, in place of `body`, where a template makes it faster than `JSON.stringify`. */
+  readonly json?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body again where this is a refusal: it has a second form, and its code is counted. */

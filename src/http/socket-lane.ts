@@ -65,6 +65,8 @@ class LaneConnection {
   #awaiting = false;
   #answered = false;
   #ended = false;
+  /** Whether what is to be sent has one byte per character, which is written in half the time. */
+  #isAscii = true;
   /** The answer being sent is the last one. */
   #closing = false;
   /** Of the newest fields: most connections send the same ones with every request. */
@@ -214,14 +216,17 @@ class LaneConnection {
     const ms = performance.now() - startedAt;
     recordAnswer(deps, { route, reply, method: head.method, requestId: exchange.requestId, ms });
     this.#closing = isDraining();
+    if (wire.headers['Content-Length'] !== wire.payload.length) this.#isAscii = false;
     return replyText(wire, httpDate(), this.#closing ? CLOSE : KEEP);
   }
 
   #send(text: string): void {
     if (text === '' || !this.#socket.writable) return;
     this.#answered = true;
-    if (this.#closing) this.#socket.end(text);
-    else this.#socket.write(text);
+    const encoding = this.#isAscii ? 'latin1' : 'utf8';
+    this.#isAscii = true;
+    if (this.#closing) this.#socket.end(text, encoding);
+    else this.#socket.write(text, encoding);
   }
 
   /** Nothing of `rest` was looked at as far as node:http is concerned. */

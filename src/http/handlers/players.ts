@@ -1,12 +1,19 @@
 /** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
-import { explanationBody, storedEventBody, summaryRowBody, trustScoreBody, verdictBody } from '../bodies.js';
+import {
+  explanationBody,
+  storedEventBody,
+  summaryRowBody,
+  trustScoreBody,
+  trustScoreText,
+  verdictBody,
+} from '../bodies.js';
 import type { MatchScoresBody, PlayerEventsBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
 import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';
-import { ok, refusalReply } from '../reply.js';
+import { ok, okJson, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
@@ -32,8 +39,8 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
     if (!explain.ok) return refusalReply(explain);
     const trust = trustOf(playerId);
     if (!trust.ok) return refusalReply(trust);
+    if (!explain.value) return okJson(trustScoreText(playerId, trust.value.view));
     const body = trustScoreBody(playerId, trust.value.view);
-    if (!explain.value) return ok(body);
     const explanation = group.explain(trust.value.subject);
     return ok(explanation === undefined ? body : { ...body, explain: explanationBody(explanation) });
   }
@@ -47,16 +54,15 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
   function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
-    const data: MatchScoresBody['data'][number][] = [];
+    let rows = '';
     for (const playerId of ids.value) {
       const subject = pseudonymise(playerId);
       if (subject === null) return refusalReply(refused('subject_hash_required'));
       const view = group.trust(subject);
-      data.push(
-        view === undefined ? { player_id: playerId, code: 'player_not_found' } : trustScoreBody(playerId, view),
-      );
+      const row = view === undefined ? JSON.stringify(notFound(playerId)) : trustScoreText(playerId, view);
+      rows += rows === '' ? row : `,${row}`;
     }
-    return ok({ data } satisfies MatchScoresBody);
+    return okJson(`{"data":[${rows}]}`);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -81,4 +87,8 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
   }
 
   return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents };
+}
+
+function notFound(playerId: string): MatchScoresBody['data'][number] {
+  return { player_id: playerId, code: 'player_not_found' };
 }

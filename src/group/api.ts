@@ -211,6 +211,8 @@ export interface GroupViews {
   peers(from: number, limit: number): PeerView[];
   /** Undefined: no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
+  /** The same of many, all at one moment, in the order asked. */
+  trusts(subjects: readonly Uint8Array[]): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
 }
 

@@ -57,9 +57,16 @@ export abstract class GroupReads implements GroupViews {
   }
 
   trust(subject: Uint8Array): TrustView | undefined {
+    return this.trusts([subject])[0];
+  }
+
+  trusts(subjects: readonly Uint8Array[]): (TrustView | undefined)[] {
     const { state } = this.running;
-    const row = state.subjects.find(subject);
-    return row < 0 ? undefined : trustOf(state, row, this.#moment.of(state));
+    const moment = this.#moment.of(state);
+    return subjects.map((subject) => {
+      const row = state.subjects.find(subject);
+      return row < 0 ? undefined : trustOf(state, row, moment);
+    });
   }
 
   explain(subject: Uint8Array): TrustExplanation | undefined {

@@ -1,5 +1,5 @@
 /** What every lane does around a route: reads the head of a request, sends its answer, and records it. */
-import { randomUUID } from 'node:crypto';
+
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { limits } from '../limits.js';
 import { apiKeyOf } from './auth.js';
@@ -8,6 +8,7 @@ import type { FaceDeps } from './deps.js';
 import { headFault, hostCount, isRequestId, parseTarget, type Target } from './head.js';
 import { type Exchange, type WireReply, wantsProblem } from './reply.js';
 import type { ApiReply } from './request.js';
+import { newRequestId } from './request-id.js';
 
 /** The target of a request, or the code of its head's fault. */
 export function targetOf(
@@ -28,7 +29,7 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   const given = headers['x-request-id'];
   const offered = Array.isArray(given) ? given[0] : given;
   return {
-    requestId: isRequestId(offered) ? offered : randomUUID(),
+    requestId: isRequestId(offered) ? offered : newRequestId(),
     problem: wantsProblem(headers.accept),
     keySent: apiKeyOf(headers['x-peer-api-key']) !== undefined,
     ifNoneMatch: headers['if-none-match'],

@@ -2,11 +2,12 @@
  * Answers to what never became a request: bytes that do not parse, heads over the parser's bound, requests that did not
  * arrive in time. They are written on the raw socket, in the same form as every other error.
  */
-import { randomUUID } from 'node:crypto';
+
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import { refusalReply, replyText, wireReply } from './reply.js';
+import { newRequestId } from './request-id.js';
 
 /** What Node's parser tells of a failure, as far as it is used here. */
 interface ParserFailure {
@@ -47,7 +48,7 @@ function isMostlyTarget(packet: unknown): boolean {
 
 /** Writes the error and ends the connection; what the client still sends is dropped, for a short while. */
 export function answerRaw(socket: Duplex, code: RawCode): void {
-  const exchange = { requestId: randomUUID(), problem: false, keySent: false, ifNoneMatch: undefined };
+  const exchange = { requestId: newRequestId(), problem: false, keySent: false, ifNoneMatch: undefined };
   const reply = wireReply(undefined, refusalReply(refused(code)), exchange);
   // Node leaves a socket it hands over without a listener: a caller that hangs up now would end the process.
   socket.on('error', () => socket.destroy());

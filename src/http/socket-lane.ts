@@ -2,7 +2,7 @@
  * The first lane: it stands on the connection itself, in front of node:http, and answers hot shapes in their plainest form, by
  * the same endpoints as every other way. At the first byte of anything else it hands the connection to node:http for good.
  */
-import { randomUUID } from 'node:crypto';
+
 import type { Socket } from 'node:net';
 import { limits } from '../limits.js';
 import { exchangeOf, recordAnswer } from './answering.js';
@@ -13,6 +13,7 @@ import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
 import { type PlainFields, type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
+import { newRequestId } from './request-id.js';
 
 export interface SocketLane {
   /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
@@ -179,7 +180,7 @@ class LaneConnection {
     }
     const { requestId, problem, keySent, ifNoneMatch } = this.#exchange;
     const isGiven = requestId === fields.headers['x-request-id'];
-    return { requestId: isGiven ? requestId : randomUUID(), problem, keySent, ifNoneMatch };
+    return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
   #replyTo({ head, shape, query, exchange, body }: Asked): ApiReply | Promise<ApiReply> {

@@ -46,6 +46,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     peerById: (peerId) => peers.find((peer) => peer.peerId === peerId),
     peers: (from, limit) => peers.slice(from, from + limit),
     trust: () => undefined,
+    trusts: (subjects) => subjects.map(() => undefined),
     explain: () => undefined,
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: at } })),
     register: async ({ peerName, gameIds }) => ({

@@ -69,6 +69,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     peerById: (peerId) => views.find((view) => view.peerId === peerId),
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,
+    trusts: notAsked,
     explain: notAsked,
     submit: notAsked,
     register: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),

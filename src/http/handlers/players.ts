@@ -54,15 +54,14 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
   function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
-    let rows = '';
+    const subjects: Uint8Array[] = [];
     for (const playerId of ids.value) {
       const subject = pseudonymise(playerId);
       if (subject === null) return refusalReply(refused('subject_hash_required'));
-      const view = group.trust(subject);
-      const row = view === undefined ? JSON.stringify(notFound(playerId)) : trustScoreText(playerId, view);
-      rows += rows === '' ? row : `,${row}`;
+      subjects.push(subject);
     }
-    return okJson(`{"data":[${rows}]}`);
+    const rows = group.trusts(subjects).map((view, place) => matchRow(ids.value[place]!, view));
+    return okJson(`{"data":[${rows.join(',')}]}`);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -89,6 +88,7 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
   return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents };
 }
 
-function notFound(playerId: string): MatchScoresBody['data'][number] {
-  return { player_id: playerId, code: 'player_not_found' };
+function matchRow(playerId: string, view: TrustView | undefined): string {
+  if (view !== undefined) return trustScoreText(playerId, view);
+  return JSON.stringify({ player_id: playerId, code: 'player_not_found' } satisfies MatchScoresBody['data'][number]);
 }

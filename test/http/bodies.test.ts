@@ -1,6 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cutCount, explanationBody, rounded, trustScoreBody, verdictBody } from '../../src/http/bodies.js';
+import {
+  cutCount,
+  explanationBody,
+  rounded,
+  trustScoreBody,
+  trustScoreText,
+  verdictBody,
+} from '../../src/http/bodies.js';
 
 const view = {
   score: 49.994999,
@@ -57,6 +64,19 @@ test('the split of an explanation is left out under three peers', () => {
   const common = { pre_trusted: true, half_life_days: 30, weights_based_on_seq: 9 };
   assert.equal(explanationBody(explanation), { ...common, peers: 3, lowering: 1.2346, raising: 0.5 });
   assert.equal(explanationBody({ ...explanation, peers: 2 }), { ...common, peers: 2 });
+});
+
+test('a score written by template is the body as JSON, whatever the player id', () => {
+  const ids = ['p', 'a"b', 'a\\b', 'Žofie', 'a\u2028b', '\u0000', '\u007f', '🎮', '</script>', ' '];
+  const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
+  for (let i = 0; i <= 10_000; i++) {
+    const score = i / 100 + (i % 7) / 1_000;
+    const confidence = i / 10_000 - (i % 5) / 100_000;
+    const eventCount = i % 13 === 0 ? i * 1e6 : i;
+    const view = { score, confidence, eventCount, verdict: verdicts[i % 4]!, updatedAt: i * 3_600_000 };
+    const id = ids[i % ids.length]!;
+    assert.is(trustScoreText(id, view), JSON.stringify(trustScoreBody(id, view)));
+  }
 });
 
 test.run();

@@ -75,6 +75,7 @@ test('a fault of ours is 500 with the request id and nothing else, and is logged
     playerEvents: rejects,
     peers: fails,
     trust: fails,
+    trusts: fails,
   };
   await withFace(group, async (face) => {
     for (const { route, path, how } of requests()) {

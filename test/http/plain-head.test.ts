@@ -1,0 +1,81 @@
+/** What the lane on the socket reads by itself, and what it leaves to node:http. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PlainHeadReader } from '../../src/http/plain-head.js';
+import { limits } from '../../src/limits.js';
+
+const line = 'GET /a?b=c HTTP/1.1\r\n';
+
+test('a plain head is read: method, target, fields by lower-case name, and where the body begins', () => {
+  const text = `POST /x HTTP/1.1\r\nHost: h\r\nX-Y:  a b\t\r\nContent-Length: 3\r\nEmpty:\r\n\r\nabc`;
+  const head = new PlainHeadReader().read(text, 0);
+  assert.equal(head, {
+    method: 'POST',
+    url: '/x',
+    fields: { headers: { host: 'h', 'x-y': 'a b', 'content-length': '3', empty: '' }, contentLength: 3 },
+    end: text.length - 3,
+  });
+});
+
+test('the same fields again are not read again, and other ones are', () => {
+  const reader = new PlainHeadReader();
+  const first = reader.read(`${line}Host: h\r\nA: 1\r\n\r\n`, 0);
+  const same = reader.read(`GET /other HTTP/1.1\r\nHost: h\r\nA: 1\r\n\r\n`, 0);
+  const other = reader.read(`${line}Host: h\r\nA: 2\r\n\r\n`, 0);
+  const longer = reader.read(`${line}Host: h\r\nA: 2\r\nB: 3\r\n\r\n`, 0);
+  assert.is(first?.fields, same?.fields);
+  assert.is(same?.url, '/other');
+  assert.is(other?.fields.headers.a, '2');
+  assert.is(longer?.fields.headers.b, '3');
+});
+
+test('a second request is read where the first one ended', () => {
+  const one = `${line}Host: h\r\n\r\n`;
+  const reader = new PlainHeadReader();
+  assert.is(reader.read(one + one, reader.read(one + one, 0)!.end)?.end, 2 * one.length);
+});
+
+/** Each is for node:http to answer or to refuse. */
+const leftAlone: Readonly<Record<string, string>> = {
+  'an unfinished head': `${line}Host: h\r\n`,
+  'another method': 'PUT /a HTTP/1.1\r\nHost: h\r\n\r\n',
+  'an older protocol': 'GET /a HTTP/1.0\r\nHost: h\r\n\r\n',
+  'an absolute target': 'GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n',
+  'two spaces in the first line': 'GET /a  HTTP/1.1\r\nHost: h\r\n\r\n',
+  'a bare line feed': 'GET /a HTTP/1.1\nHost: h\r\n\r\n',
+  'a line feed between fields': `${line}Host: h\nA: 1\r\n\r\n`,
+  'no host': `${line}A: 1\r\n\r\n`,
+  'no field at all': `${line}\r\n`,
+  'a field twice': `${line}Host: h\r\nA: 1\r\na: 2\r\n\r\n`,
+  'two hosts': `${line}Host: h\r\nHost: i\r\n\r\n`,
+  'a folded line': `${line}Host: h\r\nA: 1\r\n 2\r\n\r\n`,
+  'a space before the colon': `${line}Host: h\r\nA : 1\r\n\r\n`,
+  'a name that is no token': `${line}Host: h\r\nA(b: 1\r\n\r\n`,
+  'a byte beyond ASCII': `${line}Host: h\r\nA: \xe9\r\n\r\n`,
+  'a control character': `${line}Host: h\r\nA: a\x00b\r\n\r\n`,
+  'a bare carriage return': `${line}Host: h\r\nA: a\rb\r\n\r\n`,
+  chunks: `${line}Host: h\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  'an expectation': `${line}Host: h\r\nExpect: 100-continue\r\n\r\n`,
+  'an encoded body': `${line}Host: h\r\nContent-Encoding: gzip\r\n\r\n`,
+  'an upgrade': `${line}Host: h\r\nUpgrade: websocket\r\n\r\n`,
+  'a connection that is to close': `${line}Host: h\r\nConnection: close\r\n\r\n`,
+  'a body on a read': `${line}Host: h\r\nContent-Length: 1\r\n\r\na`,
+  'a length that is no number': `POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: +3\r\n\r\nabc`,
+  'two lengths in one': `POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3, 3\r\n\r\nabc`,
+  'a name that objects inherit from': `${line}Host: h\r\n__proto__: 1\r\n\r\n`,
+  'too many fields': `${line}Host: h\r\n${Array.from({ length: limits.headerCount }, (_, i) => `A${i}: 1\r\n`).join('')}\r\n`,
+  'a head that is too long': `${line}Host: h\r\nA: ${'a'.repeat(limits.plainHeadBytes)}\r\n\r\n`,
+  'a target that is too long': `GET /${'a'.repeat(limits.plainHeadBytes)} HTTP/1.1\r\nHost: h\r\n\r\n`,
+};
+
+for (const [what, text] of Object.entries(leftAlone)) {
+  test(`${what} is left to node:http, also behind a plain head`, () => {
+    const plain = `${line}Host: h\r\n\r\n`;
+    const reader = new PlainHeadReader();
+    assert.is(reader.read(text, 0), undefined);
+    assert.is(reader.read(plain, 0)?.end, plain.length);
+    assert.is(reader.read(plain + text, plain.length), undefined);
+  });
+}
+
+test.run();

@@ -1,0 +1,208 @@
+/** The lane on the socket: whatever comes in whatever pieces, the answers are those of node:http and Koa. */
+import { connect } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { GroupApi } from '../../src/group/api.js';
+import { limits } from '../../src/limits.js';
+import { startFace, type TestFace } from './face.js';
+import { activeKey } from './group-double.js';
+import { eventBody } from './samples.js';
+
+const score = 'GET /api/v1/players/p%C3%A9/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
+const match = 'GET /api/v1/trust-scores?ids=a,%C3%A9,c HTTP/1.1\r\nHost: x\r\nAccept: application/problem+json\r\n\r\n';
+const peers = 'GET /api/v1/peers HTTP/1.1\r\nHost: x\r\n\r\n';
+const last = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+const write = writeOf(JSON.stringify(eventBody()));
+const unicode = writeOf(JSON.stringify({ ...eventBody(), player_id: 'Žofie 🎮' }));
+
+function writeOf(text: string, key = activeKey): string {
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
+  return `${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+/** Conversations, each ended by a request that closes. */
+const conversations: readonly (readonly string[])[] = [
+  [score, last],
+  [score, match, score, write, write, score, last],
+  [unicode, score, last],
+  [score, peers, score, write, last],
+  [writeOf('{"a":'), score, last],
+  [writeOf('{}'), writeOf('[]', 'wrong'), writeOf('7', ''), last],
+  [
+    score.replace('Host', 'X-Request-Id: mine\r\nHost'),
+    score.replace('\r\n\r\n', '\r\nIf-None-Match: *\r\n\r\n'),
+    last,
+  ],
+  [score.replace('p%C3%A9', 'a%ZZ'), match.replace('a,', ','), last],
+  [score.replace('HTTP/1.1', 'HTTP/1.0')],
+  [score, 'nonsense\r\n\r\n'],
+  [score, match.slice(0, -4), '\r\nConnection: close\r\n\r\n'],
+  [write.replace('POST', 'PUT'), last],
+];
+
+function group(): Partial<GroupApi> {
+  const view = { score: 12.345, confidence: 0.5, verdict: 'suspicious', eventCount: 3, updatedAt: 0 } as const;
+  return {
+    trust: () => view,
+    trusts: (subjects) => subjects.map((_, i) => (i % 2 === 0 ? view : undefined)),
+    submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: 0 } })),
+  };
+}
+
+/** All that comes back for these pieces, each sent once the one before was taken from the socket. */
+function talk(port: number, pieces: readonly Buffer[], ends: boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true }, () => send(0));
+    const send = (i: number): void => {
+      const piece = pieces[i];
+      if (piece === undefined) {
+        if (ends) socket.end();
+        return;
+      }
+      socket.write(piece, () => setImmediate(() => send(i + 1)));
+    };
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(text));
+  });
+}
+
+/** Without what differs from one request to the next. */
+function settled(text: string): string {
+  return text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1').replace(/"uptime_s":[\d.]+/g, '"uptime_s":0');
+}
+
+/** The fields of each answer in the order of their names: neither lane promises another. */
+function fieldsSorted(text: string): string {
+  return text.replace(
+    /(HTTP\/1\.1 \d+ [^\r]*\r\n)((?:[\w-]+:? ?[^\r]*\r\n)+)/g,
+    (_, status: string, fields: string) => {
+      return status + fields.split('\r\n').filter(Boolean).sort().join('\r\n');
+    },
+  );
+}
+
+async function onBothLanes(run: (face: TestFace) => Promise<string>): Promise<[string, string]> {
+  const texts: string[] = [];
+  for (const fastLane of [true, false]) {
+    const face = await startFace({ group: group(), settings: { fastLane } });
+    try {
+      texts.push(fieldsSorted(settled(await run(face))));
+    } finally {
+      await face.drain();
+    }
+  }
+  return [texts[0]!, texts[1]!];
+}
+
+for (const [number, conversation] of conversations.entries()) {
+  const whole = Buffer.from(conversation.join(''));
+  test(`conversation ${number} gets the same answers through the lane and without it, sent at once, one by one, half-closed`, async () => {
+    const pieces = { once: [whole], single: conversation.map((one) => Buffer.from(one)) };
+    for (const [how, sent] of Object.entries(pieces)) {
+      for (const ends of [false, true]) {
+        const [lane, koa] = await onBothLanes((face) => talk(face.port, sent, ends));
+        assert.ok(lane.startsWith('HTTP/1.1 '), how);
+        assert.is(lane, koa, `${how}, ${ends ? 'half-closed' : 'open'}`);
+      }
+    }
+  });
+}
+
+test('a conversation gets the same answers wherever it is cut in two', async () => {
+  const whole = Buffer.from([score, unicode, match, peers, write, last].join(''));
+  const [expected] = await onBothLanes((face) => talk(face.port, [whole], false));
+  const face = await startFace({ group: group(), settings: { fastLane: true } });
+  try {
+    for (let from = 1; from < whole.length; from += 64) {
+      const cuts = Array.from({ length: Math.min(64, whole.length - from) }, (_, i) => from + i);
+      const texts = await Promise.all(
+        cuts.map((cut) => talk(face.port, [whole.subarray(0, cut), whole.subarray(cut)], false)),
+      );
+      for (const [i, text] of texts.entries()) assert.is(fieldsSorted(settled(text)), expected, `cut at ${cuts[i]}`);
+    }
+  } finally {
+    await face.drain();
+  }
+});
+
+test('a caller that asks without reading is not read from any more, and loses nothing', async () => {
+  const face = await startFace({ group: group(), settings: { fastLane: true } });
+  const asked = 40_000;
+  try {
+    const socket = connect({ port: face.port, host: '127.0.0.1' });
+    socket.pause();
+    const long = score.replace('\r\n\r\n', `\r\nX-Padding: ${'a'.repeat(1_000)}\r\n\r\n`);
+    const all = Buffer.from(long.repeat(asked));
+    let isTaken = false;
+    socket.write(all, () => {
+      isTaken = true;
+    });
+    // 40 MB of requests and 20 MB of answers are more than all buffers between the two take.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.not(isTaken, 'the caller was read to the end');
+    let answers = 0;
+    socket.setEncoding('latin1');
+    await new Promise<void>((resolve) => {
+      let tail = '';
+      socket.on('data', (chunk: string) => {
+        const text = tail + chunk;
+        const parts = text.split('HTTP/1.1 200 OK');
+        answers += parts.length - 1;
+        tail = parts.at(-1)!.slice(-14);
+        if (answers === asked) resolve();
+      });
+      socket.resume();
+    });
+    socket.destroy();
+  } finally {
+    await face.drain();
+  }
+});
+
+test('a connection that never asks is told why it ends, and one that rests after an answer is closed', async () => {
+  const face = await startFace({ group: group(), settings: { fastLane: true } });
+  try {
+    const [silent, resting] = await Promise.all([
+      talk(face.port, [], false),
+      talk(face.port, [Buffer.from(score)], false),
+    ]);
+    assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+    assert.match(resting, /^HTTP\/1\.1 200 /);
+    assert.not.match(resting, /408/);
+  } finally {
+    await face.drain();
+  }
+  assert.ok(limits.keepAliveTimeoutMs <= 5_000);
+});
+
+test('at the end of the node an answer under way goes out and says that the connection closes', async () => {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const face = await startFace({
+    settings: { fastLane: true },
+    group: {
+      submit: async (_caller, events) => {
+        await released;
+        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+      },
+    },
+  });
+  const idle = talk(face.port, [], false);
+  const busy = talk(face.port, [Buffer.from(write)], false);
+  await new Promise((done) => setTimeout(done, 100));
+  const drained = face.drain();
+  assert.is(await idle, '');
+  release();
+  assert.match(await busy, /^HTTP\/1\.1 201 [\s\S]*Connection: close\r\n/);
+  await drained;
+});
+
+test.run();

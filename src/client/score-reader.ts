@@ -98,7 +98,7 @@ export class ScoreReader {
     if (row === undefined) {
       return this.#options.table.complete ? { ...unknownPlayer, source: 'cache', asOf: feed.asOf, cause: null } : null;
     }
-    return row.at === 'fed' ? { ...row.values, source: 'cache', asOf: feed.asOf, cause: null } : null;
+    return { ...row.values, source: 'cache', asOf: feed.asOf, cause: null };
   }
 
   async #readChunk(
@@ -113,7 +113,7 @@ export class ScoreReader {
       const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
       const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?ids=${ids}`, ...limits });
       const values = matchValues(body, chunk.length);
-      const at = this.#options.feed()?.isFresh === true ? 'fed' : runtime.elapsedMs();
+      const at = runtime.elapsedMs();
       const asOf = runtime.now();
       for (const [index, token] of tokens.entries()) {
         table.answered(token, values[index]!, at);
@@ -134,12 +134,12 @@ export class ScoreReader {
     return { ...row.values, source: 'last-known', asOf, cause };
   }
 
-  /** When a row was true, by this machine's clock; null where that is too long ago to be of use. */
+  /** When a row was last true, by this machine's clock: when it came, or later where the stream kept it current. Null: too long ago. */
   #asOfRow({ at }: Row): number | null {
-    const { runtime } = this.#options;
-    const asOf =
-      at === 'fed' ? (this.#options.feed()?.asOf ?? null) : runtime.now() - Math.round(runtime.elapsedMs() - at);
-    return asOf !== null && runtime.now() - asOf <= bounds.lastKnownMs ? asOf : null;
+    const { runtime, feed } = this.#options;
+    const cameAt = runtime.now() - Math.round(runtime.elapsedMs() - at);
+    const asOf = Math.max(cameAt, feed()?.asOf ?? cameAt);
+    return runtime.now() - asOf <= bounds.lastKnownMs ? asOf : null;
   }
 }
 

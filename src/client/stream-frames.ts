@@ -23,17 +23,17 @@ const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
   untrusted: true,
 };
 
-/** Whether the table is within a snapshot stands in the table itself: the first frame of one begins it. */
-export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable): FrameEffect {
+/** `at`: when the frame came, in `elapsedMs`. Whether a snapshot is under way stands in the table: its first frame begins it. */
+export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable, at: number): FrameEffect {
   switch (event) {
     case 'hello':
       return hello(parse(data));
     case 'reset':
       return none;
     case 'snapshot':
-      return snapshot(parse(data), table);
+      return snapshot(parse(data), table, at);
     case 'change':
-      return change(parse(data), table, id !== undefined);
+      return change(parse(data), table, at, id !== undefined);
     case 'heartbeat':
       return current(parse(data), true);
     case 'resume': {
@@ -69,20 +69,20 @@ function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameE
   return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
 }
 
-function snapshot(frame: Frame<'snapshot'>, table: TrustTable): FrameEffect {
+function snapshot(frame: Frame<'snapshot'>, table: TrustTable, at: number): FrameEffect {
   const { players, last } = frame;
   if (!Array.isArray(players) || typeof last !== 'boolean') return bad('snapshot');
   if (!table.inSnapshot) table.snapshotBegins();
-  for (const player of players) if (!tell(player, table)) return bad('snapshot');
+  for (const player of players) if (!tell(player, table, at)) return bad('snapshot');
   if (!last) return { kind: 'snapshot' };
   table.snapshotEnds();
   return current(frame, false);
 }
 
-function change(frame: Frame<'change'>, table: TrustTable, whole: boolean): FrameEffect {
+function change(frame: Frame<'change'>, table: TrustTable, at: number, whole: boolean): FrameEffect {
   const { changes } = frame;
   if (!Array.isArray(changes)) return bad('change');
-  for (const one of changes) if (!tell(one, table)) return bad('change');
+  for (const one of changes) if (!tell(one, table, at)) return bad('change');
   return whole ? current(frame, false) : none;
 }
 
@@ -92,7 +92,7 @@ function current({ as_of }: Frame<'heartbeat'>, beat: boolean): FrameEffect {
 }
 
 /** False where the row does not hold to its form. */
-function tell(row: unknown, table: TrustTable): boolean {
+function tell(row: unknown, table: TrustTable, at: number): boolean {
   if (!isRecord(row) || typeof row.subject_hash !== 'string' || !hash.test(row.subject_hash)) return false;
   if (row.gone === true) {
     table.gone(row.subject_hash);
@@ -100,7 +100,7 @@ function tell(row: unknown, table: TrustTable): boolean {
   }
   const values = valuesOf(row);
   if (values === null) return false;
-  table.tell(row.subject_hash, values);
+  table.tell(row.subject_hash, values, at);
   return true;
 }
 

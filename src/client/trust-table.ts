@@ -4,10 +4,13 @@
  */
 import type { TrustValues } from './player-trust.js';
 
-/** A row, and since when it is true: `elapsedMs` of the answer, or `fed` where the stream keeps it current. */
+/**
+ * A row, and when it came, in `elapsedMs`. While a stream is current every row is, whatever brought it: the stream has told each
+ * change since, and its snapshot dropped whom it did not name.
+ */
 export interface Row {
   readonly values: TrustValues;
-  readonly at: number | 'fed';
+  readonly at: number;
   /** The snapshot during or after which it came. */
   readonly generation: number;
 }
@@ -61,7 +64,7 @@ export class TrustTable {
   }
 
   /** The answer to a call. Ignored where the stream told something since `reading`. */
-  answered(token: ReadToken, values: TrustValues, at: number | 'fed'): void {
+  answered(token: ReadToken, values: TrustValues, at: number): void {
     if (this.#reading.get(token.key) !== token) return;
     this.#remove(token.key);
     this.#makeRoom();
@@ -74,9 +77,9 @@ export class TrustTable {
   }
 
   /** A value that the stream tells. */
-  tell(key: string, values: TrustValues): void {
+  tell(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
-    const row: Row = { values, at: 'fed', generation: this.#generation };
+    const row: Row = { values, at, generation: this.#generation };
     if (this.#read.has(key)) this.#read.set(key, row);
     else if (this.#told.has(key) || this.size < this.#rowsMax) this.#told.set(key, row);
     else this.#overflow(key, row);
@@ -112,11 +115,11 @@ export class TrustTable {
     this.#inSnapshot = false;
   }
 
-  /** The stream is over for good: rows that it kept current are as of `at`. */
+  /** The stream is over for good; it kept the rows current until `at`. */
   orphan(at: number): void {
     this.#complete = false;
     for (const rows of [this.#read, this.#told]) {
-      for (const [key, row] of rows) if (row.at === 'fed') rows.set(key, { ...row, at });
+      for (const [key, row] of rows) if (row.at < at) rows.set(key, { ...row, at });
     }
   }
 

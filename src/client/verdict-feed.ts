@@ -121,7 +121,9 @@ export class VerdictFeed {
     await this.#ended;
     this.#become('closed');
     this.#live.reject(new TrustError('closed', 'the feed is closed'));
-    this.#options.table.orphan(this.#options.runtime.elapsedMs());
+    const { runtime, table } = this.#options;
+    const { asOf } = this;
+    if (asOf !== null) table.orphan(runtime.elapsedMs() - (runtime.now() - asOf));
   }
 
   get #silentMs(): number {
@@ -158,7 +160,7 @@ export class VerdictFeed {
       const response = await transport.request({ method: 'GET', path, headers, signal: controller.signal });
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
-        return unexpected(response, 'the answer is no event stream');
+        return refusal('the answer is no event stream');
       }
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
@@ -201,8 +203,11 @@ export class VerdictFeed {
 
   /** Returns an error where the connection is of no more use. */
   #take(message: EventSourceMessage): TrustError | undefined {
-    const effect = applyFrame(message, this.#options.table);
-    if (message.id !== undefined && message.id.length <= bounds.streamIdLength) this.#lastEventId = message.id;
+    const { table, runtime } = this.#options;
+    const effect = applyFrame(message, table, runtime.elapsedMs());
+    // What could not be understood is to come again.
+    const { id } = message;
+    if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
     return this.#follow(effect);
   }
 

@@ -1,0 +1,358 @@
+/** The cache that the stream feeds, against a double of the node's side, in virtual time. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../src/client/bounds.js';
+import type { Feed } from '../../src/client/calls.js';
+import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { subjectHash } from '../../src/client/subject.js';
+import { TrustClient } from '../../src/client/trust-client.js';
+import { Random } from '../support/random.js';
+import { refusal, type Scripted } from './scripted-transport.js';
+import { type DoubleOptions, frame, rowOf, StreamDouble, type Told } from './stream-double.js';
+import { VirtualRuntime } from './virtual-runtime.js';
+
+const salt = 'the salt of the group';
+const hashOf = (player: string) => subjectHash(player, salt);
+const bad: Told = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+const good: Told = { score: 91, confidence: 0.5, verdict: 'trusted' };
+
+interface Scene {
+  readonly runtime: VirtualRuntime;
+  readonly node: StreamDouble;
+  readonly client: TrustClient;
+}
+
+function scene(double: Partial<DoubleOptions> = {}, options: Partial<TrustClientOptions> = {}): Scene {
+  const runtime = new VirtualRuntime();
+  const node = new StreamDouble({ runtime, ...double });
+  const client = new TrustClient({
+    url: 'http://node',
+    apiKey: 'key',
+    groupSalt: salt,
+    transport: node,
+    runtime,
+    ...options,
+  });
+  return { runtime, node, client };
+}
+
+async function following(
+  double: Partial<DoubleOptions> = {},
+  options: Partial<TrustClientOptions> = {},
+  players = ['bad', 'good'],
+) {
+  const made = scene(double, options);
+  for (const player of players) made.node.board.set(hashOf(player), player.startsWith('bad') ? bad : good);
+  const feed = made.client.follow();
+  await made.runtime.until(feed.live());
+  return { ...made, feed };
+}
+
+/** Reads these players, and says which call it took. */
+async function read({ client, runtime, node }: Scene, ...players: string[]) {
+  const before = node.calls;
+  const trusts = await runtime.until(client.scores(players));
+  return { trusts, calls: node.calls - before };
+}
+
+test('after the snapshot reads are local, of players with and without events', async () => {
+  const made = await following();
+  const { trusts, calls } = await read(made, 'bad', 'nobody', 'good');
+  assert.is(calls, 0);
+  assert.equal(
+    trusts.map(({ score, verdict, known, source }) => [score, verdict, known, source]),
+    [
+      [12.5, 'untrusted', true, 'cache'],
+      [50, 'neutral', false, 'cache'],
+      [91, 'trusted', true, 'cache'],
+    ],
+  );
+  assert.is(trusts[0]?.asOf, made.runtime.now());
+  assert.is(made.feed.state.phase, 'live');
+  assert.ok(made.feed.state.complete);
+});
+
+test('a group without players has a snapshot too', async () => {
+  const made = await following({}, {}, []);
+  assert.equal((await read(made, 'nobody')).calls, 0);
+});
+
+test('changes, newcomers and erasures reach the cache', async () => {
+  const made = await following();
+  made.node.change([hashOf('bad'), { ...bad, score: 35, verdict: 'suspicious' }], [hashOf('new'), good]);
+  made.node.change([hashOf('good'), null]);
+  await made.runtime.advance(1);
+  const { trusts, calls } = await read(made, 'bad', 'new', 'good');
+  assert.is(calls, 0);
+  assert.equal(
+    trusts.map(({ verdict, known }) => [verdict, known]),
+    [
+      ['suspicious', true],
+      ['trusted', true],
+      ['neutral', false],
+    ],
+  );
+  assert.is(made.feed.state.seq, 2);
+});
+
+test('a stream that is cut resumes after the last whole state, and tells what was missed', async () => {
+  const made = await following({ rowsPerFrame: 2 });
+  made.node.change([hashOf('bad'), good]);
+  await made.runtime.advance(1);
+  // Of the next record's three rows the first frame arrives, without an id.
+  const partial = frame('change', { changes: [rowOf(hashOf('good'), bad)], as_of: made.node.asOf() });
+  made.node.write(made.node.connection, partial);
+  made.node.connection.break(new Error('cut'));
+  made.node.change([hashOf('good'), bad], [hashOf('new'), good], [hashOf('newer'), good]);
+  await made.runtime.advance(2 * bounds.streamBackoffBaseMs);
+  assert.is(made.node.connections.length, 2);
+  assert.is(made.node.connection.lastEventId, '1-0');
+  made.node.heartbeat();
+  await made.runtime.advance(1);
+  const { trusts, calls } = await read(made, 'bad', 'good', 'newer');
+  assert.equal([calls, ...trusts.map(({ score }) => score)], [0, 91, 12.5, 91]);
+});
+
+test('while the stream is lost reads call, and once the node is gone too they say how old they are', async () => {
+  const made = await following();
+  made.node.refuse = () => new Error('no way');
+  made.node.connection.end();
+  await made.runtime.advance(1);
+  assert.is(made.feed.state.phase, 'connecting');
+  const called = await read(made, 'bad');
+  assert.equal([called.calls, called.trusts[0]?.source], [1, 'node']);
+  made.node.refuseCalls = () => new Error('gone');
+  await made.runtime.advance(30_000);
+  const { trusts } = await read(made, 'good');
+  assert.is(trusts[0]?.source, 'last-known');
+  assert.is(trusts[0]?.score, 91);
+  assert.ok(made.runtime.now() - trusts[0]!.asOf! >= 30_000);
+});
+
+test('an id that is too old is reset: a fresh snapshot drops whom it does not name', async () => {
+  const made = await following({ kept: 2 });
+  made.node.connection.end();
+  made.node.change([hashOf('good'), null]);
+  for (let index = 0; index < 5; index++) made.node.change([hashOf('bad'), { ...bad, score: index }]);
+  await made.runtime.advance(2 * bounds.streamBackoffBaseMs);
+  assert.is(made.node.connection.lastEventId, '0-0');
+  const { trusts, calls } = await read(made, 'good', 'bad');
+  assert.equal([calls, trusts[0]?.known, trusts[1]?.score], [0, false, 4]);
+});
+
+test('a cut within the snapshot after a reset begins one anew, and keeps nobody that only the first one named', async () => {
+  const made = await following({ kept: 1, rowsPerFrame: 1 }, {}, ['bad-1', 'bad-2', 'good-1']);
+  for (let index = 0; index < 3; index++) made.node.change([hashOf('bad-1'), { ...bad, score: index }]);
+  made.node.cutAfter = () => 900;
+  made.node.connection.end();
+  while (made.node.connections.length < 2) await made.runtime.advance(10);
+  made.node.cutAfter = null;
+  await made.runtime.advance(0);
+  assert.is(made.feed.state.lastEventId, '', 'the reset emptied the id');
+  made.node.change([hashOf('bad-1'), null]);
+  await made.runtime.advance(2 * bounds.streamBackoffBaseMs);
+  assert.is(made.node.connections.length, 3);
+  assert.is(made.node.connection.lastEventId, undefined);
+  const { trusts, calls } = await read(made, 'bad-1', 'bad-2');
+  assert.equal([calls, trusts[0]?.known, trusts[1]?.known], [0, false, true]);
+});
+
+test('cut at any byte, any number of times, also within snapshots: the cache ends equal to the node', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = new Random(seed);
+    const players = Array.from({ length: 40 }, (_, index) => `bad-${index}`);
+    const made = await following({ kept: 30, rowsPerFrame: 4 }, {}, players.slice(0, 20));
+    made.node.chop = random;
+    made.node.cutAfter = () => random.below(6_000);
+    made.node.connection.break(new Error('cut'));
+    for (let step = 0; step < 300; step++) {
+      const changes = Array.from({ length: 1 + random.below(6) }, () => {
+        const told = random.below(5) === 0 ? null : { ...bad, score: random.below(10_000) / 100 };
+        return [hashOf(random.pick(players)), told] as const;
+      });
+      made.node.change(...new Map(changes.map((change) => [change[0], change])).values());
+      if (random.below(4) === 0) await made.runtime.advance(random.below(2_000));
+    }
+    made.node.cutAfter = null;
+    made.node.connection.break(new Error('cut'));
+    await made.runtime.advance(2 * bounds.streamBackoffCapMs);
+    made.node.heartbeat();
+    await made.runtime.advance(1);
+    assert.ok(made.node.connections.length > 10, `seed ${seed}`);
+    assert.is(made.feed.state.seq, made.node.seq, `seed ${seed}`);
+    const { trusts, calls } = await read(made, ...players);
+    assert.is(calls, 0, `seed ${seed}`);
+    assert.equal(
+      trusts.map(({ known, score }) => (known ? score : null)),
+      players.map((player) => made.node.board.get(hashOf(player))?.score ?? null),
+      `seed ${seed}`,
+    );
+    await made.runtime.until(made.client.close());
+  }
+});
+
+test('a group larger than the cache: who was read stays current, who is not held is asked for', async () => {
+  const players = Array.from({ length: 50 }, (_, index) => `bad-${index}`);
+  const made = await following({}, { playersMax: 10 }, players);
+  assert.not.ok(made.feed.state.complete);
+  const first = await read(made, ...players.slice(0, 5), 'nobody');
+  assert.is(first.calls, 1);
+  assert.is((await read(made, ...players.slice(0, 5), 'nobody')).calls, 0, 'what was asked for is kept');
+  made.node.change([hashOf('bad-3'), good], [hashOf('nobody'), good]);
+  for (const player of players) made.node.change([hashOf(`new ${player}`), bad]);
+  await made.runtime.advance(1);
+  const { trusts, calls } = await read(made, 'bad-3', 'nobody');
+  assert.equal([calls, trusts[0]?.verdict, trusts[1]?.verdict], [0, 'trusted', 'trusted']);
+  assert.ok(made.feed.state.players <= 10);
+});
+
+test('an answer that was on its way while the stream told something newer does not undo it', async () => {
+  const made = await following({}, { playersMax: 1 }, ['bad', 'bad-2', 'bad-3']);
+  const missing = ['bad', 'bad-2', 'bad-3'].find((player) => hashOf(player) !== [...made.node.board.keys()].at(-1))!;
+  const before = made.client.scores([missing]);
+  made.node.change([hashOf(missing), good]);
+  assert.is((await made.runtime.until(before))[0]?.source, 'node');
+  await made.runtime.advance(1);
+  const { trusts } = await read(made, missing);
+  assert.is(trusts[0]?.verdict, 'trusted');
+});
+
+test('silence for two and a half heartbeats is a lost stream', async () => {
+  const made = await following();
+  await made.runtime.advance(12_400);
+  assert.is(made.node.connections.length, 1);
+  assert.is((await read(made, 'bad')).calls, 0);
+  await made.runtime.advance(200);
+  assert.is(made.feed.state.lastError?.code, 'timeout');
+  await made.runtime.advance(2_000);
+  assert.is(made.node.connections.length, 2);
+});
+
+test('comments are signs of life, unknown events and members are ignored', async () => {
+  const made = await following();
+  for (let index = 0; index < 10; index++) {
+    made.node.write(made.node.connection, ': still here\n\nevent: novelty\ndata: {"a":1}\n\n');
+    await made.runtime.advance(10_000);
+  }
+  assert.is(made.node.connections.length, 1);
+  // Alive, but nothing says since when nothing has changed.
+  assert.is((await read(made, 'bad')).calls, 1);
+  made.node.heartbeat();
+  await made.runtime.advance(1);
+  assert.is((await read(made, 'bad')).calls, 0);
+});
+
+test("how old the cache is follows the node's clock, whatever this machine's shows", async () => {
+  for (const aheadMs of [-3_600_000, 3_600_000]) {
+    const made = await following({ aheadMs });
+    assert.is(made.feed.state.asOf, made.runtime.now());
+    const old = new Date(made.runtime.now() + aheadMs - 60_000).toISOString();
+    made.node.write(made.node.connection, frame('change', { changes: [], as_of: old }, '1-0'));
+    await made.runtime.advance(1);
+    assert.is(made.runtime.now() - made.feed.state.asOf!, 60_001);
+    assert.is((await read(made, 'bad')).calls, 1, 'a replay of old changes is not current yet');
+  }
+});
+
+test('a resume frame ends the connection, and the next one waits as long as it says', async () => {
+  const made = await following();
+  made.runtime.dice = 0;
+  made.node.write(made.node.connection, frame('resume', { reason: 'draining', after_ms: 5_000 }));
+  await made.runtime.advance(4_999);
+  assert.is(made.node.connections.length, 1);
+  await made.runtime.advance(2);
+  assert.is(made.node.connections.length, 2);
+});
+
+for (const [what, refuse, waitMs] of [
+  ['a missing key', () => refusal(401, 'missing_api_key'), bounds.streamRefusedMs],
+  ['a node without the stream', () => refusal(404, 'route_not_found'), bounds.streamRefusedMs],
+  ['a node at its limit', () => refusal(503, 'overloaded', { 'retry-after': '7' }), 7_000],
+  [
+    'a page of a proxy',
+    (): Scripted => ({ status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }),
+    bounds.streamRefusedMs,
+  ],
+] as const) {
+  test(`${what} leaves the feed trying, and reads go to the node`, async () => {
+    const made = scene();
+    made.runtime.dice = 0;
+    let asked = 0;
+    made.node.refuse = () => {
+      asked++;
+      return refuse();
+    };
+    const feed = made.client.follow();
+    await made.runtime.advance(waitMs - 1);
+    assert.is(asked, 1);
+    assert.is(feed.state.phase, 'connecting');
+    assert.ok(feed.state.lastError !== null);
+    assert.is((await read(made, 'bad')).calls, 1);
+    made.node.refuse = null;
+    await made.runtime.until(feed.live());
+    assert.is((await read(made, 'bad')).calls, 0);
+  });
+}
+
+for (const [what, text] of [
+  ['a version of the form that it does not know', 'event: hello\ndata: {"version":2}\n\n'],
+  ['no JSON', 'event: change\nid: 9-0\ndata: {"changes":[\n\n'],
+  [
+    'a hash that is none',
+    'event: change\nid: 9-0\ndata: {"changes":[{"subject_hash":"x","gone":true}],"as_of":"2026-01-01T00:00:00.000Z"}\n\n',
+  ],
+  [
+    'a verdict that is none',
+    `event: change\nid: 9-0\ndata: {"changes":[{"subject_hash":"${'a'.repeat(64)}","score":1,"confidence":1,"verdict":"toString"}],"as_of":"2026-01-01T00:00:00.000Z"}\n\n`,
+  ],
+  ['a frame without end', `data: ${'x'.repeat(bounds.streamFrameBytes + 1)}`],
+] as const) {
+  test(`${what}: the feed gives the connection up and does not move on`, async () => {
+    const made = await following();
+    made.node.change([hashOf('bad'), bad]);
+    await made.runtime.advance(1);
+    made.node.write(made.node.connection, text);
+    await made.runtime.advance(1);
+    assert.is(made.feed.state.phase, 'connecting');
+    assert.is(made.feed.state.lastError?.code, 'unexpected_answer');
+    assert.is(made.feed.state.lastEventId, '1-0');
+  });
+}
+
+test("another group's stream is refused where the group is known", async () => {
+  const made = scene({ groupId: 'other' }, { groupId: 'mine' });
+  const feed = made.client.follow();
+  await made.runtime.advance(1_000);
+  assert.is(feed.state.phase, 'connecting');
+  assert.is(made.node.connections.length, 1);
+});
+
+test('reconnections wait a random time in a window that doubles', async () => {
+  const made = scene();
+  made.runtime.dice = 1;
+  made.node.refuse = () => new Error('no way');
+  made.client.follow();
+  await made.runtime.advance(250 + 500 + 1_000 + 2_000);
+  assert.equal(made.runtime.waited.filter((ms) => ms !== bounds.streamOpenMs).slice(0, 4), [250, 500, 1_000, 2_000]);
+});
+
+test('closing the feed ends the stream and leaves its values as last known ones', async () => {
+  const phases: string[] = [];
+  const made = scene();
+  made.node.board.set(hashOf('bad'), bad);
+  const feed: Feed = made.client.follow({ onState: ({ phase }) => phases.push(phase) });
+  assert.is(made.client.follow(), feed);
+  await made.runtime.until(feed.live());
+  await made.runtime.until(feed.close());
+  assert.equal(phases.slice(-2), ['live', 'closed']);
+  assert.is((await read(made, 'bad')).calls, 1);
+  made.node.refuseCalls = () => new Error('gone');
+  assert.is((await read(made, 'bad')).trusts[0]?.source, 'last-known');
+  const again = made.client.follow();
+  await made.runtime.until(again.live());
+  assert.is((await read(made, 'bad')).calls, 0);
+  await made.runtime.until(made.client.close());
+  assert.is(made.runtime.timers, 0);
+});
+
+test.run();

@@ -1,0 +1,259 @@
+/**
+ * The node's side of the verdict stream in small, for the client's tests: it holds to docs/decisions/0160-verdict-stream-wire.md, cuts
+ * connections where it is told to, and counts the calls that a cache should save. Every frame is held against the contract's schema.
+ */
+import * as assert from 'uvu/assert';
+import type { TrustValues } from '../../src/client/player-trust.js';
+import type { Runtime } from '../../src/client/runtime.js';
+import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport.js';
+import type { Schema } from '../../src/http/contract/schema.js';
+import { validatorOf } from '../../src/http/contract/validators.js';
+import * as frames from '../../src/http/contract/verdict-stream.js';
+import type { Random } from '../support/random.js';
+import { responseOf, type Scripted } from './scripted-transport.js';
+
+export type Told = Omit<TrustValues, 'known'>;
+
+interface Change {
+  readonly seq: number;
+  readonly hash: string;
+  readonly told: Told | null;
+}
+
+const schemas: Readonly<Record<keyof frames.StreamEvents, Schema>> = {
+  hello: frames.helloDataSchema,
+  reset: frames.resetDataSchema,
+  snapshot: frames.snapshotDataSchema,
+  change: frames.changeDataSchema,
+  heartbeat: frames.heartbeatDataSchema,
+  resume: frames.resumeDataSchema,
+};
+const validators = new Map(Object.entries(schemas).map(([name, schema]) => [name, validatorOf(schema)]));
+
+/** One frame as it travels. `id` undefined: none; empty: the reader's id is to be emptied. */
+export function frame<Name extends keyof frames.StreamEvents>(
+  event: Name,
+  data: frames.StreamEvents[Name],
+  id?: string,
+): string {
+  const outcome = validators.get(event)!(data);
+  assert.ok(outcome.ok, `a ${event} frame against its schema`);
+  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
+export function rowOf(hash: string, { score, confidence, verdict }: Told): frames.ToldPlayer {
+  return { subject_hash: hash, score, confidence, verdict };
+}
+
+/** A body that is written from outside. */
+export class Connection {
+  readonly lastEventId: string | undefined;
+  readonly #queue: Uint8Array[] = [];
+  #wake: () => void = () => undefined;
+  #end: Error | 'end' | null = null;
+
+  constructor(lastEventId: string | undefined, signal: AbortSignal) {
+    this.lastEventId = lastEventId;
+    signal.addEventListener('abort', () => this.break(signal.reason), { once: true });
+  }
+
+  get isOpen(): boolean {
+    return this.#end === null;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.#end === null) this.#queue.push(bytes);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#end ??= 'end';
+    this.#wake();
+  }
+
+  break(error: unknown): void {
+    this.#end ??= error instanceof Error ? error : new Error(String(error));
+    this.#wake();
+  }
+
+  async *body(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const next = this.#queue.shift();
+      if (next !== undefined) yield next;
+      else if (this.#end === 'end') return;
+      else if (this.#end !== null) throw this.#end;
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
+}
+
+export interface DoubleOptions {
+  readonly runtime: Runtime;
+  /** Changes that can be told again; older ids are reset. */
+  readonly kept?: number;
+  readonly rowsPerFrame?: number;
+  readonly groupId?: string;
+  /** The node's clock against the reader's, in ms. */
+  readonly aheadMs?: number;
+}
+
+export class StreamDouble implements Transport {
+  readonly board = new Map<string, Told>();
+  readonly connections: Connection[] = [];
+  /** Calls that were not the stream. */
+  calls = 0;
+  /** Takes the place of the stream's answer where it is set. */
+  refuse: (() => Scripted | Error) | null = null;
+  /** Takes the place of the answers to calls where it is set. */
+  refuseCalls: (() => Error) | null = null;
+  /** After how many bytes the next connections break; null: they do not. */
+  cutAfter: (() => number | null) | null = null;
+  /** Cuts what is written into pieces of its own choosing. */
+  chop: Random | null = null;
+  readonly #options: Required<DoubleOptions>;
+  readonly #bytesLeft = new Map<Connection, number>();
+  #changes: Change[] = [];
+  #seq = 0;
+
+  constructor(options: DoubleOptions) {
+    this.#options = { kept: 1_000, rowsPerFrame: 3, groupId: 'local', aheadMs: 0, ...options };
+  }
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get connection(): Connection {
+    const last = this.connections.at(-1);
+    if (last === undefined) throw new Error('nobody has connected');
+    return last;
+  }
+
+  asOf(): string {
+    return new Date(this.#options.runtime.now() + this.#options.aheadMs).toISOString();
+  }
+
+  /** One record that changed these players; told in frames of which only the last has an id. */
+  change(...told: readonly (readonly [hash: string, told: Told | null])[]): void {
+    this.#seq++;
+    for (const [hash, values] of told) {
+      if (values === null) this.board.delete(hash);
+      else this.board.set(hash, values);
+      this.#changes.push({ seq: this.#seq, hash, told: values });
+    }
+    this.#changes = this.#changes.slice(-this.#options.kept);
+    const mine = this.#changes.filter(({ seq }) => seq === this.#seq);
+    for (const connection of this.connections) if (connection.isOpen) this.#tell(connection, mine, this.#seq);
+  }
+
+  heartbeat(): void {
+    const text = frame('heartbeat', { as_of: this.asOf() }, this.#id());
+    for (const connection of this.connections) if (connection.isOpen) this.write(connection, text);
+  }
+
+  write(connection: Connection, text: string): void {
+    const bytes = new TextEncoder().encode(text);
+    const left = this.#bytesLeft.get(connection) ?? Number.POSITIVE_INFINITY;
+    this.#bytesLeft.set(connection, left - bytes.byteLength);
+    let rest = bytes.subarray(0, left);
+    while (rest.byteLength > 0) {
+      const size = this.chop === null ? rest.byteLength : 1 + this.chop.below(rest.byteLength);
+      connection.push(rest.slice(0, size));
+      rest = rest.subarray(size);
+    }
+    if (bytes.byteLength >= left) connection.break(new Error('cut'));
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    if (!request.path.endsWith('/verdicts/stream')) return this.#call(request);
+    const refused = this.refuse?.();
+    if (refused instanceof Error) throw refused;
+    if (refused !== undefined) return responseOf(refused);
+    const connection = new Connection(request.headers['last-event-id'], request.signal);
+    this.connections.push(connection);
+    const cut = this.cutAfter?.() ?? null;
+    if (cut !== null) this.#bytesLeft.set(connection, cut);
+    this.#begin(connection);
+    const headers = { 'content-type': 'text/event-stream; charset=utf-8' } as Readonly<Record<string, string>>;
+    return { status: 200, header: (name) => headers[name], body: connection.body() };
+  }
+
+  async close(): Promise<void> {
+    for (const connection of this.connections) connection.break(new Error('closed'));
+  }
+
+  #call(request: TransportRequest): TransportResponse {
+    this.calls++;
+    if (this.refuseCalls !== null) throw this.refuseCalls();
+    const ids = (request.path.split('ids=')[1] ?? '').split(',');
+    const data = ids.map((id) => {
+      const told = this.board.get(id);
+      return told === undefined ? { player_id: id, code: 'player_not_found' } : { player_id: id, ...told };
+    });
+    return responseOf({ status: 200, body: { data } });
+  }
+
+  #id(): string {
+    return `${this.#seq}-0`;
+  }
+
+  #begin(connection: Connection): void {
+    const hello = {
+      version: 1,
+      group_id: this.#options.groupId,
+      identity_mode: 'privacy-first',
+      now: this.asOf(),
+      heartbeat_ms: 5_000,
+      score_step: 1,
+      confidence_step: 0.05,
+    } as const;
+    this.write(connection, `retry: 100\n${frame('hello', hello)}`);
+    const id = connection.lastEventId;
+    if (id === undefined) this.#snapshot(connection);
+    else this.#resume(connection, id);
+  }
+
+  #resume(connection: Connection, id: string): void {
+    const since = Number(id.split('-')[0]);
+    const oldest = this.#changes[0]?.seq ?? this.#seq + 1;
+    if (since > this.#seq || since < oldest - 1) {
+      this.write(connection, frame('reset', { reason: since > this.#seq ? 'unknown_id' : 'too_old' }, ''));
+      this.#snapshot(connection);
+      return;
+    }
+    for (let seq = since + 1; seq <= this.#seq; seq++) {
+      this.#tell(
+        connection,
+        this.#changes.filter((change) => change.seq === seq),
+        seq,
+      );
+    }
+    this.write(connection, frame('heartbeat', { as_of: this.asOf() }, this.#id()));
+  }
+
+  #snapshot(connection: Connection): void {
+    const rows = [...this.board].map(([hash, told]) => rowOf(hash, told));
+    const { rowsPerFrame } = this.#options;
+    for (let from = 0; from < rows.length; from += rowsPerFrame) {
+      const players = rows.slice(from, from + rowsPerFrame);
+      this.write(connection, frame('snapshot', { players, last: false, as_of: this.asOf() }));
+    }
+    this.write(connection, frame('snapshot', { players: [], last: true, as_of: this.asOf() }, this.#id()));
+  }
+
+  #tell(connection: Connection, changes: readonly Change[], seq: number): void {
+    const { rowsPerFrame } = this.#options;
+    for (let from = 0; from < changes.length; from += rowsPerFrame) {
+      const told = changes.slice(from, from + rowsPerFrame);
+      const isLast = from + rowsPerFrame >= changes.length;
+      const rows = told.map((one) =>
+        one.told === null ? { subject_hash: one.hash, gone: true as const } : rowOf(one.hash, one.told),
+      );
+      this.write(connection, frame('change', { changes: rows, as_of: this.asOf() }, isLast ? `${seq}-0` : undefined));
+    }
+  }
+}

@@ -130,6 +130,13 @@ export const limits = {
   /** An operator has to make room first. */
   diskRetryAfterS: 10,
 
+  // Check in the background
+  checkFirstMs: 10 * 60_000,
+  /** Twice a day, so that every record is read within one, whenever the node was started. */
+  checkEveryMs: DAY_MS / 2,
+  /** A check rests this many times as long as it works. */
+  checkRestFactor: 9,
+
   // Pools
   replicaQueueMax: 64,
   readersQueueMax: 256,

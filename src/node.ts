@@ -15,7 +15,7 @@ import { GroupState } from './core/state.js';
 import type { Outcome } from './errors.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
-import { DiskWatch } from './group/disk.js';
+import type { CheckTimes } from './group/check.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
 import {
@@ -34,9 +34,9 @@ import { createHttpFace } from './http/server.js';
 import { limits } from './limits.js';
 import { startOperatorSocket } from './operator/socket.js';
 import { FolderGauge } from './store/disk-gauge.js';
-import { writeExpectedHead } from './store/expected-head.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
+import { backgroundCheck, diskWatch, rememberHeads, writeHead } from './upkeep.js';
 import { version } from './version.js';
 import { PiscinaPool } from './workers/pool.js';
 import { verifyInChild } from './workers/verification.js';
@@ -57,6 +57,8 @@ export interface NodePorts {
   readonly onFatal: (error: unknown) => void;
   /** Looks at the disk; the data folder's own where absent. */
   readonly disk?: DiskGauge;
+  /** When log and snapshots are checked in the background; `limits` where absent. */
+  readonly checkTimes?: CheckTimes;
 }
 
 export interface Node {
@@ -79,7 +81,7 @@ const timers: Timers = {
 const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
-export async function startNode(config: Config, { log, onFatal, disk: gauge }: NodePorts): Promise<Node> {
+export async function startNode(config: Config, { log, onFatal, disk: gauge, checkTimes }: NodePorts): Promise<Node> {
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   await verifyFolder(dir, log);
@@ -127,17 +129,7 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge }: N
     await snapshots.sweep();
     const follower = await recoverOrForm(config, salt, writer, snapshots, log);
     const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
-    const disk = new DiskWatch({
-      gauge: gauge ?? new FolderGauge(dir),
-      minBytes: config.diskFreeMinMb * 1e6,
-      onChange(low, { freeBytes }) {
-        const fields = { free_bytes: freeBytes, disk_free_min_mb: config.diskFreeMinMb };
-        if (low) log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
-        else log.warn(fields, 'the disk has room again: writes are taken');
-        if (!low) running?.roomAgain();
-      },
-      onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
-    });
+    const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, () => running?.roomAgain());
     await disk.start();
     closers.push(async () => disk.stop());
     const loop = new GroupLoop({
@@ -156,7 +148,9 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge }: N
       onTrouble: (what, error) => log.error({ err: error }, `${what} failed and will be tried again`),
     });
     running = loop;
-    group.attach(loop);
+    const check = backgroundCheck({ pool, timers, clock }, log, checkTimes);
+    closers.push(() => check.stop());
+    group.attach(loop, check);
     metrics.watch(group);
     await applyConfiguration(config, group);
     loop.resume();
@@ -168,6 +162,7 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge }: N
     if (metricsServer !== null) closers.push(() => metricsServer.close());
     closers.push(rememberHeads(loop, dir));
     closers.push(async () => loop.endSoon(limits.shutdownAnswersMs));
+    check.start();
     group.open();
     const metricsAddress = metricsServer === null ? null : { host: metricsServer.host, port: metricsServer.port };
     log.info({ ...address, metrics: metricsAddress, last_seq: actor.durableSeq }, 'listening');
@@ -305,23 +300,6 @@ async function applyConfiguration(config: Config, group: Group): Promise<void> {
 
 function demand(outcome: Outcome<unknown>, prefix = ''): void {
   if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
-}
-
-/** Keeps outside the log how far it must reach; stops with the node. */
-function rememberHeads(loop: GroupLoop, dir: string): () => Promise<void> {
-  let remembered = 0;
-  const timer = setInterval(() => {
-    if (loop.actor.durableSeq === remembered) return;
-    remembered = loop.actor.durableSeq;
-    writeHead(loop, dir, false);
-  }, limits.heartbeatMs);
-  timer.unref();
-  return async () => clearInterval(timer);
-}
-
-function writeHead({ actor }: GroupLoop, dir: string, sync: boolean): void {
-  const { lastSeq, chain } = actor.durableHead;
-  writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
 }
 
 /** Everything accepted is durable, and a last snapshot is made where it fits in its time. */

@@ -28,7 +28,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [...ground, 'core', 'variables'],
   log: ['variables'],
   version: [],
-  node: outside,
+  upkeep: outside,
+  node: [...outside, 'upkeep'],
   main: [...outside, 'node'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.

@@ -185,6 +185,17 @@ export interface SimulationView extends Omit<Simulation, 'weightsBefore' | 'weig
 /** Is told how far long work has come. */
 export type OnProgress = (done: number, total: number) => void;
 
+/** The check of log and snapshots in the background. */
+export interface CheckStand {
+  readonly running: boolean;
+  /** Up to which record the check under way, or else the last one, has come. */
+  readonly checkedSeq: number;
+  /** When the last one ended, ms since 1970; null before the first. */
+  readonly endedAt: number | null;
+  /** What the last one found, each naming the place. */
+  readonly faults: readonly string[];
+}
+
 export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
@@ -197,6 +208,7 @@ export interface GroupStatus extends GroupHealth {
   readonly ownerEpoch: number;
   /** Null where it could never be looked at. */
   readonly disk: DiskStand | null;
+  readonly check: CheckStand;
 }
 
 /** Views: synchronous, from memory, never waiting. */

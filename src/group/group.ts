@@ -31,6 +31,7 @@ import type {
   VerdictCounts,
   VerifyReport,
 } from './api.js';
+import type { BackgroundCheck } from './check.js';
 import type { Answer, Answers, Command } from './commands.js';
 import type { ListedEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
@@ -63,6 +64,7 @@ export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
   /** One at a time: each holds columns of its own in the replica. */
   #simulating = false;
+  #check: Pick<BackgroundCheck, 'stand'> | null = null;
 
   constructor(deps: GroupDeps) {
     super(deps.identity, deps.clock);
@@ -70,8 +72,9 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   /** Recovery is over: commands are taken from here on; `open` lets them in from outside. */
-  attach(loop: GroupLoop): void {
+  attach(loop: GroupLoop, check: Pick<BackgroundCheck, 'stand'>): void {
     this.loop = loop;
+    this.#check = check;
   }
 
   open(): void {
@@ -165,6 +168,7 @@ export class Group extends GroupReads implements GroupApi {
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
+      check: this.#check?.stand ?? { running: false, checkedSeq: 0, endedAt: null, faults: [] },
     };
   }
 

@@ -167,5 +167,7 @@ export interface GroupPool {
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   /** Verifies the whole store, in a process of its own. */
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
+  /** The same at rest most of the time and without a state in memory, until `signal` ends it, and then it rejects. */
+  check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport>;
   close(): Promise<void>;
 }

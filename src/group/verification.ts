@@ -12,8 +12,11 @@ import type { OnProgress, VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
 import { batchFrom } from './recovery.js';
 
-/** `start`: from the newest snapshot that holds, as a start reads; `full`: all snapshots, and the log from its first record. */
-export type VerifyMode = 'start' | 'full';
+/**
+ * `start`: from the newest snapshot that holds, as a start reads; `full`: all snapshots, and the log from its first record;
+ * `background`: the same, but of snapshots only that their blocks are whole, so that no state takes memory.
+ */
+export type VerifyMode = 'start' | 'full' | 'background';
 
 export interface ExpectedHead {
   readonly lastSeq: number;
@@ -29,6 +32,9 @@ interface Position {
 
 const noSalt = new Uint8Array(0);
 
+/** A living node may remove a snapshot, or rewrite a batch again, while it is looked at: only what stays wrong is damage. */
+const LOOKS = 3;
+
 export function verifyStore(
   log: LogReader,
   snapshots: SnapshotStore,
@@ -36,23 +42,41 @@ export function verifyStore(
   mode: VerifyMode,
   onProgress: OnProgress = () => {},
 ): VerifyReport {
+  const steps = verifySteps(log, snapshots, expected, mode);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    onProgress(...step.value);
+  }
+}
+
+/** Verifies in steps, each a bounded read, and yields how far it has come in the log; its return is the report. */
+export function* verifySteps(
+  log: LogReader,
+  snapshots: SnapshotStore,
+  expected: ExpectedHead | null,
+  mode: VerifyMode,
+): Generator<[done: number, total: number], VerifyReport> {
   const images: { seq: number; ok: boolean; fault?: string }[] = [];
   let from: Position | null = null;
   for (const seq of snapshots.list()) {
-    const image = verifySnapshot(snapshots, seq);
-    images.push('fault' in image ? { seq, ok: false, fault: image.fault } : { seq, ok: true });
-    if ('fault' in image) continue;
+    const image = mode === 'background' ? verifyBlocks(snapshots, seq) : verifySnapshot(snapshots, seq);
+    if (image !== null && 'fault' in image) {
+      if (snapshots.list().includes(seq)) images.push({ seq, ok: false, fault: image.fault });
+      continue;
+    }
+    images.push({ seq, ok: true });
     from ??= image;
     if (mode === 'start') break;
   }
   const start = { seq: 0, chain: chainStart, audit: auditStart };
   const walk = new Walk(mode === 'start' && from !== null ? from : start);
-  const faults = walk.over(log, expected, onProgress);
+  const faults = yield* walk.over(log, expected);
   const newest = images.find((image) => image.ok);
   if (newest !== undefined && newest.seq > walk.lastSeq) {
     faults.push(`the log ends at record ${walk.lastSeq}, before snapshot ${newest.seq}`);
   }
-  if (mode === 'full')
+  if (mode !== 'start')
     for (const { seq, fault } of images) if (fault !== undefined) faults.push(`snapshot ${seq}: ${fault}`);
   return {
     ok: faults.length === 0,
@@ -73,6 +97,17 @@ function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { rea
     if (state.lastSeq !== seq) return { fault: `holds the state at record ${state.lastSeq}` };
     if (stateDigest(state) !== header.digest) return { fault: 'its content does not have the digest of its header' };
     return { seq, chain: Buffer.from(header.chain, 'hex'), audit: state.auditHead };
+  } catch (error) {
+    return { fault: messageOf(error) };
+  }
+}
+
+/** Null where every block of a snapshot is what was written. */
+function verifyBlocks(snapshots: SnapshotStore, seq: number): null | { readonly fault: string } {
+  try {
+    snapshots.readHeader(seq);
+    for (const _ of snapshots.readBlocks(seq));
+    return null;
   } catch (error) {
     return { fault: messageOf(error) };
   }
@@ -100,10 +135,10 @@ class Walk {
     return this.#position.seq;
   }
 
-  over(log: LogReader, expected: ExpectedHead | null, onProgress: OnProgress): string[] {
+  *over(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number], string[]> {
     try {
-      this.#batches(log, expected, onProgress);
-      this.#rewritten();
+      yield* this.#batches(log, expected);
+      yield* this.#rewritten(log, expected);
       if (expected !== null && expected.lastSeq > this.lastSeq) {
         throw new DamagedError(`the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written`);
       }
@@ -113,14 +148,14 @@ class Walk {
     }
   }
 
-  #batches(log: LogReader, expected: ExpectedHead | null, onProgress: OnProgress): void {
+  *#batches(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number]> {
     const end = log.last()?.firstSeq ?? 0;
     for (;;) {
       const stored = log.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) return;
       for (const { bytes } of stored) this.#batch(batchFrom(bytes, this.lastSeq + 1), expected);
       // The log of a running node grows meanwhile.
-      onProgress(this.lastSeq, Math.max(end, this.lastSeq));
+      yield [this.lastSeq, Math.max(end, this.lastSeq)];
     }
   }
 
@@ -153,10 +188,16 @@ class Walk {
     this.auditEntries++;
   }
 
-  #rewritten(): void {
+  *#rewritten(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number]> {
     for (const [firstSeq, digest] of this.#found) {
-      if (this.#stated.get(firstSeq) !== digest) {
-        throw new DamagedError(`log batch at record ${firstSeq}: rewritten content that no record accounts for`);
+      let now = digest;
+      for (let look = 0; this.#stated.get(firstSeq) !== now; look++) {
+        if (look === LOOKS) {
+          throw new DamagedError(`log batch at record ${firstSeq}: rewritten content that no record accounts for`);
+        }
+        // Rewritten again behind this walk: the record that says so came with it, so it is read after the batch.
+        now = batchFrom(log.at(firstSeq)?.bytes ?? new Uint8Array(0), firstSeq).digestNow();
+        yield* this.#batches(log, expected);
       }
     }
   }

@@ -74,6 +74,18 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     help: 'Size of all snapshots on disk.',
     read: ({ disk }) => disk?.snapshotsBytes ?? Number.NaN,
   },
+  ptf_check_faults: {
+    help: 'Damage of log and snapshots that the last check in the background found; 0 is well.',
+    read: ({ check }) => check.faults.length,
+  },
+  ptf_check_last_seq: {
+    help: 'Record up to which the check under way, or else the last one, has come.',
+    read: ({ check }) => check.checkedSeq,
+  },
+  ptf_check_ended_timestamp_seconds: {
+    help: 'When the last check ended, since 1970; 0 before the first.',
+    read: ({ check }) => (check.endedAt ?? 0) / 1000,
+  },
 };
 
 /** Peers are few and known; their ids are public. */

@@ -108,7 +108,7 @@ export function answersOf(group: GroupApi, version: string): Answers {
 
   return {
     status() {
-      const { identity, weights, disk, ...status } = group.status();
+      const { identity, weights, disk, check, ...status } = group.status();
       return granted({
         version,
         group_id: identity.groupId,
@@ -133,6 +133,12 @@ export function answersOf(group: GroupApi, version: string): Answers {
           disk === null
             ? null
             : { free: disk.freeBytes, free_min: disk.minBytes, log: disk.logBytes, snapshots: disk.snapshotsBytes },
+        check: {
+          running: check.running,
+          checked_seq: check.checkedSeq,
+          ended_at: check.endedAt === null ? null : isoTime(check.endedAt),
+          faults: check.faults,
+        },
       });
     },
 

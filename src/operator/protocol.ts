@@ -98,6 +98,14 @@ export interface StatusValue {
     readonly log: number;
     readonly snapshots: number;
   } | null;
+  /** Of log and snapshots, in the background. */
+  readonly check: {
+    readonly running: boolean;
+    readonly checked_seq: number;
+    /** Null before the first ended. */
+    readonly ended_at: string | null;
+    readonly faults: readonly string[];
+  };
 }
 
 export interface AuditEntryValue {

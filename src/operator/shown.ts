@@ -40,6 +40,7 @@ export function showStatus(value: StatusValue): Shown {
     ['pending erasures', String(value.pending_erasures)],
     ['owner epoch', String(value.owner_epoch)],
     ['disk', diskLine(value.disk)],
+    ['check', checkLine(value)],
   ];
   return { value, lines: (width) => facts(rows, width) };
 }
@@ -54,6 +55,14 @@ function diskLine(disk: StatusValue['disk']): string {
   const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
   const mark = disk.free_min === 0 ? 'no watermark' : `writes stop below ${mb(disk.free_min)}`;
   return `${mb(disk.free)} free, ${mark}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
+}
+
+function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
+  const { running, checked_seq: checkedSeq, ended_at: endedAt, faults } = check;
+  const now = running ? `, one is at record ${checkedSeq} of ${lastSeq}` : '';
+  if (endedAt === null) return `none has ended yet${now}`;
+  const found = faults.length === 0 ? 'found log and snapshots whole' : `FOUND DAMAGE: ${faults.join('; ')}`;
+  return `the last one, ended ${endedAt}, ${found}${now}`;
 }
 
 /** What an operator should look into about a peer, in a few words. */

@@ -84,6 +84,10 @@ export class PiscinaPool implements GroupPool {
     return verifyInChild(this.#dir, 'full', onProgress);
   }
 
+  check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport> {
+    return verifyInChild(this.#dir, 'background', onProgress, signal);
+  }
+
   async close(): Promise<void> {
     await Promise.all([end(this.#replica), end(this.#readers)]);
   }

@@ -20,10 +20,22 @@ function died(how: string): VerifyReport {
   return { ok: false, lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [], faults };
 }
 
-/** Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. */
-export function verifyInChild(dir: string, mode: VerifyMode, onProgress?: OnProgress): Promise<VerifyReport> {
+/**
+ * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an `AbortError` where
+ * `signal` ends it.
+ */
+export function verifyInChild(
+  dir: string,
+  mode: VerifyMode,
+  onProgress?: OnProgress,
+  signal?: AbortSignal,
+): Promise<VerifyReport> {
   return new Promise((resolve, reject) => {
-    const child = fork(entry, [dir, mode], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
+    const child = fork(entry, [dir, mode], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: [],
+      ...(signal === undefined ? {} : { signal, killSignal: 'SIGKILL' }),
+    });
     let report: VerifyReport | null = null;
     child.on('message', (text) => {
       const message = text as VerifyMessage;

@@ -214,6 +214,7 @@ test('the node is found by --data-dir, by DATA_DIR, by .env, and else in ./snaps
 test('status shows what the node serves and how it stands', async () => {
   const value = await json(['status']);
   assert.equal(Object.keys(value).sort(), [
+    'check',
     'counts',
     'disk',
     'environment',

@@ -52,6 +52,7 @@ const running: StatusValue = {
   pending_erasures: 0,
   owner_epoch: 1,
   disk: null,
+  check: { running: false, checked_seq: 0, ended_at: null, faults: [] },
 };
 
 /** Result and text of each finding. */

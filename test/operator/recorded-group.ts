@@ -89,6 +89,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       snapshots: [1],
       ownerEpoch: 1,
       disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
+      check: { running: false, checkedSeq: 12, endedAt: null, faults: [] },
     }),
     signals: () => undefined,
     setPeerStatus: async () => granted(peerView(0)),

@@ -1,0 +1,65 @@
+/** What a running node looks after beside its requests: room on the disk, the log at rest, and the head that is kept outside it. */
+import type { Logger } from 'pino';
+import { BackgroundCheck, type CheckDeps, type CheckTimes } from './group/check.js';
+import { DiskWatch } from './group/disk.js';
+import type { GroupLoop } from './group/loop.js';
+import type { DiskGauge } from './group/ports.js';
+import { limits } from './limits.js';
+import { writeExpectedHead } from './store/expected-head.js';
+
+const MB = 1e6;
+
+/** The watermark of free space, told in the log at each change. `minMb` 0 turns it off. */
+export function diskWatch(gauge: DiskGauge, minMb: number, log: Logger, roomAgain: () => void): DiskWatch {
+  return new DiskWatch({
+    gauge,
+    minBytes: minMb * MB,
+    onChange(low, { freeBytes }) {
+      const fields = { free_bytes: freeBytes, disk_free_min_mb: minMb };
+      if (low) {
+        log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
+      } else {
+        log.warn(fields, 'the disk has room again: writes are taken');
+        roomAgain();
+      }
+    },
+    onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
+  });
+}
+
+/** The check of log and snapshots; what it finds is told in the log, each time anew. */
+export function backgroundCheck(
+  deps: Pick<CheckDeps, 'pool' | 'timers' | 'clock'>,
+  log: Logger,
+  times: CheckTimes = limits,
+): BackgroundCheck {
+  return new BackgroundCheck(
+    {
+      ...deps,
+      onReport({ ok, faults, lastSeq }) {
+        if (ok) log.info({ last_seq: lastSeq }, 'log and snapshots were checked and hold');
+        for (const fault of faults)
+          log.error({ fault }, 'the store is damaged: make a backup, and see "When damage is found"');
+      },
+      onTrouble: (error) => log.error({ err: error }, 'the check of log and snapshots failed and will be tried again'),
+    },
+    times,
+  );
+}
+
+/** Keeps outside the log how far it must reach; the result stops that. */
+export function rememberHeads(loop: GroupLoop, dir: string): () => Promise<void> {
+  let remembered = 0;
+  const timer = setInterval(() => {
+    if (loop.actor.durableSeq === remembered) return;
+    remembered = loop.actor.durableSeq;
+    writeHead(loop, dir, false);
+  }, limits.heartbeatMs);
+  timer.unref();
+  return async () => clearInterval(timer);
+}
+
+export function writeHead({ actor }: GroupLoop, dir: string, sync: boolean): void {
+  const { lastSeq, chain } = actor.durableHead;
+  writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
+}

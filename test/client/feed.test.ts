@@ -142,9 +142,9 @@ test('an id that is too old is reset: a fresh snapshot drops whom it does not na
 
 test('a cut within the snapshot after a reset begins one anew, and keeps nobody that only the first one named', async () => {
   const made = await following({ kept: 1, rowsPerFrame: 1 }, {}, ['bad-1', 'bad-2', 'good-1']);
-  for (let index = 0; index < 3; index++) made.node.change([hashOf('bad-1'), { ...bad, score: index }]);
   made.node.cutAfter = () => 900;
   made.node.connection.end();
+  for (let index = 0; index < 3; index++) made.node.change([hashOf('bad-1'), { ...bad, score: index }]);
   while (made.node.connections.length < 2) await made.runtime.advance(10);
   made.node.cutAfter = null;
   await made.runtime.advance(0);

@@ -41,6 +41,9 @@ export interface Config {
   /** Null: no metrics. 0 picks a free port. */
   readonly metricsPort: number | null;
   readonly metricsHost: string;
+  /** Null: no dashboard. 0 picks a free port. */
+  readonly dashboardPort: number | null;
+  readonly dashboardHost: string;
   /** Null: the set in the log stands. */
   readonly preTrustedPeers: readonly string[] | null;
 }
@@ -159,6 +162,8 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
     fastLane: settings.read(variables.fastLane),
     metricsPort: settings.read(variables.metricsPort),
     metricsHost: settings.read(variables.metricsHost),
+    dashboardPort: settings.read(variables.dashboardPort),
+    dashboardHost: settings.read(variables.dashboardHost),
   };
   checkTogether(config, settings);
   if (settings.faults.length > 0) return { ok: false, faults: settings.faults };
@@ -217,6 +222,8 @@ export function describeConfig(config: Config): Record<string, unknown> {
     fast_lane: config.fastLane,
     metrics_port: config.metricsPort,
     metrics_host: config.metricsHost,
+    dashboard_port: config.dashboardPort,
+    dashboard_host: config.dashboardHost,
   };
 }
 

@@ -12,6 +12,7 @@ export const errors = {
   invalid_api_key: { status: 401, text: 'invalid api key' },
   invalid_session: { status: 401, text: 'a valid service_session cookie is required' },
   peer_not_active: { status: 403, text: 'peer not active' },
+  cross_site: { status: 403, text: 'changes are taken from the dashboard itself only' },
   registration_closed: { status: 403, text: 'registration is closed; ask the operator of this node' },
   player_not_found: { status: 404, text: 'the player has no events' },
   subject_not_found: { status: 404, text: 'the subject has no events' },

@@ -172,6 +172,34 @@ export const limits = {
   /** `sun_path` of a Unix socket holds 107 bytes and is cut in silence beyond. */
   socketPathBytes: 107,
 
+  // Dashboard
+  /** How often the plots are sampled and the open pages told. */
+  dashboardBeatMs: 2_000,
+  livePagesMax: 32,
+  /** What is kept for a page that does not read; beyond it the page is cut off. */
+  livePageBytesMax: 256 * KiB,
+  /** Proxies close what stays silent for long. */
+  liveHeartbeatMs: 15_000,
+  /** An hour of beats. */
+  paceSamplesMax: 1_800,
+  /** Beats that a rate and a percentile are taken over. */
+  paceWindowSamples: 6,
+  /** A day of samples. */
+  weightSamplesMax: 1_440,
+  weightSampleMs: 60_000,
+  /** Verdicts are counted again no sooner than after this, and than this many times what the last count took. */
+  verdictsRestMs: 5_000,
+  verdictsRestFactor: 20,
+  passwordLengthMin: 12,
+  passwordLengthMax: 256,
+  operatorNameLength: 64,
+  sessionsMax: 64,
+  sessionMs: 12 * HOUR_MS,
+  /** Failed sign-ins in `signInWindowS`, from one address and from all together. */
+  signInFailuresPerAddress: 10,
+  signInFailuresTotal: 100,
+  signInWindowS: 900,
+
   saltBytesMin: 16,
   sessionSecretBytesMin: 32,
   sessionCookieLength: 4_096,

@@ -2,20 +2,18 @@
  * A node: the one place where the parts are joined. Verifies the folder in a process of its own, claims it, listens, recovers,
  * applies the configuration, and only then lets requests in.
  */
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { auditPart, auditStart } from './core/audit.js';
-import { BatchWriter, chainStart, NONCE_BYTES } from './core/batch.js';
 import { pseudonymise } from './core/pseudonym.js';
-import { type GroupFormed, UnknownRecordError } from './core/records.js';
-import { GroupState } from './core/state.js';
+import { UnknownRecordError } from './core/records.js';
 import type { Outcome } from './errors.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
 import type { CheckTimes } from './group/check.js';
+import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
 import {
@@ -27,11 +25,14 @@ import {
   type SnapshotStore,
   type Timers,
 } from './group/ports.js';
-import { Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
+import { type Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
 import { createMetrics } from './http/metrics.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { createHttpFace } from './http/server.js';
 import { limits } from './limits.js';
+import { passwordFile } from './operator/dashboard/password.js';
+import { startDashboard } from './operator/dashboard/server.js';
+import { Sessions } from './operator/dashboard/sessions.js';
 import { startOperatorSocket } from './operator/socket.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
@@ -64,6 +65,7 @@ export interface NodePorts {
 export interface Node {
   readonly address: Address;
   readonly metricsAddress: Address | null;
+  readonly dashboardAddress: Address | null;
   readonly group: GroupApi;
   /** Stops accepting, answers what was accepted, makes what it can of a last snapshot, and gives the folder back. */
   close(): Promise<void>;
@@ -102,14 +104,19 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge, che
     };
     const group = new Group({ identity, bounds, clock, entropy });
     const metrics = createMetrics(version);
+    const pseudonym = (playerId: string) => pseudonymise(playerId, saltText, config.identityMode);
+    const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
+    const passwordHash = () => readIfThere(join(dir, passwordFile));
+    const sessions = new Sessions({ secret: sessionSecret, environment: config.environment, clock, passwordHash });
     const face = createHttpFace({
       group,
-      pseudonymise: (playerId) => pseudonymise(playerId, saltText, config.identityMode),
+      pseudonymise: pseudonym,
+      sessionHolds: (claims) => sessions.holds(claims),
       settings: {
         authEnabled: config.peerAuthEnabled,
         registrationMode: config.registrationMode,
         fastLane: config.fastLane,
-        sessionSecret: config.sessionSecret === null ? null : Buffer.from(config.sessionSecret),
+        sessionSecret,
       },
       version,
       log,
@@ -127,7 +134,8 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge, che
 
     const snapshots = new LmdbSnapshotStore(dir);
     await snapshots.sweep();
-    const follower = await recoverOrForm(config, salt, writer, snapshots, log);
+    const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
+    const follower = await recoverOrForm(formation, writer, snapshots, log);
     const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
     const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, () => running?.roomAgain());
     await disk.start();
@@ -160,13 +168,37 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge, che
     const metricsServer =
       config.metricsPort === null ? null : await startMetricsServer(metrics, config.metricsHost, config.metricsPort);
     if (metricsServer !== null) closers.push(() => metricsServer.close());
+    const { dashboardHost, dashboardPort } = config;
+    const dashboard =
+      dashboardPort === null
+        ? null
+        : await startDashboard({
+            host: dashboardHost,
+            port: dashboardPort,
+            group,
+            pseudonymise: pseudonym,
+            sessions,
+            passwordHash,
+            traffic: () => metrics.traffic(),
+            clock,
+            version,
+            log,
+          });
+    if (dashboard !== null) {
+      closers.push(() => dashboard.close());
+      if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
+    }
     closers.push(rememberHeads(loop, dir));
     closers.push(async () => loop.endSoon(limits.shutdownAnswersMs));
     check.start();
     group.open();
     const metricsAddress = metricsServer === null ? null : { host: metricsServer.host, port: metricsServer.port };
-    log.info({ ...address, metrics: metricsAddress, last_seq: actor.durableSeq }, 'listening');
-    return { address, metricsAddress, group, close };
+    const dashboardAddress = dashboard === null ? null : { host: dashboard.host, port: dashboard.port };
+    log.info(
+      { ...address, metrics: metricsAddress, dashboard: dashboardAddress, last_seq: actor.durableSeq },
+      'listening',
+    );
+    return { address, metricsAddress, dashboardAddress, group, close };
   } catch (error) {
     await close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     throw refusalOf(error);
@@ -192,15 +224,22 @@ function prepareFolder(dir: string): void {
   }
 }
 
+/** A small file's text without blanks around it; null where there is none. */
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
 function saltOf(config: Config, dir: string, isNew: boolean): string {
   if (config.salt !== null) return config.salt;
   const file = join(dir, 'group-salt');
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
+  const kept = readIfThere(file);
+  if (kept !== null) return kept;
   if (!isNew) throw new StartRefusedError('GROUP_SALT is unset, but this data folder was formed with one');
   const made = randomBytes(limits.keyBytes).toString('base64url');
   writeFileSync(file, `${made}\n`, { mode: 0o600, flag: 'wx' });
@@ -227,16 +266,16 @@ async function claim(dir: string): Promise<LogWriter> {
 }
 
 async function recoverOrForm(
-  config: Config,
-  salt: Uint8Array,
+  formation: Formation,
   writer: LogWriter,
   snapshots: SnapshotStore,
   log: Logger,
 ): Promise<Follower> {
   const started = performance.now();
-  const recovered = recover(writer, snapshots, salt, lastSeqOf(writer));
-  if (recovered === null) return form(config, salt, writer);
-  refuseAnotherGroup(config, salt, recovered.follower.state.formed);
+  const recovered = recover(writer, snapshots, formation.salt, lastSeqOf(writer));
+  if (recovered === null) return formGroup(formation, writer, clock, entropy);
+  const faults = groupFaults(formation, recovered.follower.state.formed);
+  if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
   logRecovery(recovered, performance.now() - started, log);
   return recovered.follower;
 }
@@ -245,48 +284,6 @@ function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, l
   for (const fault of faults) log.error({ fault }, 'a snapshot could not be used');
   const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
   log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
-}
-
-function saltDigest(salt: Uint8Array): string {
-  return hash('sha256', Buffer.concat([Buffer.from('peer-trust-federation salt\0'), salt]), 'hex');
-}
-
-/** The first record of a folder: what it is, forever. */
-async function form(config: Config, salt: Uint8Array, writer: LogWriter): Promise<Follower> {
-  const now = clock.now();
-  const fact = { action: 'group_formed', actor: 'configuration', target: config.groupId };
-  const formed: GroupFormed = {
-    type: 'group_formed',
-    group_id: config.groupId,
-    identity_mode: config.identityMode,
-    environment: config.environment,
-    salt_digest: saltDigest(salt),
-    node_secret: Buffer.from(entropy.bytes(limits.keyBytes)).toString('hex'),
-    half_life_days: config.halfLifeDays,
-    epoch: now,
-    audit: auditPart(auditStart, 1, now, fact),
-  };
-  const batchWriter = new BatchWriter();
-  batchWriter.add(formed);
-  const batch = batchWriter.seal(1, now, entropy.bytes(NONCE_BYTES), chainStart);
-  await writer.append({ firstSeq: 1, bytes: batch.bytes }, []);
-  const state = new GroupState(formed, salt);
-  state.apply(formed, now);
-  return new Follower(state, batch.chain);
-}
-
-/** The folder's group is what was formed; any of these different is another group. */
-function refuseAnotherGroup(config: Config, salt: Uint8Array, formed: GroupFormed): void {
-  const faults: string[] = [];
-  const differs = (variable: string, was: string, is: string) => {
-    if (was !== is) faults.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
-  };
-  differs('GROUP_ID', formed.group_id, config.groupId);
-  differs('IDENTITY_MODE', formed.identity_mode, config.identityMode);
-  differs('ENVIRONMENT', formed.environment, config.environment);
-  if (formed.salt_digest !== saltDigest(salt))
-    faults.push('GROUP_SALT is not the salt that this data folder was formed with');
-  if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
 }
 
 async function applyConfiguration(config: Config, group: Group): Promise<void> {

@@ -1,15 +1,18 @@
 #!/usr/bin/env node
 /** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { createInterface } from 'node:readline/promises';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 import { type Environ, loadConfig, withDotenv } from './config.js';
 import { OperatorError } from './operator/client.js';
 import { runCommand } from './operator/command.js';
 import type { ConfigurationFacts } from './operator/findings.js';
 import type { Progress } from './operator/session.js';
+import { replaceFile } from './store/durable-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
 import { verifyInChild } from './workers/verification.js';
@@ -56,12 +59,42 @@ function configuration(): ConfigurationFacts {
 
 async function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input, by Ctrl-D or Ctrl-C, is a no; whether the question then rejects depends on the release of Node.
+  return /^y(es)?$/i.test((await lineFrom(lines, `${question} [y/N] `)).trim());
+}
+
+/** The next line. The end of the input, by Ctrl-D or Ctrl-C, is an empty one; whether `question` then rejects depends on the release of Node. */
+async function lineFrom(lines: Interface, prompt: string): Promise<string> {
   const ended = once(lines, 'close').then(() => '');
-  const asked = lines.question(`${question} [y/N] `).catch(() => '');
-  const answer = await Promise.race([asked, ended]);
+  const asked = lines.question(prompt).catch(() => '');
+  const line = await Promise.race([asked, ended]);
   lines.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return line;
+}
+
+/** A line that is typed and not shown; empty where the input ends. */
+async function askSecret(question: string): Promise<string> {
+  process.stderr.write(`${question}: `);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const answer = await lineFrom(createInterface({ input: process.stdin, output: nowhere, terminal: true }), '');
+  process.stderr.write('\n');
+  return answer;
+}
+
+async function input(charactersMax: number): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > charactersMax) break;
+  }
+  return text;
+}
+
+/** By the folder's own user only: a file that the node cannot read would lock everybody out. */
+function keepSecret(dir: string, name: string, text: string): void {
+  if (process.getuid !== undefined && statSync(dir).uid !== process.getuid()) {
+    throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
+  }
+  replaceFile(join(dir, name), text, { sync: true });
 }
 
 /** A bar on the terminal's line, gone when the work is done. */
@@ -99,6 +132,8 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
+    askSecret: process.stdin.isTTY ? askSecret : null,
+    input,
   },
   defaultDir,
   configuration,
@@ -110,4 +145,5 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
   verifyFolder: (dir, mode, progress) => verifyInChild(dir, mode, progress?.to),
+  keepSecret,
 });

@@ -236,4 +236,16 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
+  dashboardPort: variable<number | null>({
+    name: 'DASHBOARD_PORT',
+    meaning: "Port of the operator's dashboard; off where unset, 0 picks a free one",
+    fallback: null,
+    parse: wholeNumber(0, portMax),
+  }),
+  dashboardHost: variable<string>({
+    name: 'DASHBOARD_HOST',
+    meaning: 'Address that the dashboard listens on',
+    fallback: '127.0.0.1',
+    parse: parseLine,
+  }),
 };

@@ -53,6 +53,8 @@ const defaults: Config = {
   logLevel: 'info',
   fastLane: true,
   metricsPort: null,
+  dashboardPort: null,
+  dashboardHost: '127.0.0.1',
   metricsHost: '127.0.0.1',
 };
 
@@ -86,6 +88,8 @@ test('every variable is read', () => {
     FAST_LANE: 'false',
     METRICS_PORT: '9090',
     METRICS_HOST: '::1',
+    DASHBOARD_PORT: '9091',
+    DASHBOARD_HOST: '::',
   });
   assert.equal(config, {
     environment: 'staging',
@@ -111,6 +115,8 @@ test('every variable is read', () => {
     fastLane: false,
     metricsPort: 9090,
     metricsHost: '::1',
+    dashboardPort: 9091,
+    dashboardHost: '::',
   });
 });
 

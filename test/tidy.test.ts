@@ -100,7 +100,7 @@ function codeOnly(text: string): string {
 
 /** What the text imports or re-exports, types too. */
 function importsOf(text: string): string[] {
-  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+  const pattern = /(?:(?<!\.)\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
   return [...withoutComments(text).matchAll(pattern)].map((match) => match[1] ?? '');
 }
 
@@ -250,6 +250,7 @@ test('the checks above find what they look for', () => {
   assert.is(faults('src/group/a.ts', "const a = await import('lmdb');"), 1);
   assert.is(faults('src/operator/a.ts', "import { Piscina } from 'piscina';"), 1);
   assert.is(faults('src/errors.ts', "import './limits.js';"), 1);
+  assert.is(faults('src/group/a.ts', "const a = Buffer.from('lmdb');"), 0);
   assert.is(faults('src/strange/a.ts', ''), 1);
   assert.is(faults('src/client/a.ts', "import type { A } from '../http/contract/routes.js';"), 0);
   assert.is(faults('src/client/a.ts', "import { a } from '../http/contract/routes.js';"), 1);

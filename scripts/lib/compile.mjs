@@ -4,19 +4,32 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a compilation reads, where it leaves its output, and a path that stands in every whole output. */
+/** What a compilation reads, where it leaves its output and in it that of `src`, and a path that stands in every whole output. */
 export const projects = {
-  main: { config: 'tsconfig.json', outDir: 'dist', inputs: ['src'], entry: 'main.js' },
-  tests: { config: 'tsconfig.test.json', outDir: 'build', inputs: ['src', 'test', 'bench'], entry: 'src' },
+  main: { config: 'tsconfig.json', outDir: 'dist', src: '.', inputs: ['src'], entry: 'main.js' },
+  tests: { config: 'tsconfig.test.json', outDir: 'build', src: 'src', inputs: ['src', 'test', 'bench'], entry: 'src' },
 };
 
-const sharedInputs = ['tsconfig.json', 'tsconfig.test.json', 'package.json'];
+/** What runs in the browser is compiled against other globals; its style and icon go along as they are. */
+const page = { config: 'tsconfig.page.json', folder: join('operator', 'dashboard', 'page'), files: /\.(?:css|svg)$/ };
+
+const sharedInputs = ['tsconfig.json', 'tsconfig.test.json', 'tsconfig.page.json', 'package.json'];
 const stampName = '.stamp';
 
 /**
@@ -24,7 +37,7 @@ const stampName = '.stamp';
  * fault the reason has been printed and the output of before stands.
  */
 export function compile(project, { ifStale = false } = {}) {
-  const { config, outDir, entry } = project;
+  const { config, outDir, src, entry } = project;
   const target = join(root, outDir);
   // Taken before the compiler reads: a source that changes meanwhile leaves the output stale.
   const stamp = fingerprint(project.inputs);
@@ -35,15 +48,13 @@ export function compile(project, { ifStale = false } = {}) {
   sweepLeftOvers(outDir);
   const startedAt = performance.now();
   const next = `${target}.new-${process.pid}`;
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const run = spawnSync(process.execPath, [compiler, '-p', config, '--outDir', next], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
-  if (run.status !== 0) {
+  if (!runCompiler(page.config, join(next, src)) || !runCompiler(config, next)) {
     rmSync(next, { recursive: true, force: true });
     console.error(`${outDir}/ was not built: the compiler found the faults above`);
     return false;
+  }
+  for (const name of readdirSync(join(root, 'src', page.folder))) {
+    if (page.files.test(name)) copyFileSync(join(root, 'src', page.folder, name), join(next, src, page.folder, name));
   }
   const command = join(next, 'ptf.js');
   if (existsSync(command)) chmodSync(command, 0o755);
@@ -51,6 +62,12 @@ export function compile(project, { ifStale = false } = {}) {
   takePlace(next, target);
   console.error(`built ${outDir}/ in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   return true;
+}
+
+function runCompiler(config, outDir) {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const args = [compiler, '-p', config, '--outDir', outDir];
+  return spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] }).status === 0;
 }
 
 /** A digest of every input's path, size and modification time: a new, changed, restored or deleted source differs. */

@@ -3,10 +3,9 @@ import { hash } from 'node:crypto';
 import { errors as joseErrors, jwtVerify } from 'jose';
 import { granted, type Outcome, refused } from '../errors.js';
 import type { GroupApi, PeerView } from '../group/api.js';
-import type { Clock } from '../group/ports.js';
 import { limits } from '../limits.js';
 import type { Route } from './contract/routes.js';
-import type { FaceSettings } from './deps.js';
+import type { FaceDeps } from './deps.js';
 
 /** A header field as Node gives it; a blank one is as good as none. */
 export function apiKeyOf(header: string | string[] | undefined): string | undefined {
@@ -35,10 +34,8 @@ export function callerOf(
 
 /** Whether a caller may register. In `open` mode a cookie, good or bad, has no meaning. */
 export async function mayRegister(
-  settings: FaceSettings,
-  environment: string,
+  { settings, group, clock, sessionHolds }: Pick<FaceDeps, 'settings' | 'group' | 'clock' | 'sessionHolds'>,
   cookies: string | undefined,
-  clock: Clock,
 ): Promise<Outcome<null>> {
   if (settings.registrationMode === 'closed') return refused('registration_closed');
   if (settings.registrationMode === 'open') return granted(null);
@@ -47,13 +44,13 @@ export async function mayRegister(
     return refused('invalid_session');
   }
   try {
-    await jwtVerify(token, settings.sessionSecret, {
+    const { payload } = await jwtVerify(token, settings.sessionSecret, {
       algorithms: ['HS256'],
-      audience: `ptf-${environment}`,
+      audience: `ptf-${group.identity.environment}`,
       requiredClaims: ['exp'],
       currentDate: new Date(clock.now()),
     });
-    return granted(null);
+    return sessionHolds(payload) ? granted(null) : refused('invalid_session');
   } catch (error) {
     if (error instanceof joseErrors.JOSEError) return refused('invalid_session');
     throw error;

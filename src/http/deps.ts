@@ -19,8 +19,16 @@ export interface RequestObserver {
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
 }
 
+/** What a session's token says, once its signature holds. */
+export interface SessionClaims {
+  readonly iss?: string | undefined;
+  readonly jti?: string | undefined;
+}
+
 export interface FaceDeps {
   readonly group: GroupApi;
+  /** Whether a session still counts, that is, was not ended where it was opened. */
+  readonly sessionHolds: (claims: SessionClaims) => boolean;
   /** The 32 bytes under which the group knows a player; null where the identity mode forbids what the caller sent. */
   readonly pseudonymise: (playerId: string) => Uint8Array | null;
   readonly settings: FaceSettings;

@@ -4,15 +4,23 @@
  */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { GroupObserver } from '../group/ports.js';
+import { routes } from './contract/routes.js';
 import type { RequestObserver } from './deps.js';
 import { type Gauges, gaugesOf } from './gauges.js';
-import { RequestTally } from './request-tally.js';
+import { type LatencyCounts, RequestTally } from './request-tally.js';
 
 export interface Metrics extends GroupObserver, RequestObserver, Pick<Gauges, 'watch'> {
   /** Prometheus text, taken now. */
   text(): Promise<string>;
   readonly contentType: string;
+  /** Reads of players and submissions of events, since the start. */
+  traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts };
 }
+
+const readRoutes: ReadonlySet<string> = new Set(
+  [routes.getTrustScore, routes.getTrustScores, routes.getVerdict, routes.listPlayerEvents].map(({ path }) => path),
+);
+const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 /** Work of the pools runs from a listing's milliseconds to a computation that is ended as hanging. */
@@ -67,6 +75,7 @@ export function createMetrics(version: string): Metrics {
       decidedSince.clear();
       return `${await registry.metrics()}\n${requests.text()}`;
     },
+    traffic: () => ({ reads: requests.latencies(readRoutes), events: requests.latencies(eventRoutes) }),
     requestAnswered(route, method, status, code, ms) {
       requests.note(route, method, status, code, ms);
     },

@@ -66,7 +66,7 @@ export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<B
   }
 
   async function registrant(cookies: string | undefined): Promise<Outcome<null>> {
-    return mayRegister(deps.settings, deps.group.identity.environment, cookies, deps.clock);
+    return mayRegister(deps, cookies);
   }
 
   function readBody(incoming: Incoming): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {

@@ -2,17 +2,29 @@
 import { verdicts } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
 import type { AuditEntry, GroupApi, OnProgress, PeerView, SimulationView, VerifyReport } from '../group/api.js';
-import type {
-  AuditEntryValue,
-  CommandName,
-  ListedPeerValue,
-  PeerValue,
-  PreTrustValue,
-  Requests,
-  SimulationValue,
-  Values,
-  VerifyValue,
+import {
+  type AuditEntryValue,
+  type CommandName,
+  checkRequest,
+  type ListedPeerValue,
+  type PeerValue,
+  type PreTrustValue,
+  type Requests,
+  type SimulationValue,
+  type Values,
+  type VerifyValue,
 } from './protocol.js';
+
+/** One command by its name; the switch of types is the table's. Codes: schema_validation_failed, and those of the command. */
+export async function answerCommand<C extends CommandName>(
+  answers: Answers,
+  name: C,
+  body: unknown,
+  onProgress: OnProgress = () => {},
+): Promise<Outcome<Values[C]>> {
+  const request = checkRequest(name, body);
+  return request.ok ? answers[name](request.value, onProgress) : request;
+}
 
 export type Answers = {
   readonly [C in CommandName]: (
@@ -192,8 +204,8 @@ export function answersOf(group: GroupApi, version: string): Answers {
       }));
     },
 
-    async 'audit-tail'({ count }) {
-      return mapped(await group.auditTail(count), ({ entries }) => ({ data: entries.map(auditEntryValue) }));
+    async 'audit-tail'({ count, before }) {
+      return mapped(await group.auditTail(count, before), ({ entries }) => ({ data: entries.map(auditEntryValue) }));
     },
 
     async 'audit-page'({ after, limit }) {

@@ -7,6 +7,7 @@ import { verifyValue } from './answers.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
+import { addDashboard } from './dashboard/command.js';
 import { addDoctor } from './doctor.js';
 import { type AuditEntryValue, checkRequest, type ListedPeerValue, type Values } from './protocol.js';
 import {
@@ -58,6 +59,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     runtime: deps.runtime,
     configuration: deps.configuration,
     verifyFolder: deps.verifyFolder,
+    keepSecret: deps.keepSecret,
     done,
   };
   addStatus(program, session);
@@ -68,6 +70,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addSimulate(program, session);
   addDoctor(program, session);
   addVerify(program, session);
+  addDashboard(program, session);
   return program;
 }
 

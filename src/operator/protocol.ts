@@ -27,7 +27,8 @@ export interface Requests {
   readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
   readonly 'erase-pending': Readonly<Record<string, never>>;
   readonly erase: Signed & { readonly subject_hash: string };
-  readonly 'audit-tail': { readonly count: number };
+  /** The newest entries; with `before`, of those below that sequence number. */
+  readonly 'audit-tail': { readonly count: number; readonly before?: number };
   /** Entries with a sequence number above `after`. */
   readonly 'audit-page': { readonly after: number; readonly limit: number };
   /** At least one of the three assumptions. */
@@ -224,7 +225,7 @@ const schemas: Readonly<Record<CommandName, object>> = {
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
   'erase-pending': shape({}),
   erase: shape({ subject_hash: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' }, by }, ['by']),
-  'audit-tail': shape({ count: count(1, limits.pageMax) }),
+  'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
   simulate: {
     ...shape(

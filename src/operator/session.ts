@@ -21,6 +21,10 @@ export interface Terminal {
   progress(what: string): Progress;
   /** Asks a person yes or no; null where there is nobody to ask. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
+  /** Asks a person for a secret, which is not shown; null where there is nobody to ask. */
+  readonly askSecret: ((question: string) => Promise<string>) | null;
+  /** What comes in on standard input where no person sits: a little more than `charactersMax` of it at most. */
+  readonly input: (charactersMax: number) => Promise<string>;
 }
 
 export interface CommandDeps {
@@ -32,9 +36,14 @@ export interface CommandDeps {
   defaultDir(): string;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
+  /**
+   * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where the
+   * folder is another user's.
+   */
+  keepSecret(dir: string, name: string, text: string): void;
 }
 
-export interface Session extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder'> {
+export interface Session extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder' | 'keepSecret'> {
   readonly terminal: Terminal;
   dir(): string;
   /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */

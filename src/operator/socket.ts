@@ -8,9 +8,10 @@ import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../errors.js';
 import type { GroupApi, OnProgress } from '../group/api.js';
 import { limits } from '../limits.js';
-import { type Answers, answersOf } from './answers.js';
+import { answerCommand, answersOf } from './answers.js';
 import { leavePlace, takePlace } from './place.js';
-import { type CommandName, checkRequest, commandPath, isCommandName } from './protocol.js';
+import { commandPath, isCommandName } from './protocol.js';
+import { serverBounds } from './server-bounds.js';
 
 export interface OperatorSocketDeps {
   /** The data folder, already owned by this process. */
@@ -31,21 +32,12 @@ export interface OperatorSocket {
 /** Listens for the operator command. Rejects where the socket cannot be made. */
 export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
   const answers = answersOf(group, version);
-  const server = createServer(
-    {
-      maxHeaderSize: limits.parserHeadBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
-    },
-    (request, response) => {
-      respond(request, response).catch((error: unknown) => {
-        log.error({ err: error }, 'the operator could not be answered');
-        response.destroy();
-      });
-    },
-  );
+  const server = createServer(serverBounds, (request, response) => {
+    respond(request, response).catch((error: unknown) => {
+      log.error({ err: error }, 'the operator could not be answered');
+      response.destroy();
+    });
+  });
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const outcome = await outcomeOf(request, (done, total) => {
@@ -75,7 +67,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
     const body = await readBody(request);
     if (!body.ok) return body;
     try {
-      const outcome = await answer(answers, name, body.value, onProgress);
+      const outcome = await answerCommand(answers, name, body.value, onProgress);
       log.debug({ command: name, code: outcome.ok ? '' : outcome.code }, 'operator command');
       return outcome;
     } catch (error) {
@@ -113,17 +105,6 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
       leavePlace(dir);
     },
   };
-}
-
-/** One command by its name; the switch of types is the table's. */
-async function answer<C extends CommandName>(
-  answers: Answers,
-  name: C,
-  body: unknown,
-  onProgress: OnProgress,
-): Promise<Outcome<unknown>> {
-  const request = checkRequest(name, body);
-  return request.ok ? answers[name](request.value, onProgress) : request;
 }
 
 /** The parsed body. Codes: payload_too_large, malformed_json. */

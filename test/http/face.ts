@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { pino } from 'pino';
 import type { GroupApi } from '../../src/group/api.js';
-import type { FaceSettings, RequestObserver } from '../../src/http/deps.js';
+import type { FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createHttpFace } from '../../src/http/server.js';
 import { groupDouble } from './group-double.js';
 
@@ -22,6 +22,7 @@ export interface FaceOptions {
   readonly settings?: Partial<FaceSettings>;
   readonly metrics?: RequestObserver;
   readonly highSecurity?: boolean;
+  readonly sessionHolds?: (claims: SessionClaims) => boolean;
 }
 
 export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
@@ -33,6 +34,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       if (/^[\da-f]{64}$/i.test(playerId)) return Buffer.from(playerId, 'hex');
       return options.highSecurity ? null : hash('sha256', `${playerId}salt`, 'buffer');
     },
+    sessionHolds: options.sessionHolds ?? (() => true),
     settings: { authEnabled: true, registrationMode: 'open', sessionSecret: null, fastLane, ...options.settings },
     version: '0.0.0',
     log,

@@ -74,6 +74,27 @@ test('the hosted form refuses a session that is missing, forged, expired, unboun
   }
 });
 
+test('the hosted form refuses a session that was ended where it was opened', async () => {
+  const asked: unknown[] = [];
+  const sessionHolds: FaceOptions['sessionHolds'] = ({ jti }) => {
+    asked.push(jti);
+    return jti !== 'ended';
+  };
+  for (const [jti, expected] of [
+    ['live', 201],
+    ['ended', 401],
+  ] as const) {
+    const signed = await new SignJWT({ jti })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience('ptf-dev')
+      .setExpirationTime(inAnHour)
+      .sign(secret);
+    const { status } = await register({ ...session, sessionHolds }, { cookie: `service_session=${signed}` });
+    assert.is(status, expected, jti);
+  }
+  assert.equal(asked, ['live', 'ended']);
+});
+
 test('the session is checked before the body is read', async () => {
   const face = await startFace(session);
   const { status } = await ask(face.url, '/api/v1/peers/register', { method: 'POST', raw: 'no JSON' });

@@ -16,7 +16,7 @@ test('the text is that of a counter and a histogram of prom-client for the same 
     name: 'ptf_http_request_duration_seconds',
     help: 'From the arrival of the head to the answer.',
     labelNames: ['route', 'method'],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    buckets: [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
   const tally = new RequestTally();
@@ -34,6 +34,18 @@ test('the text is that of a counter and a histogram of prom-client for the same 
   }
   const theirs = await registers[0]!.metrics();
   assert.equal(tally.text().split('\n').sort(), theirs.split('\n').sort());
+});
+
+test('the times of some routes are summed, up to each bound and in all', () => {
+  const tally = new RequestTally();
+  for (const ms of [0.04, 0.09, 0.3]) tally.note('/a', 'GET', 200, '', ms);
+  tally.note('/b', 'HEAD', 404, 'player_not_found', 20_000);
+  tally.note('/c', 'GET', 200, '', 0.04);
+  const { boundsS, upTo, total } = tally.latencies(new Set(['/a', '/b', '/unseen']));
+  assert.equal(boundsS.slice(0, 4), [0.00005, 0.0001, 0.00025, 0.0005]);
+  assert.equal(upTo.slice(0, 4), [1, 2, 2, 3]);
+  // The slowest is beyond the last bound.
+  assert.equal([upTo.at(-1), total], [3, 4]);
 });
 
 test.run();

@@ -32,6 +32,9 @@ export async function runHere(
     configuration: () => configuration,
     defaultDir: () => dir,
     verifyFolder: () => Promise.reject(new Error('not asked for')),
+    keepSecret: () => {
+      throw new Error('not asked for');
+    },
     ...over,
     terminal: {
       out: (text) => {
@@ -43,6 +46,8 @@ export async function runHere(
       width: 200,
       progress: () => ({ to: () => {}, end: () => {} }),
       confirm: null,
+      askSecret: null,
+      input: () => Promise.reject(new Error('not asked for')),
       ...over.terminal,
     },
   });

@@ -1,0 +1,35 @@
+/** The files of the page: its own modules, style and icon, and uPlot as installed. Read once, served from memory, nothing else. */
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+
+export interface Asset {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const installed = ['uplot/dist/uPlot.iife.min.js', 'uplot/dist/uPlot.min.css'];
+
+/** By their names in the page. Throws where the page was not built. */
+export function readAssets(): ReadonlyMap<string, Asset> {
+  const folder = new URL('./page/', import.meta.url);
+  const require = createRequire(import.meta.url);
+  const assets = new Map<string, Asset>();
+  const add = (name: string, path: URL | string): void => {
+    const type = types[extname(name)];
+    if (type === undefined) return;
+    const bytes = readFileSync(path);
+    assets.set(name, { type, bytes, etag: `"${hash('sha256', bytes, 'hex').slice(0, 32)}"` });
+  };
+  for (const name of readdirSync(folder)) add(name, new URL(name, folder));
+  for (const path of installed) add(path.slice(path.lastIndexOf('/') + 1), require.resolve(path));
+  return assets;
+}

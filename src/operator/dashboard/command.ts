@@ -1,0 +1,49 @@
+/** `ptf dashboard set-password`: hashes the password and keeps the hash in the data folder, whether or not a node runs. */
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { limits } from '../../limits.js';
+import { OperatorError } from '../client.js';
+import { examples, type Session } from '../session.js';
+import { hashPassword, passwordFault, passwordFile } from './password.js';
+
+export function addDashboard(program: Command, session: Session): void {
+  const dashboard = program
+    .command('dashboard')
+    .description('set up the dashboard')
+    .addHelpText('after', examples('dashboard set-password'));
+  dashboard
+    .command('set-password')
+    .description(
+      'set the password of the dashboard, asked for or read from standard input; whoever is signed in is out',
+    )
+    .addHelpText(
+      'after',
+      examples('dashboard set-password', 'dashboard set-password < /run/secrets/dashboard-password'),
+    )
+    .action(async () => {
+      const dir = session.dir();
+      if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) {
+        throw new OperatorError(
+          'no_folder',
+          `there is no folder ${dir}; start the node once, or make it with mode 0700`,
+        );
+      }
+      const password = await newPassword(session);
+      const fault = passwordFault(password);
+      if (fault !== undefined) throw new OperatorError('wrong_usage', `the password ${fault}`, 2);
+      session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
+      const lines = () => ['The password is set. Whoever was signed in to the dashboard has to sign in again.'];
+      session.done({ value: { ok: true }, lines });
+    });
+}
+
+async function newPassword({ terminal }: Session): Promise<string> {
+  if (terminal.askSecret === null) {
+    const text = await terminal.input(limits.passwordLengthMax * 2 + 2);
+    return text.replace(/\r?\n$/, '');
+  }
+  const password = await terminal.askSecret('New password');
+  if (password === '') throw new OperatorError('not_confirmed', 'no password was given; nothing was changed');
+  if ((await terminal.askSecret('Once more')) === password) return password;
+  throw new OperatorError('not_confirmed', 'the two differ; nothing was changed');
+}

@@ -1,0 +1,157 @@
+/** What the dashboard's plots show: rates, latencies and peer weights of the last hours, in rings of a fixed size. */
+import type { PeerView } from '../../group/api.js';
+import { limits } from '../../limits.js';
+import type { HistoryValue, PercentilesValue, WeightHistoryValue } from './wire.js';
+
+/** Requests counted by how long they took. */
+export interface LatencyCounts {
+  /** Upper bounds of the buckets in seconds, ascending; what took longer than the last is in none. */
+  readonly boundsS: readonly number[];
+  /** Requests up to each bound, ever. */
+  readonly upTo: readonly number[];
+  /** Requests ever. */
+  readonly total: number;
+}
+
+/** Running totals since the start of the node. */
+export interface Traffic {
+  readonly reads: LatencyCounts;
+  readonly events: LatencyCounts;
+}
+
+/** What is looked at in one moment. */
+export interface Sample {
+  /** ms since 1970. */
+  readonly at: number;
+  /** Events ever accepted. */
+  readonly accepted: number;
+  readonly traffic: Traffic;
+}
+
+/** What went on between two samples. */
+export interface Pace {
+  readonly eventsPerS: number;
+  readonly readsPerS: number;
+  /** Null where nothing was asked between them. */
+  readonly eventMs: PercentilesValue | null;
+  readonly readMs: PercentilesValue | null;
+}
+
+const still: Pace = { eventsPerS: 0, readsPerS: 0, eventMs: null, readMs: null };
+
+/** The newest `size` things. */
+class Ring<T> {
+  readonly #size: number;
+  readonly #kept: T[] = [];
+  #next = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  push(thing: T): void {
+    this.#kept[this.#next] = thing;
+    this.#next = (this.#next + 1) % this.#size;
+  }
+
+  /** Oldest first. */
+  all(): T[] {
+    return [...this.#kept.slice(this.#next), ...this.#kept.slice(0, this.#next)];
+  }
+}
+
+export class PaceHistory {
+  readonly #paces = new Ring<Pace & { readonly at: number }>(limits.paceSamplesMax);
+  /** Samples of the window that the newest pace is taken over. */
+  readonly #window: Sample[] = [];
+  #now = still;
+
+  get now(): Pace {
+    return this.#now;
+  }
+
+  add(sample: Sample): void {
+    const before = this.#window[0];
+    this.#window.push(sample);
+    if (this.#window.length > limits.paceWindowSamples) this.#window.shift();
+    if (before === undefined || sample.at <= before.at) return;
+    this.#now = paceBetween(before, sample);
+    this.#paces.push({ ...this.#now, at: sample.at });
+  }
+
+  value(): HistoryValue {
+    const paces = this.#paces.all();
+    return {
+      at: paces.map(({ at }) => at / 1000),
+      events_per_s: paces.map(({ eventsPerS }) => eventsPerS),
+      reads_per_s: paces.map(({ readsPerS }) => readsPerS),
+      event_ms_p50: paces.map(({ eventMs }) => eventMs?.p50 ?? null),
+      event_ms_p99: paces.map(({ eventMs }) => eventMs?.p99 ?? null),
+      read_ms_p50: paces.map(({ readMs }) => readMs?.p50 ?? null),
+      read_ms_p99: paces.map(({ readMs }) => readMs?.p99 ?? null),
+    };
+  }
+}
+
+export function paceBetween(before: Sample, after: Sample): Pace {
+  const seconds = (after.at - before.at) / 1000;
+  const { traffic: was } = before;
+  const { traffic: is } = after;
+  return {
+    eventsPerS: Math.max(0, after.accepted - before.accepted) / seconds,
+    readsPerS: Math.max(0, is.reads.total - was.reads.total) / seconds,
+    eventMs: percentiles(was.events, is.events),
+    readMs: percentiles(was.reads, is.reads),
+  };
+}
+
+function percentiles(before: LatencyCounts, after: LatencyCounts): PercentilesValue | null {
+  const total = after.total - before.total;
+  if (total <= 0) return null;
+  const upTo = after.upTo.map((count, i) => count - (before.upTo[i] ?? 0));
+  return { p50: quantileMs(after.boundsS, upTo, total, 0.5), p99: quantileMs(after.boundsS, upTo, total, 0.99) };
+}
+
+/** As Prometheus does it (`histogram_quantile`): linear within a bucket, and the last bound for what lies beyond it. */
+function quantileMs(boundsS: readonly number[], upTo: readonly number[], total: number, quantile: number): number {
+  const rank = quantile * total;
+  const bucket = upTo.findIndex((count) => count >= rank);
+  if (bucket < 0) return (boundsS.at(-1) ?? 0) * 1000;
+  const lower = bucket === 0 ? 0 : boundsS[bucket - 1]!;
+  const below = bucket === 0 ? 0 : upTo[bucket - 1]!;
+  const share = (rank - below) / Math.max(1, upTo[bucket]! - below);
+  return (lower + (boundsS[bucket]! - lower) * share) * 1000;
+}
+
+/** Weight and gate of each of the first peers, once a minute. */
+export class WeightHistory {
+  readonly #samples = new Ring<{ readonly at: number; readonly weight: Float32Array; readonly gate: Float32Array }>(
+    limits.weightSamplesMax,
+  );
+  #sampledAt = Number.NEGATIVE_INFINITY;
+
+  /** Whether a sample is due; a clock that was set back does not put it off. */
+  isDue(at: number): boolean {
+    return at < this.#sampledAt || at >= this.#sampledAt + limits.weightSampleMs;
+  }
+
+  /** `peers`: all of them in the order of their numbers, or the first ones. */
+  add(at: number, peers: readonly PeerView[]): void {
+    this.#sampledAt = at;
+    this.#samples.push({
+      at,
+      weight: Float32Array.from(peers, ({ weight }) => weight),
+      gate: Float32Array.from(peers, ({ tau }) => tau),
+    });
+  }
+
+  /** Of one peer, up to what it is now. */
+  value({ index, weight, tau }: PeerView, now: number): WeightHistoryValue {
+    const samples = this.#samples.all().filter(({ at }) => at < now);
+    return {
+      at: [...samples.map(({ at }) => at / 1000), now / 1000],
+      weight: [...samples.map((sample) => sample.weight[index] ?? null), weight],
+      gate: [...samples.map((sample) => sample.gate[index] ?? null), tau],
+    };
+  }
+}

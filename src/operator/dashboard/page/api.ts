@@ -1,0 +1,53 @@
+/** Calls to the server the page came from. A refusal is an error that carries its code; a lost session leads to the form. */
+import type { CommandName, Requests, Values } from '../../protocol.js';
+import type { RefusalValue } from '../wire.js';
+
+export class Refused extends Error {
+  override readonly name = 'Refused';
+
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function toSignIn(): void {
+  location.assign('sign-in');
+}
+
+/** Rejects with `Refused`; where the server cannot be reached, with the code `unreachable`. */
+export async function get<T>(path: string): Promise<T> {
+  return answerOf(fetch(path, { headers: { Accept: 'application/json' } }));
+}
+
+export async function post<T>(path: string, body: object): Promise<T> {
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
+  return answerOf(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
+}
+
+/** One of the operator's commands; the server adds who gives it. */
+export function command<C extends CommandName>(name: C, request: Omit<Requests[C], 'by'>): Promise<Values[C]> {
+  return post(`commands/${name}`, request);
+}
+
+async function answerOf<T>(asked: Promise<Response>): Promise<T> {
+  const response = await asked.catch(() => {
+    throw new Refused('unreachable', 'The node cannot be reached.');
+  });
+  if (response.ok) return response.json();
+  const refusal: Partial<RefusalValue> = await response.json().catch(() => ({}));
+  if (refusal.code === 'invalid_session') toSignIn();
+  throw new Refused(refusal.code ?? 'unknown', sentence(refusal.error ?? `The node answered ${response.status}.`));
+}
+
+function sentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
+
+/** What to show of anything that a call rejected with. */
+export function faultText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,121 @@
+/** The audit log, newest entries first, and the checks of its chain and of the whole store. */
+import type { ChainReport } from '../../audit-chain.js';
+import type { AuditEntryValue } from '../../protocol.js';
+import { command, faultText, post } from './api.js';
+import { button, card, empty, fill, h, table } from './dom.js';
+import { count, head, plural, words } from './format.js';
+import { heading, time, type View, type ViewContext } from './view.js';
+
+const pageSize = 50;
+const columns = [
+  { title: 'Record', number: true },
+  { title: 'At' },
+  { title: 'Action' },
+  { title: 'By' },
+  { title: 'Target' },
+  { title: 'Hash' },
+];
+
+export function auditView({ live, peers }: ViewContext): View {
+  const list = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
+  const more = button('Show older entries', () => void older(), { hidden: true });
+  const result = h('div', { role: 'status' });
+  const names = new Map<string, string>();
+  let entries: readonly AuditEntryValue[] = [];
+  let isWhole = false;
+  let seenSeq = -1;
+
+  async function newest(): Promise<void> {
+    try {
+      const { data } = await command('audit-tail', { count: pageSize });
+      const newestSeq = data.at(-1)?.seq ?? 0;
+      if (newestSeq === (entries[0]?.seq ?? -1)) return;
+      // More came than one page holds: what is between is not known, so the list begins anew.
+      const known = new Set(entries.map(({ seq }) => seq));
+      const meets = entries.length === 0 || data.some(({ seq }) => known.has(seq));
+      const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();
+      entries = meets ? [...fresh, ...entries] : fresh;
+      if (!meets || known.size === 0) isWhole = data.length < pageSize;
+      await show();
+    } catch (error) {
+      fill(list, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+    }
+  }
+
+  async function older(): Promise<void> {
+    more.disabled = true;
+    const { data } = await command('audit-tail', { count: pageSize, before: entries.at(-1)?.seq ?? 1 });
+    isWhole = data.length < pageSize;
+    entries = [...entries, ...data.toReversed()];
+    await show();
+    more.disabled = false;
+  }
+
+  async function show(): Promise<void> {
+    for (const { peer_id, peer_name } of await peers.list()) names.set(peer_id, peer_name);
+    const rows = entries.map(({ seq, at, action, actor, target, hash }) => [
+      count(seq),
+      time(at),
+      words(action),
+      named(actor),
+      named(target),
+      h('code', { title: hash }, head(hash)),
+    ]);
+    fill(
+      list,
+      rows.length === 0
+        ? empty('No entries', 'The first one is the forming of the group.')
+        : h('div', { class: 'scroll' }, table('Audit log', columns, rows)),
+    );
+    more.hidden = isWhole;
+  }
+
+  /** An id of a peer under its name; anything else as it is. */
+  function named(id: string): HTMLElement {
+    const name = names.get(id);
+    return h('span', { class: 'cut', title: id }, name ?? (/^[\da-f-]{32,}$/.test(id) ? head(id, 12) : id));
+  }
+
+  async function check(what: HTMLButtonElement, run: () => Promise<HTMLElement>): Promise<void> {
+    what.disabled = true;
+    what.setAttribute('aria-busy', 'true');
+    fill(result, h('p', { class: 'muted' }, 'Checking…'));
+    try {
+      fill(result, await run());
+    } catch (error) {
+      fill(result, h('p', { class: 'notice notice-bad' }, faultText(error)));
+    }
+    what.disabled = false;
+    what.removeAttribute('aria-busy');
+  }
+
+  const chain = button('Verify the chain', () => void check(chain, checkedChain), { class: 'button primary' });
+  const store = button('Verify the whole store', () => void check(store, checkedStore));
+  const leave = live.subscribe(({ status }) => {
+    if (status.last_seq === seenSeq) return;
+    seenSeq = status.last_seq;
+    void newest();
+  });
+  const element = h('div', {}, heading('Audit', chain, store), result, card('Entries', list, more));
+  return { title: 'Audit', element, destroy: leave };
+}
+
+async function checkedChain(): Promise<HTMLElement> {
+  const { entries, head_hash, first_broken } = await post<ChainReport>('audit-check', {});
+  if (first_broken !== null) {
+    return h(
+      'p',
+      { class: 'notice notice-bad' },
+      `The entry at record ${count(first_broken.seq)} ${first_broken.fault}.`,
+    );
+  }
+  const text = `The chain holds: ${entries === 1 ? '1 entry' : `${count(entries)} entries`}, head `;
+  return h('p', { class: 'notice notice-good' }, text, h('code', { class: 'hash' }, head_hash));
+}
+
+async function checkedStore(): Promise<HTMLElement> {
+  const { ok, batches, records, snapshots, faults } = await command('verify', {});
+  if (!ok) return h('p', { class: 'notice notice-bad' }, `The store does not hold: ${faults.join('; ')}`);
+  const text = `The store holds: ${plural(records, 'record')} in ${count(batches)} batches, ${plural(snapshots.length, 'snapshot')}.`;
+  return h('p', { class: 'notice notice-good' }, text);
+}

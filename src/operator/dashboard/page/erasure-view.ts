@@ -1,0 +1,84 @@
+/** Erasure: the requests of peers that wait for a confirmation, and erasing by hash. */
+import { command, faultText } from './api.js';
+import { button, card, empty, field, fill, h, table } from './dom.js';
+import { eraseWithQuestion } from './erase.js';
+import { heading, type View, type ViewContext } from './view.js';
+
+const rowsMax = 200;
+
+export function erasureView({ live }: ViewContext): View {
+  const pending = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
+  const done = h('div', { 'aria-live': 'polite' });
+  const input = h('input', {
+    type: 'text',
+    required: true,
+    pattern: '[0-9A-Fa-f]{64}',
+    maxlength: 64,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    title: '64 hexadecimal characters',
+  });
+  const form = h(
+    'form',
+    {},
+    field('Subject hash', input, '64 hexadecimal characters. Look a player up to find it.'),
+    h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'button danger' }, 'Erase…')),
+  );
+  let waiting = -1;
+
+  async function load(): Promise<void> {
+    try {
+      const { data } = await command('erase-pending', {});
+      fill(
+        pending,
+        data.length === 0
+          ? empty('Nothing waits', 'Requests of peers wait here where ERASURE_MODE is “operator”.')
+          : listOf(data),
+      );
+    } catch (error) {
+      fill(pending, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+    }
+  }
+
+  function listOf(hashes: readonly string[]): HTMLElement[] {
+    const rows = hashes.slice(0, rowsMax).map((hash) => [
+      h('code', { class: 'hash' }, hash),
+      button('Confirm…', () => void erase(hash), {
+        class: 'button danger small',
+        'aria-label': `Confirm the erasure of ${hash}`,
+      }),
+    ]);
+    const rest = hashes.length - rows.length;
+    return [
+      table('Erasures that wait', [{ title: 'Subject hash' }, { title: '', number: true }], rows),
+      ...(rest > 0 ? [h('p', { class: 'muted small' }, `And ${rest} more.`)] : []),
+    ];
+  }
+
+  async function erase(hash: string): Promise<void> {
+    const erased = await eraseWithQuestion(hash);
+    if (erased === null) return;
+    fill(done, erased);
+    erased.focus();
+    input.value = '';
+    await load();
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void erase(input.value.trim().toLowerCase());
+  });
+  const leave = live.subscribe(({ status }) => {
+    if (status.pending_erasures === waiting) return;
+    waiting = status.pending_erasures;
+    void load();
+  });
+  const element = h(
+    'div',
+    {},
+    heading('Erasure'),
+    done,
+    h('div', { class: 'grid' }, card('Waiting for you', pending), card('Erase by hash', form)),
+  );
+  return { title: 'Erasure', element, destroy: leave };
+}

@@ -1,0 +1,70 @@
+/** How numbers, times and names are written. No document needed. */
+
+const whole = new Intl.NumberFormat('en');
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** `12,345`. */
+export function count(value: number): string {
+  return whole.format(value);
+}
+
+/** `12,345` up to a hundred thousand, `1.2M` beyond. */
+export function compact(value: number): string {
+  return value < 100_000 ? whole.format(Math.round(value)) : short.format(value);
+}
+
+/** A rate per second: one decimal while it is small. */
+export function rate(value: number): string {
+  if (value === 0) return '0';
+  return value < 10 ? value.toFixed(1) : compact(value);
+}
+
+/** Milliseconds: `0.42 ms`, `12 ms`, `1.3 s`. */
+export function milliseconds(value: number): string {
+  if (value < 1) return `${value.toFixed(2)} ms`;
+  if (value < 10) return `${value.toFixed(1)} ms`;
+  return value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
+}
+
+export function percent(part: number, of: number): string {
+  if (of === 0) return '0%';
+  const value = (100 * part) / of;
+  return value > 0 && value < 0.1 ? '<0.1%' : `${value.toFixed(value < 10 ? 1 : 0)}%`;
+}
+
+/** `3 min ago`; in the future or just now: `now`. */
+export function ago(iso: string, now: number): string {
+  const seconds = Math.floor((now - Date.parse(iso)) / 1000);
+  if (seconds < 5) return 'now';
+  return `${span(seconds)} ago`;
+}
+
+/** A length of time in its largest unit. */
+export function span(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** Local date and time. */
+export function moment(iso: string): string {
+  const at = new Date(iso);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** The first characters of an id or a hash. */
+export function head(id: string, length = 8): string {
+  return id.length <= length + 1 ? id : `${id.slice(0, length)}…`;
+}
+
+/** `report_cheating` as `report cheating`. */
+export function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+/** `1 peer`, `2 peers`. */
+export function plural(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,180 @@
+/** The page: its frame, which view stands in it, and how one comes from one to the other. */
+import type { SessionValue } from '../wire.js';
+import { faultText, get } from './api.js';
+import { auditView } from './audit-view.js';
+import { button, fill, h } from './dom.js';
+import { erasureView } from './erasure-view.js';
+import { type Connection, Live } from './live.js';
+import { notices, notify } from './notice.js';
+import { overviewView } from './overview-view.js';
+import { peerView } from './peer-view.js';
+import { Peers } from './peers.js';
+import { peersView } from './peers-view.js';
+import { playerView } from './player-view.js';
+import { preTrustView } from './pre-trust-view.js';
+import { registerView } from './register-view.js';
+import { nextTheme, theme } from './theme.js';
+import { heading, link, type View, type ViewContext } from './view.js';
+
+interface Place {
+  readonly view: (context: ViewContext) => View;
+  /** The entry of the navigation that it belongs to. */
+  readonly under: string;
+}
+
+const places: Readonly<Record<string, Place>> = {
+  '': { view: overviewView, under: '' },
+  peers: { view: peersView, under: 'peers' },
+  'peers/': { view: peerView, under: 'peers' },
+  register: { view: registerView, under: 'peers' },
+  players: { view: playerView, under: 'players' },
+  'pre-trust': { view: preTrustView, under: 'pre-trust' },
+  erasure: { view: erasureView, under: 'erasure' },
+  audit: { view: auditView, under: 'audit' },
+};
+
+const navigation: readonly (readonly [string, string])[] = [
+  ['', 'Overview'],
+  ['peers', 'Peers'],
+  ['players', 'Players'],
+  ['pre-trust', 'Pre-trust'],
+  ['erasure', 'Erasure'],
+  ['audit', 'Audit'],
+];
+
+const connectionWords: Readonly<Record<Connection, string>> = {
+  connecting: 'connecting',
+  live: 'live',
+  lost: 'connection lost, trying again',
+};
+
+async function start(): Promise<void> {
+  const session = await get<SessionValue>('session');
+  const connection = h('span', { class: 'connection connecting', role: 'status' }, connectionWords.connecting);
+  const health = h('span', { class: 'badge' });
+  const main = h('main', { id: 'main', tabindex: -1 });
+  const nav = h(
+    'nav',
+    { 'aria-label': 'Main', id: 'nav' },
+    h(
+      'ul',
+      {},
+      navigation.map(([to, text]) => h('li', {}, link(to, text))),
+    ),
+  );
+  const live = new Live((state) => {
+    connection.className = `connection ${state}`;
+    fill(connection, connectionWords[state]);
+  });
+  live.subscribe(({ status }) => {
+    health.className = `badge ${status.ready ? 'active' : 'untrusted'}`;
+    fill(health, status.ready ? 'serving' : (status.reason ?? 'not ready'));
+  });
+  fill(document.querySelector('#app') ?? document.body, frame(session, nav, main, health, connection));
+  document.body.append(notices);
+
+  const peers = new Peers(live);
+  let current: View | undefined;
+
+  function show(isFirst: boolean): void {
+    const [name = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/');
+    const place = places[rest.length > 0 ? `${name}/` : name];
+    current?.destroy?.();
+    const argument = decoded(rest.join('/'));
+    current = place?.view({ live, peers, argument }) ?? unknownView();
+    fill(main, current.element);
+    document.title = `${current.title} · ${session.group_id} · Peer Trust`;
+    for (const entry of nav.querySelectorAll('a')) {
+      if (entry.getAttribute('href') === `#/${place?.under}`) entry.setAttribute('aria-current', 'page');
+      else entry.removeAttribute('aria-current');
+    }
+    nav.classList.remove('open');
+    if (isFirst) return;
+    scrollTo(0, 0);
+    main.querySelector<HTMLElement>('h1')?.focus();
+  }
+
+  addEventListener('hashchange', () => show(false));
+  document.querySelector('#skip')?.addEventListener('click', (event) => {
+    // The address says which view stands here, so the link must not change it.
+    event.preventDefault();
+    main.focus();
+  });
+  show(true);
+}
+
+function frame(
+  session: SessionValue,
+  nav: HTMLElement,
+  main: HTMLElement,
+  health: HTMLElement,
+  connection: HTMLElement,
+): HTMLElement {
+  const menu = button(
+    'Menu',
+    () => {
+      const isOpen = nav.classList.toggle('open');
+      menu.setAttribute('aria-expanded', String(isOpen));
+    },
+    { class: 'button small menu', 'aria-controls': 'nav', 'aria-expanded': 'false' },
+  );
+  const toggle = button('', () => showTheme(nextTheme()), { class: 'button small' });
+  const showTheme = (name: string): void =>
+    fill(
+      toggle,
+      h('span', { 'aria-hidden': 'true' }, '◐'),
+      h('span', { class: 'theme-name' }, h('span', { class: 'hidden' }, 'Theme: '), name),
+    );
+  showTheme(theme());
+  const signOut = h(
+    'form',
+    { method: 'post', action: 'sign-out' },
+    h('button', { type: 'submit', class: 'button small' }, 'Sign out'),
+  );
+  return h(
+    'div',
+    { class: 'frame' },
+    h(
+      'header',
+      { class: 'top' },
+      h(
+        'div',
+        { class: 'brand' },
+        h('img', { src: 'assets/icon.svg', alt: '', width: 28, height: 28 }),
+        h(
+          'div',
+          { class: 'brand-text' },
+          h('strong', {}, session.group_id),
+          h('small', { class: 'muted' }, session.environment),
+        ),
+        health,
+      ),
+      h(
+        'div',
+        { class: 'top-end' },
+        connection,
+        session.operator !== null && h('span', { class: 'muted operator' }, session.operator),
+        toggle,
+        signOut,
+        menu,
+      ),
+    ),
+    nav,
+    main,
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function unknownView(): View {
+  const element = h('div', {}, heading('No such page'), h('p', {}, link('', 'To the overview')));
+  return { title: 'No such page', element };
+}
+
+start().catch((error: unknown) => notify(faultText(error), 'bad'));

@@ -1,0 +1,206 @@
+/** One peer: what it is, how much it counts and has counted, with whom it is discounted, and what can be done about it. */
+import type { ListedPeerValue } from '../../protocol.js';
+import type { WeightHistoryValue } from '../wire.js';
+import { command, faultText, get } from './api.js';
+import { lineChart } from './chart.js';
+import { ask, showKey } from './dialog.js';
+import { button, card, empty, facts, field, fill, h, table } from './dom.js';
+import { count } from './format.js';
+import { notify } from './notice.js';
+import { isAlone, remarksOf } from './peers.js';
+import { badge, heading, link, time, type View, type ViewContext } from './view.js';
+
+const overlaps = [
+  { text: 'at once: the old key is dead', ms: 0 },
+  { text: 'after 1 hour', ms: 3_600_000 },
+  { text: 'after 24 hours', ms: 86_400_000 },
+];
+/** A weight moves slowly: the plot is asked for again after so many beats. */
+const plotBeats = 5;
+
+export function peerView({ live, peers, argument: peerId }: ViewContext): View {
+  const content = h('div', {}, heading('Peer'), h('p', { class: 'muted' }, 'Loading…'));
+  const chart = lineChart({
+    title: 'Weight and gate of the peer over the last day',
+    format: (value) => value.toFixed(2),
+    range: [0, 1],
+    lines: [
+      { label: 'weight', color: '--series-a' },
+      { label: 'gate', color: '--series-b' },
+    ],
+  });
+  const plotCard = card('Weight over time', chart.element);
+  const headArea = h('div', {});
+  const body = h('div', { class: 'grid' });
+  let shown: ListedPeerValue | undefined;
+  let beats = 0;
+
+  async function load(): Promise<void> {
+    try {
+      const all = await peers.list();
+      const peer = all.find(({ peer_id }) => peer_id === peerId);
+      if (peer === undefined) {
+        fill(
+          content,
+          heading('Peer'),
+          empty('No such peer', 'It is not one of this group.'),
+          link('peers', 'All peers'),
+        );
+        return;
+      }
+      if (peer !== shown && !headArea.contains(document.activeElement)) show(peer, all);
+      if (beats++ % plotBeats === 0) await plot();
+    } catch (error) {
+      notify(faultText(error), 'bad');
+    }
+  }
+
+  async function plot(): Promise<void> {
+    const { at, weight, gate } = await get<WeightHistoryValue>(`peers/${encodeURIComponent(peerId)}/history`);
+    chart.show([at, weight, gate]);
+  }
+
+  function show(peer: ListedPeerValue, all: readonly ListedPeerValue[]): void {
+    const isFirst = shown === undefined;
+    shown = peer;
+    fill(headArea, heading(peer.peer_name, ...actionsOf(peer)));
+    fill(body, card('Peer', factsOf(peer, all)), h('div', { class: 'column' }, plotCard, signalsCard(peer, all)));
+    if (isFirst) fill(content, h('p', { class: 'crumb' }, link('peers', 'Peers')), headArea, body);
+  }
+
+  function actionsOf(peer: ListedPeerValue): HTMLElement[] {
+    if (peer.status === 'revoked') return [];
+    const status =
+      peer.status === 'active'
+        ? button('Suspend…', () => change(peer, 'suspended'))
+        : button('Reinstate…', () => change(peer, 'active'));
+    return [
+      status,
+      button('Rotate key…', () => rotate(peer)),
+      button('Revoke…', () => change(peer, 'revoked'), { class: 'button danger' }),
+    ];
+  }
+
+  async function change(peer: ListedPeerValue, status: 'active' | 'suspended' | 'revoked'): Promise<void> {
+    const words = {
+      active: ['Reinstate', 'It may submit events again from now on.', 'is active again'],
+      suspended: [
+        'Suspend',
+        'Its key is refused until it is reinstated. What it said before still counts.',
+        'is suspended',
+      ],
+      revoked: [
+        'Revoke',
+        'This is final: its key never works again, and all its evidence loses its weight.',
+        'is revoked',
+      ],
+    } as const;
+    const [action, text, done] = words[status];
+    const title = `${action} ${peer.peer_name}?`;
+    const isDone = await ask({
+      title,
+      body: [h('p', {}, text)],
+      action,
+      danger: status === 'revoked',
+      run: async () => {
+        await command('peers-status', { peer_id: peer.peer_id, status });
+      },
+    });
+    if (isDone) await refresh(`${peer.peer_name} ${done}.`);
+  }
+
+  async function rotate(peer: ListedPeerValue): Promise<void> {
+    const when = h(
+      'select',
+      {},
+      overlaps.map(({ text, ms }) => h('option', { value: ms }, text)),
+    );
+    let apiKey = '';
+    const isDone = await ask({
+      title: `Rotate the key of ${peer.peer_name}?`,
+      body: [h('p', {}, 'The peer gets a new key, which is shown once.'), field('The old key ends', when)],
+      action: 'Rotate key',
+      run: async () => {
+        apiKey = (await command('peers-rotate-key', { peer_id: peer.peer_id, overlap_ms: Number(when.value) })).api_key;
+      },
+    });
+    if (!isDone) return;
+    await showKey(`New key of ${peer.peer_name}`, apiKey);
+    apiKey = '';
+    await refresh(`The key of ${peer.peer_name} is rotated.`);
+  }
+
+  /** After a change the new state is shown at once, with the focus where it was as far as that still exists. */
+  async function refresh(text: string): Promise<void> {
+    notify(text);
+    await peers.reload();
+    const all = await peers.list();
+    const peer = all.find(({ peer_id }) => peer_id === peerId);
+    if (peer === undefined) return;
+    show(peer, all);
+    headArea.querySelector<HTMLElement>('button, h1')?.focus();
+  }
+
+  const leave = live.subscribe(() => void load());
+  void load();
+  return {
+    title: 'Peer',
+    element: content,
+    destroy() {
+      leave();
+      chart.destroy();
+    },
+  };
+}
+
+function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {
+  const { peer_id, game_ids, status, registered_at, event_count, pre_trusted, weight, tau, a, b, signals } = peer;
+  const remarks = remarksOf(peer, isAlone(all));
+  return facts([
+    ['Status', badge(status)],
+    ['Id', h('code', {}, peer_id)],
+    ['Games', game_ids.join(', ')],
+    ['Registered', time(registered_at)],
+    ['Events', count(event_count)],
+    ['Weight', weight.toFixed(3)],
+    ['Gate', tau.toFixed(3)],
+    ['Log-odds', `${a.toFixed(2)} of a bad vote, ${b.toFixed(2)} of a good one`],
+    ['Players reported', signals === null ? 'not computed yet' : count(signals.players)],
+    ['Shared with others', signals === null ? 'not computed yet' : count(signals.shared_players)],
+    ['Pre-trusted', pre_trusted ? 'yes' : 'no'],
+    ...(remarks.length === 0 ? [] : [['Remark', remarkText(remarks[0] ?? '')] as const]),
+  ]);
+}
+
+function remarkText(remark: string): HTMLElement {
+  const why = remark === 'shares no player' ? ': most likely it hashes with another salt' : ': perhaps they collude';
+  return h('span', {}, h('span', { class: 'badge warn' }, remark), why);
+}
+
+function signalsCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {
+  const title = 'Pairs discounted by the gate';
+  if (signals === null) return card(title, empty('Not computed yet', 'The next computation of weights will tell.'));
+  if (signals.discounted_with.length === 0) {
+    return card(title, empty('None', 'This peer agrees with no other that the group does not trust.'));
+  }
+  const names = new Map(all.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
+  const rows = signals.discounted_with.map(({ peer_id, shared_players, agreement }) => [
+    link(`peers/${encodeURIComponent(peer_id)}`, names.get(peer_id) ?? peer_id),
+    count(shared_players),
+    agreement.toFixed(2),
+  ]);
+  const columns = [
+    { title: 'Other peer' },
+    { title: 'Shared players', number: true },
+    { title: 'Agreement', number: true },
+  ];
+  return card(
+    title,
+    h(
+      'p',
+      { class: 'muted small' },
+      'They agree with each other while the group fully trusts neither: what they say together counts less.',
+    ),
+    table('Peers that this one is discounted with', columns, rows),
+  );
+}

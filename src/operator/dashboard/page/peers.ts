@@ -1,0 +1,70 @@
+/** The peers of the group as they were listed last, and again when the log has moved. */
+import type { ListedPeerValue, Values } from '../../protocol.js';
+import { command } from './api.js';
+import type { Live } from './live.js';
+
+const pageSize = 200;
+/** A busy log moves all the time. */
+const restMs = 5_000;
+
+export class Peers {
+  readonly #live: Live;
+  #listed: Promise<readonly ListedPeerValue[]> | null = null;
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #atSeq = -1;
+
+  constructor(live: Live) {
+    this.#live = live;
+  }
+
+  /** All of them, oldest first; listed anew where something changed since. */
+  async list(): Promise<readonly ListedPeerValue[]> {
+    const seq = this.#live.overview?.status.last_seq ?? -1;
+    const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + restMs;
+    if (this.#listed === null || isOld) await this.reload();
+    return this.#listed ?? [];
+  }
+
+  async reload(): Promise<void> {
+    this.#atSeq = this.#live.overview?.status.last_seq ?? -1;
+    this.#listedAt = performance.now();
+    const listing = all();
+    this.#listed = listing;
+    // What failed is asked for again.
+    listing.catch(() => {
+      if (this.#listed === listing) this.#listed = null;
+    });
+    await listing;
+  }
+
+  async find(peerId: string): Promise<ListedPeerValue | undefined> {
+    return (await this.list()).find((peer) => peer.peer_id === peerId);
+  }
+
+  async nameOf(peerId: string): Promise<string> {
+    return (await this.find(peerId))?.peer_name ?? peerId;
+  }
+}
+
+async function all(): Promise<readonly ListedPeerValue[]> {
+  const peers: ListedPeerValue[] = [];
+  let from: number | null = 0;
+  while (from !== null) {
+    const page: Values['peers-list'] = await command('peers-list', { from, limit: pageSize });
+    peers.push(...page.data);
+    from = page.next_from;
+  }
+  return peers;
+}
+
+/** What an operator should look into about a peer, in a few words; `isAlone`: no other peer reports. */
+export function remarksOf({ signals }: ListedPeerValue, isAlone: boolean): string[] {
+  if (signals === null || signals.players === 0 || isAlone) return [];
+  if (signals.shared_players === 0) return ['shares no player'];
+  const partners = signals.discounted_with.length;
+  return partners === 0 ? [] : [`discounted with ${partners}`];
+}
+
+export function isAlone(peers: readonly ListedPeerValue[]): boolean {
+  return peers.filter(({ signals }) => (signals?.players ?? 0) > 0).length < 2;
+}

@@ -1,0 +1,136 @@
+/** Looks one player up: the score, what it is made of, and what was reported in sum. No peer's events. */
+import type { PlayerValue } from '../wire.js';
+import { faultText, post, Refused } from './api.js';
+import { copyFrom } from './dialog.js';
+import { button, card, empty, facts, field, fill, h, table } from './dom.js';
+import { eraseWithQuestion } from './erase.js';
+import { count, plural, words } from './format.js';
+import { badge, heading, time, type View, type ViewContext } from './view.js';
+
+export function playerView({ live }: ViewContext): View {
+  const isHashed = live.overview?.status.identity_mode === 'high-security';
+  const input = h('input', { type: 'text', required: true, maxlength: 128, autocomplete: 'off', spellcheck: 'false' });
+  const hint = isHashed
+    ? 'The subject hash: this group takes no other.'
+    : 'The account id, or the subject hash of 64 characters.';
+  const submit = h('button', { type: 'submit', class: 'button primary' }, 'Look up');
+  const form = h(
+    'form',
+    { class: 'card form', role: 'search' },
+    field('Player', input, hint),
+    h('div', { class: 'actions' }, submit),
+  );
+  const result = h(
+    'div',
+    { 'aria-live': 'polite' },
+    empty('Nobody looked up yet', 'The id stays out of addresses and logs.'),
+  );
+
+  async function lookUp(): Promise<void> {
+    submit.disabled = true;
+    try {
+      const player = await post<PlayerValue>('player', { player_id: input.value.trim() });
+      fill(
+        result,
+        playerCards(player, () => void erase(player)),
+      );
+    } catch (error) {
+      const isUnknown = error instanceof Refused && error.code === 'player_not_found';
+      fill(
+        result,
+        isUnknown
+          ? empty('Nothing is known of this player', 'No peer has sent an event about this id, or it was erased.')
+          : h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)),
+      );
+    } finally {
+      submit.disabled = false;
+    }
+  }
+
+  async function erase({ subject_hash }: PlayerValue): Promise<void> {
+    const erased = await eraseWithQuestion(subject_hash);
+    if (erased !== null) fill(result, erased);
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void lookUp();
+  });
+  return { title: 'Players', element: h('div', {}, heading('Players'), h('div', { class: 'narrow' }, form), result) };
+}
+
+function playerCards(player: PlayerValue, onErase: () => void): HTMLElement {
+  const { explain } = player;
+  const said = h('span', { role: 'status', class: 'muted small' });
+  const hash = h('code', { class: 'hash' }, player.subject_hash);
+  const copy = button('Copy', () => void copyFrom(hash).then((text) => fill(said, text)), { class: 'button small' });
+  const evidence = (value: number | null): string =>
+    value === null ? 'not told, with fewer than 3 peers' : value.toFixed(2);
+  return h(
+    'div',
+    { class: 'grid' },
+    h(
+      'section',
+      { class: 'card' },
+      h('h2', {}, 'Score'),
+      h(
+        'p',
+        { class: 'score' },
+        h('strong', {}, player.score.toFixed(1)),
+        h('span', { class: 'muted' }, ' of 100 '),
+        badge(player.verdict),
+      ),
+      scale(player.score),
+      facts([
+        ['Confidence', player.confidence.toFixed(2)],
+        ['Events', count(player.event_count)],
+        ['Changed', time(player.updated_at)],
+        ['Subject hash', h('span', { class: 'copied' }, hash, copy, said)],
+      ]),
+      h('div', { class: 'actions' }, button('Erase this player…', onErase, { class: 'button danger' })),
+    ),
+    h(
+      'div',
+      { class: 'column' },
+      card(
+        'What it is made of',
+        facts([
+          ['Lowering evidence', evidence(explain.lowering)],
+          ['Raising evidence', evidence(explain.raising)],
+          ['Peers', `${plural(explain.peers, 'peer')}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
+          ['Half-life', explain.half_life_days === 0 ? 'off' : plural(explain.half_life_days, 'day')],
+          ['Weights', `based on record ${count(explain.weights_based_on_seq)}`],
+        ]),
+      ),
+      summaryCard(player),
+    ),
+  );
+}
+
+/** The bands of the verdicts, with a mark where the score lies. */
+function scale(score: number): HTMLElement {
+  const mark = h('span', { class: 'scale-mark' });
+  mark.style.setProperty('--share', `${score}%`);
+  return h('div', { class: 'scale', 'aria-hidden': 'true' }, mark);
+}
+
+function summaryCard({ summary, summarised, event_count }: PlayerValue): HTMLElement {
+  const title = 'What was reported';
+  if (summary.length === 0) return card(title, empty('No events', 'All of them were withdrawn.'));
+  const rows = summary.map(({ event_type, week, count: number }) => [
+    words(event_type),
+    week ?? 'not told',
+    count(number),
+  ]);
+  return card(
+    title,
+    table('Events by type and week', [{ title: 'Type' }, { title: 'Week' }, { title: 'Events', number: true }], rows),
+    h(
+      'p',
+      { class: 'muted small' },
+      summarised < event_count
+        ? `The newest ${count(summarised)} of ${count(event_count)} events.`
+        : 'All events, in sum: nobody sees who sent which.',
+    ),
+  );
+}

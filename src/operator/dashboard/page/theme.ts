@@ -1,0 +1,36 @@
+/** Light, dark, or as the system says: set before anything is painted, and kept in this browser. */
+
+const key = 'ptf-theme';
+const themes = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof themes)[number];
+
+/** A browser may forbid storage; a choice then lasts as long as the page. */
+function stored(): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function show(theme: Theme): void {
+  document.documentElement.dataset.theme = theme;
+}
+
+export function theme(): Theme {
+  return themes.find((name) => name === document.documentElement.dataset.theme) ?? 'auto';
+}
+
+/** Goes on to the next one, and answers it. */
+export function nextTheme(): Theme {
+  const next = themes[(themes.indexOf(theme()) + 1) % themes.length] ?? 'auto';
+  show(next);
+  try {
+    localStorage.setItem(key, next);
+  } catch {
+    // Shown all the same.
+  }
+  return next;
+}
+
+show(themes.find((name) => name === stored()) ?? 'auto');

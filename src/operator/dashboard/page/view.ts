@@ -1,0 +1,54 @@
+/** What a view is, what it works with, and the small things that several of them show. */
+import { h } from './dom.js';
+import { ago, moment } from './format.js';
+import type { Live } from './live.js';
+import type { Peers } from './peers.js';
+
+export interface ViewContext {
+  readonly live: Live;
+  readonly peers: Peers;
+  /** What stands behind the view's name in the address. */
+  readonly argument: string;
+}
+
+export interface View {
+  readonly title: string;
+  readonly element: HTMLElement;
+  destroy?(): void;
+}
+
+/** The heading of a view, which takes the focus when the view comes. */
+export function heading(title: string, ...actions: readonly (HTMLElement | null)[]): HTMLElement {
+  const buttons = actions.filter((action) => action !== null);
+  return h(
+    'header',
+    { class: 'view-head' },
+    h('h1', { tabindex: -1 }, title),
+    buttons.length > 0 && h('div', { class: 'actions' }, buttons),
+  );
+}
+
+export function link(to: string, text: string, kind = ''): HTMLAnchorElement {
+  return h('a', { href: `#/${to}`, class: kind === '' ? undefined : kind }, text);
+}
+
+/** A status or a verdict: its colour and its word. */
+export function badge(word: string): HTMLElement {
+  return h('span', { class: `badge ${word}` }, word);
+}
+
+/** A moment as it is told, with the exact one for whoever asks. */
+export function time(iso: string): HTMLElement {
+  return h('time', { datetime: iso, title: iso }, moment(iso));
+}
+
+export function timeAgo(iso: string): HTMLElement {
+  return h('time', { datetime: iso, title: moment(iso) }, ago(iso, Date.now()));
+}
+
+/** A share of the whole as a bar; the number stands beside it, so it says nothing to a screen reader. */
+export function bar(share: number, kind = ''): HTMLElement {
+  const inner = h('span', { class: `bar-fill ${kind}` });
+  inner.style.setProperty('--share', `${Math.round(100 * Math.min(1, Math.max(0, share)))}%`);
+  return h('span', { class: 'bar', 'aria-hidden': 'true' }, inner);
+}

@@ -1,0 +1,59 @@
+/** Looks a player up for the operator: the score with what it is made of, and the public summary. No peer's events. */
+import { granted, type Outcome, refused } from '../../errors.js';
+import type { GroupApi } from '../../group/api.js';
+import { limits } from '../../limits.js';
+import type { PlayerValue } from './wire.js';
+
+/** The 32 bytes under which the group knows a player; null where the identity mode forbids what was typed. */
+export type Pseudonymise = (playerId: string) => Uint8Array | null;
+
+/** Codes: schema_validation_failed, subject_hash_required, player_not_found, overloaded, dependency_unavailable. */
+export async function lookUpPlayer(
+  group: GroupApi,
+  pseudonymise: Pseudonymise,
+  body: unknown,
+): Promise<Outcome<PlayerValue>> {
+  const playerId = playerIdOf(body);
+  if (playerId === undefined) {
+    const text = `player_id must be 1 to ${limits.playerIdLength} characters`;
+    return refused('schema_validation_failed', { text });
+  }
+  const subject = pseudonymise(playerId);
+  if (subject === null) return refused('subject_hash_required');
+  const view = group.trust(subject);
+  const explanation = group.explain(subject);
+  if (view === undefined || explanation === undefined) return refused('player_not_found');
+  const events = await group.playerEvents(subject, undefined, 1, null);
+  if (!events.ok) return events;
+  const isSplit = explanation.peers >= limits.summaryPeersMin;
+  return granted({
+    subject_hash: Buffer.from(subject).toString('hex'),
+    score: view.score,
+    confidence: view.confidence,
+    verdict: view.verdict,
+    event_count: view.eventCount,
+    updated_at: new Date(view.updatedAt).toISOString(),
+    explain: {
+      lowering: isSplit ? explanation.lowering : null,
+      raising: isSplit ? explanation.raising : null,
+      peers: explanation.peers,
+      pre_trusted: explanation.preTrusted,
+      half_life_days: explanation.halfLifeDays,
+      weights_based_on_seq: explanation.weightsBasedOnSeq,
+    },
+    summarised: events.value.summarised,
+    summary: events.value.summary.map(({ eventType, week, count }) => ({
+      event_type: eventType,
+      week: week ?? null,
+      count,
+    })),
+  });
+}
+
+function playerIdOf(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('player_id' in body)) return undefined;
+  const { player_id: playerId } = body;
+  if (typeof playerId !== 'string' || /\p{Cs}/u.test(playerId)) return undefined;
+  const length = [...playerId].length;
+  return length >= 1 && length <= limits.playerIdLength ? playerId : undefined;
+}

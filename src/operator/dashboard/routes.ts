@@ -1,0 +1,156 @@
+/** The routes of the dashboard behind the door: what a signed-in operator may ask. Each answers with a value or a refusal. */
+import { Router } from '@koa/router';
+import type Koa from 'koa';
+import { errors, granted, type Outcome, refused } from '../../errors.js';
+import type { GroupApi } from '../../group/api.js';
+import type { Clock } from '../../group/ports.js';
+import { limits } from '../../limits.js';
+import { type Answers, answerCommand } from '../answers.js';
+import { type ChainReport, verifyChain } from '../audit-chain.js';
+import { type AuditEntryValue, type CommandName, isCommandName, type Values } from '../protocol.js';
+import type { LivePages } from './live.js';
+import { lookUpPlayer, type Pseudonymise } from './player.js';
+import type { Session } from './sessions.js';
+import type { Watch } from './watch.js';
+import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
+
+export interface DashboardState extends Koa.DefaultState {
+  /** Set behind the door. */
+  session: Session;
+}
+
+export type DashboardContext = Koa.ParameterizedContext<DashboardState>;
+
+export interface RouteDeps {
+  readonly group: GroupApi;
+  readonly pseudonymise: Pseudonymise;
+  readonly answers: Answers;
+  readonly watch: Watch;
+  readonly pages: LivePages;
+  readonly clock: Clock;
+}
+
+/** The operator's commands that the page gives, and whether the audit log names who gave them. */
+const commands: Partial<Record<CommandName, 'read' | 'signed'>> = {
+  status: 'read',
+  'peers-list': 'read',
+  'peers-status': 'signed',
+  'peers-rotate-key': 'signed',
+  'pretrust-list': 'read',
+  'pretrust-change': 'signed',
+  'erase-pending': 'read',
+  erase: 'signed',
+  'audit-tail': 'read',
+  verify: 'read',
+};
+
+export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
+  const { group, answers, watch, pages, clock } = deps;
+  const router = new Router<DashboardState>({ sensitive: true, strict: true });
+
+  router.get('/session', (ctx) => {
+    const { operator, expiresAt } = ctx.state.session;
+    const { groupId, environment } = group.identity;
+    const value: SessionValue = {
+      operator,
+      expires_at: new Date(expiresAt).toISOString(),
+      group_id: groupId,
+      environment,
+    };
+    answerWith(ctx, granted(value));
+  });
+
+  router.get('/live', async (ctx) => {
+    if (!pages.hasRoom) return answerWith(ctx, refused('overloaded', { retryAfterS: limits.retryAfterS }));
+    ctx.respond = false;
+    pages.add(ctx.res, ctx.state.session);
+    // Not only at the next beat: the page is empty until then.
+    pages.tell('overview', await watch.overview());
+  });
+
+  router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));
+
+  router.get('/peers/:id/history', (ctx) => {
+    const peer = group.peerById(ctx.params.id ?? '');
+    const found: Outcome<WeightHistoryValue> =
+      peer === undefined ? refused('unknown_peer') : granted(watch.weights.value(peer, clock.now()));
+    answerWith(ctx, found);
+  });
+
+  router.post('/player', async (ctx) => {
+    answerWith(ctx, await lookUpPlayer(group, deps.pseudonymise, ctx.request.body));
+  });
+
+  router.post('/audit-check', async (ctx) => answerWith(ctx, await checkedChain(answers)));
+
+  router.post('/commands/:name', async (ctx) => {
+    const name = ctx.params.name ?? '';
+    const kind = isCommandName(name) ? commands[name] : undefined;
+    if (!isCommandName(name) || kind === undefined) return answerWith(ctx, refused('route_not_found'));
+    const by = kind === 'signed' ? { by: signatureOf(ctx.state.session) } : {};
+    answerWith(ctx, await answerCommand(answers, name, { ...asObject(ctx.request.body), ...by }));
+  });
+
+  // The hosted form's call, on the page's own origin: the public port may be another site's, and is open to machines only.
+  router.post('/api/v1/peers/register', async (ctx) => {
+    const body = { ...asObject(ctx.request.body), by: signatureOf(ctx.state.session) };
+    const added = await answerCommand(answers, 'peers-add', body);
+    answerWith(ctx, added.ok ? granted(registeredValue(added.value)) : added, 201);
+  });
+
+  return router;
+}
+
+/** Answers a call of the page in the form of the public API: the value itself, or `{error, code}`. */
+export function answerWith(ctx: Koa.Context | DashboardContext, outcome: Outcome<unknown>, status = 200): void {
+  ctx.set('Cache-Control', 'no-store');
+  if (outcome.ok) {
+    ctx.status = status;
+    ctx.body = outcome.value;
+    return;
+  }
+  const { status: refusal, text } = errors[outcome.code];
+  ctx.status = refusal;
+  if (outcome.retryAfterS !== undefined) ctx.set('Retry-After', String(outcome.retryAfterS));
+  ctx.body = {
+    error: outcome.text ?? text,
+    code: outcome.code,
+    ...(outcome.details === undefined ? {} : { details: outcome.details }),
+  };
+}
+
+/** How the audit log names whoever is signed in; the name is the operator's own word, as `--by` of the command is. */
+function signatureOf({ operator }: Session): string {
+  return operator === null ? 'dashboard' : `${operator} (dashboard)`;
+}
+
+function asObject(body: unknown): object {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
+}
+
+function registeredValue(added: Values['peers-add']): RegisteredValue {
+  const { peer_id, api_key, status, peer_name, game_ids, registered_at } = added;
+  return { peer_id, api_key, status, peer_name, game_ids, registered_at };
+}
+
+/** Recomputes the chain of the whole audit log, page by page. */
+async function checkedChain(answers: Answers): Promise<Outcome<ChainReport>> {
+  let failed: Outcome<never> | undefined;
+  async function* auditPages(): AsyncGenerator<readonly AuditEntryValue[]> {
+    let after: number | null = 0;
+    while (after !== null) {
+      const page: Outcome<Values['audit-page']> = await answerCommand(answers, 'audit-page', {
+        after,
+        limit: limits.pageMax,
+      });
+      if (!page.ok) {
+        failed = page;
+        return;
+      }
+      yield page.value.data;
+      after = page.value.next_after;
+    }
+  }
+  const report = await verifyChain(auditPages());
+  return failed ?? granted(report);
+}

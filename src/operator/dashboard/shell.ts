@@ -1,0 +1,86 @@
+/** The two documents of the dashboard: the form to sign in, and the shell that its modules fill. No script or style in them. */
+import type { GroupIdentity } from '../../group/api.js';
+import { limits } from '../../limits.js';
+
+/** What the form says above its fields; undefined: nothing yet. */
+export type SignInNotice =
+  | { readonly why: 'wrong' | 'unset' | 'name' | 'cross_site' }
+  | { readonly why: 'too_many'; readonly retryAfterS: number };
+
+/** `theme.js` runs before anything is painted, where the browser knows how to wait for a module. */
+function head(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="assets/icon.svg">
+<link rel="stylesheet" href="assets/style.css">
+<script type="module" src="assets/theme.js" blocking="render"></script>`;
+}
+
+export function signInPage({ groupId, environment }: GroupIdentity, notice?: SignInNotice): string {
+  const invalid = notice?.why === 'wrong' ? ' aria-invalid="true" aria-describedby="notice"' : '';
+  return `${head('Sign in · Peer Trust')}
+<script type="module" src="assets/sign-in.js"></script>
+</head>
+<body class="sign-in">
+<main>
+<form method="post" action="sign-in" class="card sign-in-card">
+<img src="assets/icon.svg" alt="" width="40" height="40">
+<h1>Peer Trust</h1>
+<p class="muted">Group <strong>${escaped(groupId)}</strong> · ${environment}</p>
+${notice === undefined ? '' : `<p id="notice" class="notice notice-bad" role="alert">${noticeText(notice)}</p>`}
+<label class="field"><span>Your name <small class="muted">optional, for the audit log</small></span>
+<input name="operator" type="text" autocomplete="username" maxlength="${limits.operatorNameLength}" spellcheck="false"></label>
+<label class="field"><span>Password</span>
+<input name="password" type="password" autocomplete="current-password" required${invalid} autofocus></label>
+<button class="button primary" type="submit">Sign in</button>
+</form>
+</main>
+</body>
+</html>
+`;
+}
+
+function noticeText(notice: SignInNotice): string {
+  switch (notice.why) {
+    case 'wrong':
+      return 'That is not the password.';
+    case 'unset':
+      return 'No password is set. On the node’s machine run <code>ptf dashboard set-password</code>.';
+    case 'name':
+      return `The name may have ${limits.operatorNameLength} characters, and no control characters.`;
+    case 'cross_site':
+      return 'Sign in from this page itself. Behind a proxy, check that it passes <code>Host</code> on.';
+    case 'too_many':
+      return `Too many failed tries. Try again in ${minutes(notice.retryAfterS)}.`;
+  }
+}
+
+function minutes(seconds: number): string {
+  const count = Math.ceil(seconds / 60);
+  return count === 1 ? '1 minute' : `${count} minutes`;
+}
+
+export function appPage({ groupId }: GroupIdentity): string {
+  return `${head(`${escaped(groupId)} · Peer Trust`)}
+<link rel="stylesheet" href="assets/uPlot.min.css">
+<script src="assets/uPlot.iife.min.js" defer></script>
+<script type="module" src="assets/main.js"></script>
+</head>
+<body>
+<a class="skip" href="#main" id="skip">Skip to content</a>
+<div id="app"></div>
+<noscript><p class="notice notice-bad">The dashboard needs JavaScript. The command <code>ptf</code> does the same without.</p></noscript>
+</body>
+</html>
+`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
+}

@@ -1,0 +1,111 @@
+/**
+ * Watches the node for the dashboard: samples what the plots show, counts verdicts while somebody looks, and tells the open
+ * pages. One beat for all of them, and never a second one while the first is under way.
+ */
+import type { Logger } from 'pino';
+import type { GroupApi, VerdictCounts } from '../../group/api.js';
+import type { Clock } from '../../group/ports.js';
+import { limits } from '../../limits.js';
+import { type Answers, answerCommand } from '../answers.js';
+import { PaceHistory, type Traffic, WeightHistory } from './history.js';
+import type { LivePages } from './live.js';
+import type { OverviewValue, VerdictsValue } from './wire.js';
+
+export interface WatchDeps {
+  readonly group: GroupApi;
+  readonly answers: Answers;
+  readonly traffic: () => Traffic;
+  readonly pages: LivePages;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+export class Watch {
+  readonly #deps: WatchDeps;
+  readonly #startedMs = performance.now();
+  readonly pace = new PaceHistory();
+  readonly weights = new WeightHistory();
+  #verdicts: VerdictsValue | null = null;
+  /** Of `performance.now()`: verdicts are not counted again before. */
+  #verdictsRestUntil = Number.NEGATIVE_INFINITY;
+  #counting = false;
+  #beating = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const beat = () => {
+      this.beat().catch((error: unknown) =>
+        this.#deps.log.error({ err: error }, 'the dashboard could not be refreshed'),
+      );
+    };
+    this.#timer = setInterval(beat, limits.dashboardBeatMs);
+    this.#timer.unref();
+    beat();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Samples, and tells every open page. */
+  async beat(): Promise<void> {
+    if (this.#beating) return;
+    this.#beating = true;
+    try {
+      const { group, traffic, pages, clock } = this.#deps;
+      const at = clock.now();
+      this.pace.add({ at, accepted: group.counts().events, traffic: traffic() });
+      if (this.weights.isDue(at)) this.weights.add(at, group.peers(0, limits.metricsPeersMax));
+      if (pages.open === 0) return;
+      void this.#countVerdicts();
+      pages.tell('overview', await this.overview());
+    } finally {
+      this.#beating = false;
+    }
+  }
+
+  async overview(): Promise<OverviewValue> {
+    const { answers, clock, version } = this.#deps;
+    const status = await answerCommand(answers, 'status', {});
+    if (!status.ok) throw new Error(`the status was refused: ${status.code}`);
+    const { eventsPerS, readsPerS, eventMs, readMs } = this.pace.now;
+    return {
+      at: new Date(clock.now()).toISOString(),
+      version,
+      uptime_s: Math.floor((performance.now() - this.#startedMs) / 1000),
+      status: status.value,
+      events_per_s: eventsPerS,
+      reads_per_s: readsPerS,
+      event_ms: eventMs,
+      read_ms: readMs,
+      verdicts: this.#verdicts,
+    };
+  }
+
+  /** In the pool, where a large group takes a while: the rest after a count is many times as long as the count. */
+  async #countVerdicts(): Promise<void> {
+    const started = performance.now();
+    if (this.#counting || started < this.#verdictsRestUntil) return;
+    this.#counting = true;
+    try {
+      const counted = await this.#deps.group.verdictCounts();
+      if (counted.ok) this.#verdicts = verdictsValue(counted.value);
+    } catch (error) {
+      this.#deps.log.debug({ err: error }, 'verdicts could not be counted');
+    } finally {
+      const ended = performance.now();
+      const restMs = Math.max(limits.verdictsRestMs, limits.verdictsRestFactor * (ended - started));
+      this.#verdictsRestUntil = ended + restMs;
+      this.#counting = false;
+    }
+  }
+}
+
+function verdictsValue({ counts, sampled, players }: VerdictCounts): VerdictsValue {
+  return { ...counts, sampled, players };
+}

@@ -1,0 +1,100 @@
+/** What the dashboard's server and its page say to each other beyond the operator's commands. Types only. */
+import type { StatusValue } from '../protocol.js';
+
+/** In ms, interpolated within the buckets of the metrics. */
+export interface PercentilesValue {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface VerdictsValue {
+  readonly trusted: number;
+  readonly neutral: number;
+  readonly suspicious: number;
+  readonly untrusted: number;
+  /** Players that were looked at; fewer than `players` in a very large group. */
+  readonly sampled: number;
+  readonly players: number;
+}
+
+/** How the node stands, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
+export interface OverviewValue {
+  readonly at: string;
+  readonly version: string;
+  readonly uptime_s: number;
+  readonly status: StatusValue;
+  readonly events_per_s: number;
+  readonly reads_per_s: number;
+  /** Null where nothing was asked in the last seconds. */
+  readonly event_ms: PercentilesValue | null;
+  readonly read_ms: PercentilesValue | null;
+  /** Null until they were counted. */
+  readonly verdicts: VerdictsValue | null;
+}
+
+/** Columns of the same length, oldest first; `at` in seconds since 1970, as plots want it. Null: no value then. */
+export interface HistoryValue {
+  readonly at: readonly number[];
+  readonly events_per_s: readonly (number | null)[];
+  readonly reads_per_s: readonly (number | null)[];
+  readonly event_ms_p50: readonly (number | null)[];
+  readonly event_ms_p99: readonly (number | null)[];
+  readonly read_ms_p50: readonly (number | null)[];
+  readonly read_ms_p99: readonly (number | null)[];
+}
+
+export interface WeightHistoryValue {
+  readonly at: readonly number[];
+  readonly weight: readonly (number | null)[];
+  readonly gate: readonly (number | null)[];
+}
+
+export interface SessionValue {
+  readonly operator: string | null;
+  readonly expires_at: string;
+  readonly group_id: string;
+  readonly environment: string;
+}
+
+/** A player as the operator sees it: what every peer may read, and no peer's events. */
+export interface PlayerValue {
+  readonly subject_hash: string;
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: 'trusted' | 'neutral' | 'suspicious' | 'untrusted';
+  readonly event_count: number;
+  readonly updated_at: string;
+  readonly explain: {
+    /** Null where fewer than three peers contributed: a split would tell who said what. */
+    readonly lowering: number | null;
+    readonly raising: number | null;
+    readonly peers: number;
+    readonly pre_trusted: boolean;
+    readonly half_life_days: number;
+    readonly weights_based_on_seq: number;
+  };
+  /** The summary that is public; it covers the newest `summarised` events. */
+  readonly summarised: number;
+  readonly summary: readonly {
+    readonly event_type: string;
+    /** ISO 8601 week; null on the row `other`, which stands alone where fewer than three peers contributed. */
+    readonly week: string | null;
+    readonly count: number;
+  }[];
+}
+
+/** A peer that was registered in the hosted form. The key is shown here, once. */
+export interface RegisteredValue {
+  readonly peer_id: string;
+  readonly api_key: string;
+  readonly status: string;
+  readonly peer_name: string;
+  readonly game_ids: readonly string[];
+  readonly registered_at: string;
+}
+
+/** What a refused call answers. */
+export interface RefusalValue {
+  readonly error: string;
+  readonly code: string;
+}

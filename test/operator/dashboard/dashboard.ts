@@ -1,0 +1,120 @@
+/** A dashboard on a recorded group, on a port of its own, and the calls of a browser to it. */
+import { scryptSync } from 'node:crypto';
+import { pino } from 'pino';
+import { request } from 'undici';
+import * as assert from 'uvu/assert';
+import type { GroupApi } from '../../../src/group/api.js';
+import { startDashboard } from '../../../src/operator/dashboard/server.js';
+import { Sessions } from '../../../src/operator/dashboard/sessions.js';
+import { recordedGroup } from '../recorded-group.js';
+
+export const password = 'correct horse battery';
+/** As the command would keep it, but cheap: a real one takes a third of a second each time. */
+const salt = Buffer.alloc(16, 7);
+const inBase64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+const kept = `$scrypt$ln=4,r=1,p=1$${inBase64(salt)}$${inBase64(scryptSync(password, salt, 32, { N: 16, r: 1, p: 1 }))}`;
+const noLatencies = { boundsS: [0.001, 1], upTo: [0, 0], total: 0 };
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  readonly cookie?: string;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as a form. */
+  readonly form?: Readonly<Record<string, string>>;
+  /** Over those of the page itself. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface TestDashboard {
+  readonly url: string;
+  /** Method and arguments of what the group was asked. */
+  readonly calls: readonly (readonly unknown[])[];
+  readonly sessions: Sessions;
+  /** Lines of its log, parsed. */
+  readonly logged: readonly Record<string, unknown>[];
+  /** Moves the dashboard's clock on. */
+  pass(ms: number): void;
+  setPasswordHash(hash: string | null): void;
+  call(path: string, how?: Call): Promise<Answer>;
+  /** The cookie of a new session, `name=value`. */
+  signIn(operator?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startTestDashboard(replaced: Partial<GroupApi> = {}): Promise<TestDashboard> {
+  let shiftMs = 0;
+  let hash: string | null = kept;
+  const clock = { now: () => Date.now() + shiftMs };
+  const passwordHash = () => hash;
+  const sessions = new Sessions({ secret: null, environment: 'dev', clock, passwordHash });
+  const logged: Record<string, unknown>[] = [];
+  const { group, calls } = recordedGroup(3, replaced);
+  const dashboard = await startDashboard({
+    host: '127.0.0.1',
+    port: 0,
+    group,
+    pseudonymise: (id) => (id.length === 64 ? Buffer.from(id, 'hex') : null),
+    sessions,
+    passwordHash,
+    traffic: () => ({ reads: noLatencies, events: noLatencies }),
+    clock,
+    version: '1.2.3',
+    log: pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) }),
+  });
+  const url = `http://${dashboard.host}:${dashboard.port}`;
+
+  async function call(path: string, how: Call = {}): Promise<Answer> {
+    const { json, form, cookie } = how;
+    const body =
+      form !== undefined ? new URLSearchParams(form).toString() : json === undefined ? null : JSON.stringify(json);
+    const {
+      statusCode,
+      headers,
+      body: answer,
+    } = await request(url + path, {
+      method: how.method ?? (body === null ? 'GET' : 'POST'),
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...(cookie === undefined ? {} : { cookie }),
+        ...how.headers,
+      },
+      body,
+    });
+    return { status: statusCode, headers, text: await answer.text() };
+  }
+
+  return {
+    url,
+    calls,
+    sessions,
+    logged,
+    call,
+    pass: (ms) => {
+      shiftMs += ms;
+    },
+    setPasswordHash: (to) => {
+      hash = to;
+    },
+    async signIn(operator = '') {
+      const { status, headers } = await call('/sign-in', { form: { operator, password } });
+      assert.is(status, 303);
+      return cookieOf(headers);
+    },
+    close: () => dashboard.close(),
+  };
+}
+
+/** What a browser keeps of `Set-Cookie`. */
+export function cookieOf(headers: Answer['headers']): string {
+  const [cookie = ''] = [headers['set-cookie'] ?? []].flat();
+  return cookie.split(';')[0] ?? '';
+}

@@ -1,0 +1,86 @@
+/** What the plots show: rates and percentiles between samples, weights over time, rings that end. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../src/limits.js';
+import { PaceHistory, paceBetween, type Sample, WeightHistory } from '../../../src/operator/dashboard/history.js';
+import { peerView } from '../recorded-group.js';
+
+const boundsS = [0.001, 0.01, 0.1];
+const none = { boundsS, upTo: [0, 0, 0], total: 0 };
+
+function sample(at: number, more: Partial<Sample> = {}): Sample {
+  return { at, accepted: 0, traffic: { reads: none, events: none }, ...more };
+}
+
+test('rates are what came between two samples, per second', () => {
+  const reads = { boundsS, upTo: [30, 30, 30], total: 30 };
+  const pace = paceBetween(
+    sample(1_000, { accepted: 100 }),
+    sample(4_000, { accepted: 250, traffic: { reads, events: none } }),
+  );
+  assert.equal([pace.eventsPerS, pace.readsPerS], [50, 10]);
+});
+
+test('percentiles are those of histogram_quantile, of what came between the samples alone', () => {
+  // 100 requests since: 50 up to 1 ms, 40 more up to 10 ms, 10 more up to 100 ms.
+  const before = { boundsS, upTo: [1_000, 1_000, 1_000], total: 1_000 };
+  const after = { boundsS, upTo: [1_050, 1_090, 1_100], total: 1_100 };
+  const pace = paceBetween(
+    sample(0, { traffic: { reads: before, events: none } }),
+    sample(1_000, { traffic: { reads: after, events: none } }),
+  );
+  // Rank 50 is the end of the first bucket; rank 99 lies 9/10 into the third: 10 + 90 * 0.9.
+  assert.ok(Math.abs((pace.readMs?.p50 ?? 0) - 1) < 1e-9);
+  assert.ok(Math.abs((pace.readMs?.p99 ?? 0) - 91) < 1e-9);
+  assert.is(pace.eventMs, null);
+});
+
+test('what took longer than the last bound reads as that bound', () => {
+  const slow = { boundsS, upTo: [0, 0, 0], total: 5 };
+  const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: slow, events: none } }));
+  assert.equal(pace.readMs, { p50: 100, p99: 100 });
+});
+
+test('a clock that stands still or goes back makes no rate', () => {
+  const history = new PaceHistory();
+  history.add(sample(1_000));
+  history.add(sample(1_000, { accepted: 5 }));
+  history.add(sample(500, { accepted: 9 }));
+  assert.equal(history.value().at, []);
+  assert.is(history.now.eventsPerS, 0);
+});
+
+test('the ring of rates keeps the newest, oldest first', () => {
+  const history = new PaceHistory();
+  const samples = limits.paceSamplesMax + 10;
+  for (let i = 0; i <= samples; i++) history.add(sample(i * 1_000, { accepted: i }));
+  const { at, events_per_s } = history.value();
+  assert.is(at.length, limits.paceSamplesMax);
+  assert.equal([at[0], at.at(-1)], [11, samples]);
+  assert.ok(at.every((second, i) => i === 0 || second === at[i - 1]! + 1));
+  assert.is(events_per_s.at(-1), 1);
+});
+
+test('weights are kept once a minute, and end with what they are now', () => {
+  const history = new WeightHistory();
+  const peer = { ...peerView(1), weight: 0.25, tau: 0.5 };
+  assert.ok(history.isDue(0));
+  history.add(0, [peerView(0), peer]);
+  assert.not.ok(history.isDue(limits.weightSampleMs - 1));
+  assert.ok(history.isDue(limits.weightSampleMs));
+  // A clock that was set back must not stop the samples.
+  assert.ok(history.isDue(-1));
+  history.add(60_000, [peerView(0), { ...peer, weight: 0.75 }]);
+  const { at, weight, gate } = history.value({ ...peer, weight: 1 }, 90_000);
+  assert.equal(at, [0, 60, 90]);
+  assert.equal(weight, [0.25, 0.75, 1]);
+  assert.equal(gate, [0.5, 0.5, 0.5]);
+});
+
+test('a peer has no weight before it was there', () => {
+  const history = new WeightHistory();
+  history.add(0, [peerView(0)]);
+  assert.equal(history.value(peerView(1), 1_000).weight, [null, 0.5]);
+});
+
+test.run();

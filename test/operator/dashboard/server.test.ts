@@ -1,0 +1,336 @@
+/** The dashboard's server: who may pass its door, what a session is worth, and what reaches the group. */
+import { decodeJwt } from 'jose';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { granted, refused } from '../../../src/errors.js';
+import { limits } from '../../../src/limits.js';
+import { hashPassword } from '../../../src/operator/dashboard/password.js';
+import { type Call, cookieOf, password, startTestDashboard, type TestDashboard } from './dashboard.js';
+
+let dashboard: TestDashboard;
+test.before.each(async () => {
+  dashboard = await startTestDashboard({
+    trust: () => ({ score: 12.5, confidence: 0.5, verdict: 'untrusted', eventCount: 4, updatedAt: 0 }),
+    explain: () => ({ lowering: 3, raising: 1, peers: 2, preTrusted: false, halfLifeDays: 30, weightsBasedOnSeq: 1 }),
+    playerEvents: async () =>
+      granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], nextBefore: null }),
+  });
+});
+test.after.each(() => dashboard.close());
+
+/** Everything behind the door. */
+const behind: readonly (readonly [string, Call])[] = [
+  ['/session', {}],
+  ['/live', {}],
+  ['/history', {}],
+  ['/peers/peer-0/history', {}],
+  ['/player', { json: { player_id: 'a' } }],
+  ['/audit-check', { json: {} }],
+  ['/sign-out', { form: {} }],
+  ['/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] } }],
+  ...[
+    'status',
+    'peers-list',
+    'peers-status',
+    'peers-rotate-key',
+    'pretrust-list',
+    'pretrust-change',
+    'erase-pending',
+    'erase',
+    'audit-tail',
+    'verify',
+    'unknown',
+  ].map((name) => [`/commands/${name}`, { json: {} }] as const),
+  ['/nothing/here', {}],
+  ['/', { json: {} }],
+];
+
+test('without a session every route is 401, and the page itself leads to the form', async () => {
+  const forged = ['', 'service_session=', 'service_session=a.b.c', `service_session=${'a'.repeat(5000)}`];
+  for (const cookie of forged) {
+    for (const [path, how] of behind) {
+      const { status, text } = await dashboard.call(path, { ...how, cookie });
+      assert.equal([status, JSON.parse(text).code], [401, 'invalid_session'], `${path} with ${cookie.slice(0, 30)}`);
+    }
+    const { status, headers } = await dashboard.call('/', { cookie });
+    assert.equal([status, headers.location], [303, 'sign-in']);
+  }
+  const reads = new Set(['counts', 'peers', 'identity']);
+  assert.equal(
+    dashboard.calls.filter(([name]) => !reads.has(String(name))),
+    [],
+  );
+});
+
+test('only the form and files without anything of the group are open', async () => {
+  for (const path of [
+    '/sign-in',
+    '/assets/style.css',
+    '/assets/main.js',
+    '/assets/icon.svg',
+    '/assets/uPlot.iife.min.js',
+  ]) {
+    const { status } = await dashboard.call(path);
+    assert.is(status, 200, path);
+  }
+  for (const path of [
+    '/assets/',
+    '/assets/../server.js',
+    '/assets/%2e%2e/server.js',
+    '/assets/main.ts',
+    '/assets/package.json',
+  ]) {
+    assert.not.equal((await dashboard.call(path)).status, 200, path);
+  }
+});
+
+test('the right password opens a session, in a cookie that scripts and other sites never get', async () => {
+  const { status, headers } = await dashboard.call('/sign-in', { form: { operator: '', password } });
+  assert.equal([status, headers.location], [303, './']);
+  assert.match(
+    String(headers['set-cookie']),
+    /^service_session=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+  );
+  assert.is((await dashboard.call('/session', { cookie: cookieOf(headers) })).status, 200);
+  assert.is((await dashboard.call('/', { cookie: cookieOf(headers) })).status, 200);
+});
+
+test('over TLS the cookie stays on TLS, whoever ends it', async () => {
+  const signIn = (headers: Record<string, string>) => dashboard.call('/sign-in', { form: { password }, headers });
+  for (const headers of [{ origin: 'https://ops.example.com' }, { 'x-forwarded-proto': 'https' }]) {
+    assert.match(String((await signIn(headers)).headers['set-cookie']), /; Secure$/);
+  }
+});
+
+test('the token says what the public port asks for, and nothing about the operator', async () => {
+  const claims = decodeJwt((await dashboard.signIn('alice')).replace('service_session=', ''));
+  assert.is(claims.aud, 'ptf-dev');
+  assert.is((claims.exp ?? 0) - (claims.iat ?? 0), limits.sessionMs / 1000);
+  assert.equal(Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'iss', 'jti']);
+});
+
+test('a wrong password is 401 and says so; no password set is told apart', async () => {
+  const wrong = await dashboard.call('/sign-in', { form: { password: 'not the password' } });
+  assert.is(wrong.status, 401);
+  assert.match(wrong.text, /role="alert">That is not the password/);
+  assert.is(wrong.headers['set-cookie'], undefined);
+  dashboard.setPasswordHash(null);
+  const unset = await dashboard.call('/sign-in', { form: { password } });
+  assert.is(unset.status, 503);
+  assert.match(unset.text, /ptf dashboard set-password/);
+});
+
+test('after ten failures from one address even the right password has to wait, from there alone', async () => {
+  const from = (address: string, word: string) =>
+    dashboard.call('/sign-in', { form: { password: word }, headers: { 'x-forwarded-for': `1.2.3.4, ${address}` } });
+  for (let i = 0; i < limits.signInFailuresPerAddress; i++) assert.is((await from('10.0.0.1', 'wrong')).status, 401);
+  const late = await from('10.0.0.1', password);
+  assert.is(late.status, 429);
+  assert.match(String(late.headers['retry-after']), /^\d+$/);
+  assert.is((await from('10.0.0.2', password)).status, 303);
+});
+
+test('tries that are sent at once are counted before any of them is checked', async () => {
+  const tries = Array.from({ length: 15 }, () => dashboard.call('/sign-in', { form: { password: 'wrong' } }));
+  const statuses = (await Promise.all(tries)).map(({ status }) => status);
+  assert.is(statuses.filter((status) => status === 401).length, limits.signInFailuresPerAddress);
+  assert.is(statuses.filter((status) => status === 429).length, 5);
+});
+
+test('a session ends with its sign-out, also for whoever copied the cookie', async () => {
+  const cookie = await dashboard.signIn();
+  const other = await dashboard.signIn();
+  const { status, headers } = await dashboard.call('/sign-out', { form: {}, cookie });
+  assert.equal([status, headers.location], [303, 'sign-in']);
+  assert.match(String(headers['set-cookie']), /^service_session=; Path=\/; Max-Age=0/);
+  assert.is((await dashboard.call('/session', { cookie })).status, 401);
+  assert.is((await dashboard.call('/session', { cookie: other })).status, 200);
+  const { iss, jti } = decodeJwt(cookie.replace('service_session=', ''));
+  assert.is(dashboard.sessions.holds({ iss, jti }), false);
+});
+
+test('a session ends with the password that opened it', async () => {
+  const cookie = await dashboard.signIn();
+  dashboard.setPasswordHash(await hashPassword('another password'));
+  assert.is((await dashboard.call('/session', { cookie })).status, 401);
+  dashboard.setPasswordHash(null);
+  assert.is((await dashboard.call('/session', { cookie })).status, 401);
+});
+
+test('a session ends with its time', async () => {
+  const cookie = await dashboard.signIn();
+  dashboard.pass(limits.sessionMs - 60_000);
+  assert.is((await dashboard.call('/session', { cookie })).status, 200);
+  dashboard.pass(60_000);
+  assert.is((await dashboard.call('/session', { cookie })).status, 401);
+});
+
+test('what does not come from the page itself changes nothing', async () => {
+  const cookie = await dashboard.signIn();
+  const json = { peer_id: 'peer-0', status: 'suspended' };
+  const host = new URL(dashboard.url).host;
+  const tries: readonly (readonly [Record<string, string>, number])[] = [
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'same-site', origin: `http://${host}` }, 403],
+    [{ 'sec-fetch-site': 'none' }, 403],
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+  ];
+  for (const [headers, expected] of tries) {
+    const { status, text } = await dashboard.call('/commands/peers-status', { json, cookie, headers });
+    assert.is(status, expected, JSON.stringify(headers));
+    if (expected === 403) assert.is(JSON.parse(text).code, 'cross_site');
+  }
+  assert.is(dashboard.calls.filter(([name]) => name === 'setPeerStatus').length, 1);
+  const signIn = await dashboard.call('/sign-in', { form: { password }, headers: { 'sec-fetch-site': 'cross-site' } });
+  assert.is(signIn.status, 403);
+  assert.is(signIn.headers['set-cookie'], undefined);
+});
+
+test('a change is signed with the name that was given at the sign-in, whatever the body says', async () => {
+  const json = { peer_id: 'peer-0', status: 'suspended', by: 'mallory' };
+  for (const [operator, by] of [
+    ['', 'operator:dashboard'],
+    ['alice', 'operator:alice (dashboard)'],
+  ] as const) {
+    await dashboard.call('/commands/peers-status', { json, cookie: await dashboard.signIn(operator) });
+    assert.equal(dashboard.calls.at(-1), ['setPeerStatus', 'peer-0', 'suspended', by]);
+  }
+});
+
+test('a name that the audit log could not show is refused', async () => {
+  for (const operator of ['a\u0007b', 'a'.repeat(limits.operatorNameLength + 1)]) {
+    assert.is((await dashboard.call('/sign-in', { form: { operator, password } })).status, 400);
+  }
+});
+
+test('the hosted form registers a peer and shows its key', async () => {
+  const cookie = await dashboard.signIn();
+  const { status, text, headers } = await dashboard.call('/api/v1/peers/register', {
+    json: { peer_name: 'Arena', game_ids: ['arena'] },
+    cookie,
+  });
+  assert.is(status, 201);
+  assert.is(headers['cache-control'], 'no-store');
+  assert.is(JSON.parse(text).api_key, 'the-key');
+  assert.equal(dashboard.calls.at(-1), ['register', { peerName: 'Arena', gameIds: ['arena'] }, 'operator:dashboard']);
+  const bad = await dashboard.call('/api/v1/peers/register', { json: { peer_name: '', game_ids: [] }, cookie });
+  assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
+});
+
+test('bodies are bounded and must be JSON', async () => {
+  const cookie = await dashboard.signIn();
+  const big = await dashboard.call('/player', { json: { player_id: 'a'.repeat(limits.eventBodyBytes) }, cookie });
+  assert.equal([big.status, JSON.parse(big.text).code], [413, 'payload_too_large']);
+  const form = await dashboard.call('/player', {
+    form: { player_id: 'a' },
+    cookie,
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.equal([form.status, JSON.parse(form.text).code], [400, 'malformed_json']);
+});
+
+test('commands that the page does not give are not there', async () => {
+  const cookie = await dashboard.signIn();
+  for (const name of ['peers-add', 'audit-page', 'constructor', 'toString']) {
+    assert.is((await dashboard.call(`/commands/${name}`, { json: {}, cookie })).status, 404, name);
+  }
+});
+
+test('a player is looked up without anything that tells peers apart', async () => {
+  const cookie = await dashboard.signIn();
+  const hash = 'ab'.repeat(32);
+  const { status, text } = await dashboard.call('/player', { json: { player_id: hash }, cookie });
+  assert.is(status, 200);
+  const { subject_hash, score, verdict, explain, summary } = JSON.parse(text);
+  assert.equal([subject_hash, score, verdict], [hash, 12.5, 'untrusted']);
+  // Two peers contributed: a split would tell each what the other said.
+  assert.equal([explain.lowering, explain.raising, explain.peers], [null, null, 2]);
+  assert.equal(summary, [{ event_type: 'other', week: null, count: 4 }]);
+  const raw = await dashboard.call('/player', { json: { player_id: 'passport-1' }, cookie });
+  assert.equal([raw.status, JSON.parse(raw.text).code], [422, 'subject_hash_required']);
+  for (const player_id of ['', 'a'.repeat(129), '\ud800', 7, undefined]) {
+    assert.is((await dashboard.call('/player', { json: { player_id }, cookie })).status, 400);
+  }
+});
+
+test('an open page is told how the node stands, and let go when its session ends', async () => {
+  const cookie = await dashboard.signIn();
+  const response = await fetch(`${dashboard.url}/live`, { headers: { cookie } });
+  assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const until = async (word: string): Promise<void> => {
+    while (!text.includes(word)) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`the stream ended before ${word}: ${text}`);
+      text += value;
+    }
+  };
+  await until('event: overview');
+  await until('\n\n');
+  const overview = JSON.parse(/event: overview\ndata: (.*)\n/.exec(text)?.[1] ?? '{}');
+  assert.is(overview.version, '1.2.3');
+  assert.is(overview.status.counts.peers, 3);
+  await dashboard.call('/sign-out', { form: {}, cookie });
+  await until('event: ended');
+});
+
+test('more open pages than there is room for are turned away', async () => {
+  const cookie = await dashboard.signIn();
+  const abort = new AbortController();
+  const open = () => fetch(`${dashboard.url}/live`, { headers: { cookie }, signal: abort.signal });
+  for (let i = 0; i < limits.livePagesMax; i++) assert.is((await open()).status, 200);
+  const late = await open();
+  assert.is(late.status, 503);
+  assert.match(await late.text(), /"code":"overloaded"/);
+  abort.abort();
+});
+
+test('a fault of our own tells the page nothing and the log what it was', async () => {
+  await dashboard.close();
+  dashboard = await startTestDashboard({
+    pendingErasures: () => {
+      throw new Error('a secret detail');
+    },
+    setPeerStatus: async () => refused('peer_not_active'),
+  });
+  const cookie = await dashboard.signIn();
+  const { status, text } = await dashboard.call('/commands/erase-pending', { json: {}, cookie });
+  assert.equal([status, JSON.parse(text)], [500, { error: 'internal error', code: 'internal_error' }]);
+  assert.match(JSON.stringify(dashboard.logged), /a secret detail/);
+  const refusedOne = await dashboard.call('/commands/peers-status', {
+    json: { peer_id: 'peer-0', status: 'active' },
+    cookie,
+  });
+  assert.equal([refusedOne.status, JSON.parse(refusedOne.text).code], [403, 'peer_not_active']);
+});
+
+test('every answer forbids frames, foreign and inline scripts, and is not kept', async () => {
+  const cookie = await dashboard.signIn();
+  for (const path of ['/', '/sign-in', '/session', '/nothing']) {
+    const { headers } = await dashboard.call(path, { cookie });
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /default-src 'none';script-src 'self';style-src 'self'/, path);
+    assert.not.match(policy, /unsafe|\*/, path);
+    assert.is(headers['x-frame-options'], 'DENY');
+    assert.is(headers['x-content-type-options'], 'nosniff');
+    assert.is(headers['cache-control'], 'no-store', path);
+  }
+  for (const path of ['/', '/sign-in']) {
+    const { text } = await dashboard.call(path, path === '/' ? { cookie } : {});
+    assert.not.match(text, /<script(?![^>]*\bsrc=)|<style| style=| on\w+=/);
+  }
+});
+
+test('no password, cookie or key reaches the log', async () => {
+  const cookie = await dashboard.signIn('alice');
+  await dashboard.call('/sign-in', { form: { password: 'a wrong password' } });
+  await dashboard.call('/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] }, cookie });
+  const lines = JSON.stringify(dashboard.logged);
+  assert.match(lines, /signed in to the dashboard/);
+  for (const secret of [password, 'a wrong password', cookie.replace('service_session=', ''), 'the-key']) {
+    assert.not.ok(lines.includes(secret));
+  }
+});
+
+test.run();

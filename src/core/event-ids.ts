@@ -28,6 +28,9 @@ interface Shard {
   used: number;
 }
 
+/** What every shard starts with. */
+const noWords = new Uint16Array(0);
+
 const wanted = new Uint16Array(5);
 
 function read(tag: IdTag): void {
@@ -35,7 +38,7 @@ function read(tag: IdTag): void {
 }
 
 export class EventIds {
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ words: new Uint16Array(0), slots: 0, used: 0 }));
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ words: noWords, slots: 0, used: 0 }));
   #size = 0;
 
   get size(): number {

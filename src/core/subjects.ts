@@ -43,6 +43,9 @@ interface Shard {
   used: number;
 }
 
+/** What every shard starts with. */
+const noSlots = new Uint32Array(0);
+
 /** A key as words, reused from call to call: the table copies it when it inserts. */
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
@@ -51,7 +54,7 @@ export class Subjects {
   readonly entries = new PeerEntries();
   readonly #key: SipKey;
   readonly #segments: Segment[] = [];
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Uint32Array(0), used: 0 }));
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: noSlots, used: 0 }));
   readonly #freeRows: number[] = [];
   #rowsUsed = 0;
 

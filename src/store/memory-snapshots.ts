@@ -43,6 +43,16 @@ export class MemorySnapshotStore implements SnapshotStore {
     this.#damaged.add(seq);
   }
 
+  /** Whether nothing of a snapshot was damaged. */
+  holds(seq: number): boolean {
+    return !this.#damaged.has(seq);
+  }
+
+  /** The blocks as they are stored, damaged or not. */
+  stored(seq: number): readonly SnapshotBlock[] {
+    return this.#snapshot(seq).blocks;
+  }
+
   #snapshot(seq: number): MemorySnapshot {
     const snapshot = this.#snapshots.get(seq);
     if (snapshot === undefined) throw new DamagedError(`snapshot ${seq}: there is none`);

@@ -1,12 +1,10 @@
 /** Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may come between any two. */
 import { BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { GroupBounds } from '../../src/core/commands.js';
-import { stateDigest } from '../../src/core/digest.js';
-import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
 import { type Effect, GroupActor } from '../../src/group/actor.js';
 import type { Answer, Command } from '../../src/group/commands.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
-import { redactPiece } from '../../src/group/redaction.js';
+import { Replica } from '../../src/group/replica.js';
 import { MemoryLog, type MemoryLogWriter } from '../../src/store/memory-log.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
@@ -85,15 +83,11 @@ export class Machine {
   }
 
   async snapshot(): Promise<void> {
-    const { state, durableHead } = this.actor;
-    const header = {
-      version: SNAPSHOT_VERSION,
-      seq: durableHead.lastSeq,
-      chain: Buffer.from(durableHead.chain).toString('hex'),
-      digest: stateDigest(state),
-      epoch: this.#writer.epoch,
-    };
-    await this.snapshots.write(header, snapshotBlocks(state));
+    await this.#replica.snapshot(this.actor.durableSeq, this.#writer.epoch);
+  }
+
+  get #replica(): Replica {
+    return new Replica(this.log, this.snapshots, salt);
   }
 
   async #carryOut(effect: Effect<string>): Promise<void> {
@@ -112,7 +106,7 @@ export class Machine {
         this.#waiting.push(...this.actor.snapshotsDropped());
         return;
       case 'redact': {
-        this.actor.redacted(redactPiece(this.log, effect.work, (id) => this.actor.state.tagOf(id)));
+        this.actor.redacted(this.#replica.redact(effect.work));
         return;
       }
       case 'scrub':

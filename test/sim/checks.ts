@@ -1,0 +1,95 @@
+/** What must hold of a simulated node as a whole: live state, snapshots and log say one thing, and nothing erased is stored. */
+import { stateDigest } from '../../src/core/digest.js';
+import type { GroupState } from '../../src/core/state.js';
+import { recover } from '../../src/group/recovery.js';
+import { verifyStore } from '../../src/group/verification.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { salt } from '../support/given.js';
+import { Difference } from './difference.js';
+import type { Oracle } from './oracle.js';
+import { type Disk, storedBytes } from './store.js';
+
+/** The state in memory against the whole log, and against one snapshot with the log behind it; returns the digest. */
+export function checkReplay(state: GroupState, disk: Disk, pick: number): string {
+  const digest = stateDigest(state);
+  const seqs = disk.snapshots.list().filter((seq) => disk.snapshots.holds(seq));
+  const choice = [0, ...seqs][pick % (seqs.length + 1)]!;
+  const recovered = recover(
+    disk.log,
+    choice === 0 ? new MemorySnapshotStore() : only(disk.snapshots, choice),
+    salt,
+    state.lastSeq,
+  )!;
+  if (recovered.snapshotSeq !== choice)
+    throw new Difference('replay', `snapshot ${choice}: ${recovered.faults.join()}`);
+  const replayed = recovered.follower.state;
+  if (stateDigest(replayed) === digest) return digest;
+  const from = choice === 0 ? 'the whole log' : `snapshot ${choice} and the log behind it`;
+  throw new Difference(
+    'replay',
+    `at record ${state.lastSeq} the live state is not that of ${from}: ${unlike(state, replayed)}`,
+  );
+}
+
+/** The store as if it held no other snapshot. */
+function only(snapshots: MemorySnapshotStore, seq: number): MemorySnapshotStore {
+  const one = new MemorySnapshotStore();
+  void one.write(snapshots.readHeader(seq), snapshots.readBlocks(seq));
+  return one;
+}
+
+/** The first parts of two states that differ, for whoever reads the finding. */
+function unlike(a: GroupState, b: GroupState): string {
+  const names = [
+    'lastSeq',
+    'lastAt',
+    'halfLifeDays',
+    'epoch',
+    'evidenceSeq',
+    'redacted',
+    'eventCount',
+    'auditHead',
+  ] as const;
+  const parts: string[] = names.filter((name) => a[name] !== b[name]).map((name) => `${name} ${a[name]} / ${b[name]}`);
+  if (a.subjects.size !== b.subjects.size) parts.push(`players ${a.subjects.size} / ${b.subjects.size}`);
+  if (a.eventIds.size !== b.eventIds.size) parts.push(`event ids ${a.eventIds.size} / ${b.eventIds.size}`);
+  for (let row = 0; row < a.subjects.rows; row++) {
+    if (!a.subjects.has(row)) continue;
+    const other = b.subjects.find(a.subjects.keyOf(row));
+    if (other < 0) parts.push(`player of row ${row} is missing`);
+    else if (rowText(a, row) !== rowText(b, other)) parts.push(`player: ${rowText(a, row)} / ${rowText(b, other)}`);
+  }
+  return parts.slice(0, 3).join('; ') || 'in times, ids, peers or open redactions';
+}
+
+function rowText({ subjects }: GroupState, row: number): string {
+  const first = subjects.firstEntry(row);
+  const entries = Array.from({ length: subjects.peerCount(row) }, (_, i) => {
+    const { entries: e } = subjects;
+    return [e.peer(first + i), e.count(first + i), e.lowering(first + i), e.raising(first + i), e.head(first + i)].join(
+      ' ',
+    );
+  });
+  return `${subjects.updatedAt(row)} ${subjects.evidenceAt(row)} [${entries.join(', ')}]`;
+}
+
+/** Checksums, chain, rewritten batches, audit chain and snapshots of the whole store. Damage that was asked for is no finding. */
+export function checkStore(disk: Disk): void {
+  const { faults } = verifyStore(disk.log, disk.snapshots, null, 'full');
+  const found = faults.filter((fault) => !/^snapshot \d+: .*checksum/.test(fault));
+  if (found.length > 0) throw new Difference('damage', found.join('; '));
+}
+
+/** Nothing that was erased or withdrawn is stored anywhere, once all of it is out of the log. */
+export function checkErased(oracle: Oracle, disk: Disk): number {
+  const stored = storedBytes(disk);
+  const subjects = [...oracle.facts.bySubject.keys()].filter((subject) => !oracle.knows(subject));
+  for (const subject of subjects) {
+    for (const needle of [Buffer.from(subject, 'hex'), subject]) {
+      if (stored.includes(needle)) throw new Difference('erased', `subject ${subject} is still stored`);
+    }
+  }
+  const gone = [...oracle.facts.events.values()].filter((event) => !oracle.isLive(event)).slice(-40);
+  for (const { id } of gone) if (stored.includes(id)) throw new Difference('erased', `event ${id} is still stored`);
+  return subjects.length + gone.length;
+}

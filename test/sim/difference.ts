@@ -1,0 +1,16 @@
+/** Where the service and the definition part. `rule` says which kind of difference it is, and is what a shorter list must show as well. */
+export class Difference extends Error {
+  override readonly name = 'Difference';
+  readonly rule: string;
+
+  constructor(rule: string, message: string) {
+    super(`${rule}: ${message}`);
+    this.rule = rule;
+  }
+}
+
+/** Compares what was found with what was expected, by their JSON. */
+export function same(rule: string, what: string, found: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
+  if (a !== b) throw new Difference(rule, `${what}: found ${a}, expected ${b}`);
+}

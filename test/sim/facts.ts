@@ -1,0 +1,192 @@
+/**
+ * The list of what was acknowledged, in order: facts are only ever appended, and taken back from the end where a turn proved to be
+ * lost. The maps beside the list only find facts; none of them holds a sum.
+ */
+import type { EventTypeName } from '../../src/core/event-types.js';
+import type { PeerStatus } from '../../src/core/vocabulary.js';
+
+export interface EventFact {
+  readonly kind: 'event';
+  readonly id: string;
+  readonly peer: number;
+  /** Hex. */
+  readonly subject: string;
+  readonly type: EventTypeName;
+  readonly gameId: string;
+  readonly schemaVersion: string;
+  readonly severity: number;
+  readonly timestamp: number;
+  readonly receivedAt: number;
+  /** Scales (positions in `scales`) that were in force when it came: those behind it apply to it. */
+  readonly scales: number;
+}
+
+export interface WithdrawalFact {
+  readonly kind: 'withdrawal';
+  readonly event: EventFact;
+  readonly at: number;
+}
+
+export interface ErasureFact {
+  readonly kind: 'erasure';
+  readonly subject: string;
+  /** Number of the peer, -1 without a key, -2 the operator. */
+  readonly caller: number;
+  /** It only waits for the operator. */
+  readonly pending: boolean;
+  readonly at: number;
+}
+
+export interface PeerFact {
+  readonly kind: 'peer';
+  readonly peerId: string;
+  readonly peerName: string;
+  readonly gameIds: readonly string[];
+  readonly keyDigest: string;
+  readonly at: number;
+}
+
+export interface StatusFact {
+  readonly kind: 'status';
+  readonly peer: number;
+  readonly status: PeerStatus;
+}
+
+export interface KeyFact {
+  readonly kind: 'key';
+  readonly peer: number;
+  readonly keyDigest: string;
+  /** Until when the key before it works; 0: it is dead. */
+  readonly oldUntil: number;
+}
+
+export interface PreTrustFact {
+  readonly kind: 'pre_trust';
+  readonly peers: readonly number[];
+  readonly configured: string | null;
+}
+
+/** Half-life and epoch from here on; what came before is carried over at its worth at `epoch`. */
+export interface ScaleFact {
+  readonly kind: 'scale';
+  readonly halfLifeDays: number;
+  readonly epoch: number;
+}
+
+export interface WeightsFact {
+  readonly kind: 'weights';
+  readonly basedOnSeq: number;
+  readonly computedAt: number;
+  readonly pi: number;
+  readonly tau: Float64Array;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+}
+
+/** An entry of the audit log; `target` null where only the answer tells it. */
+export interface AuditedFact {
+  readonly kind: 'audited';
+  readonly action: string;
+  readonly actor: string;
+  target: string | null;
+  readonly at: number;
+}
+
+export type Fact =
+  | EventFact
+  | WithdrawalFact
+  | ErasureFact
+  | PeerFact
+  | StatusFact
+  | KeyFact
+  | PreTrustFact
+  | ScaleFact
+  | WeightsFact
+  | AuditedFact;
+
+export class Facts {
+  readonly all: Fact[] = [];
+  readonly events = new Map<string, EventFact>();
+  readonly withdrawals = new Map<string, WithdrawalFact>();
+  /** Events, withdrawals and erasures of a subject. */
+  readonly bySubject = new Map<string, (EventFact | WithdrawalFact | ErasureFact)[]>();
+  readonly erasures: ErasureFact[] = [];
+  readonly peers: PeerFact[] = [];
+  readonly statuses: StatusFact[] = [];
+  readonly keys: KeyFact[] = [];
+  readonly preTrusts: PreTrustFact[] = [];
+  readonly scales: ScaleFact[] = [];
+  readonly weights: WeightsFact[] = [];
+  readonly audited: AuditedFact[] = [];
+
+  add(fact: Fact): void {
+    this.all.push(fact);
+    switch (fact.kind) {
+      case 'event':
+        this.events.set(fact.id, fact);
+        this.#listOf(fact.subject).push(fact);
+        break;
+      case 'withdrawal':
+        this.withdrawals.set(fact.event.id, fact);
+        this.#listOf(fact.event.subject).push(fact);
+        break;
+      case 'erasure':
+        this.erasures.push(fact);
+        this.#listOf(fact.subject).push(fact);
+        break;
+      default:
+        this.#column(fact).push(fact);
+    }
+  }
+
+  /** Takes back what was added after the list had this length. */
+  truncate(length: number): void {
+    while (this.all.length > length) {
+      const fact = this.all.pop()!;
+      switch (fact.kind) {
+        case 'event':
+          this.events.delete(fact.id);
+          this.#listOf(fact.subject).pop();
+          break;
+        case 'withdrawal':
+          this.withdrawals.delete(fact.event.id);
+          this.#listOf(fact.event.subject).pop();
+          break;
+        case 'erasure':
+          this.erasures.pop();
+          this.#listOf(fact.subject).pop();
+          break;
+        default:
+          this.#column(fact).pop();
+      }
+    }
+  }
+
+  #listOf(subject: string): (EventFact | WithdrawalFact | ErasureFact)[] {
+    let list = this.bySubject.get(subject);
+    if (list === undefined) {
+      list = [];
+      this.bySubject.set(subject, list);
+    }
+    return list;
+  }
+
+  #column(fact: Exclude<Fact, EventFact | WithdrawalFact | ErasureFact>): Fact[] {
+    switch (fact.kind) {
+      case 'peer':
+        return this.peers;
+      case 'status':
+        return this.statuses;
+      case 'key':
+        return this.keys;
+      case 'pre_trust':
+        return this.preTrusts;
+      case 'scale':
+        return this.scales;
+      case 'weights':
+        return this.weights;
+      case 'audited':
+        return this.audited;
+    }
+  }
+}

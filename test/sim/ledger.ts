@@ -1,0 +1,165 @@
+/**
+ * Between the actor and the oracle: which command was decided in which turn, what it must answer, and which turn is durable. A turn
+ * that a crash caught in flight is kept or taken back by what the recovered log says.
+ */
+import { readAgain } from '../../src/core/decide-removal.js';
+import type { GroupState } from '../../src/core/state.js';
+import type { Answer } from '../../src/group/commands.js';
+import type { Resolve } from '../../src/group/group.js';
+import { Difference, same } from './difference.js';
+import type { AuditedFact, EventFact, Fact } from './facts.js';
+import type { TurnTaken } from './observed-actor.js';
+import { type Expected, hex, type Oracle } from './oracle.js';
+
+/** A turn whose commit is in flight. */
+interface Staged {
+  /** Facts before it. */
+  readonly from: number;
+  readonly audited: number;
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly tokens: ReadonlySet<Resolve>;
+}
+
+/** A player's events at the turn of a listing: newest first; those that counted. */
+export interface Listed {
+  readonly events: readonly EventFact[];
+  readonly live: ReadonlySet<EventFact>;
+}
+
+export class Ledger {
+  readonly oracle: Oracle;
+  /** The newest record that was said to be durable. */
+  durableSeq: number;
+  /** The newest record of a turn. */
+  lastSeq: number;
+  #staged: Staged | null = null;
+  #expected = new Map<Resolve, Expected | Expected[] | typeof readAgain>();
+  #audited = new Map<Resolve, AuditedFact>();
+  #listed = new Map<Resolve, Listed | undefined>();
+
+  constructor(oracle: Oracle, lastSeq: number) {
+    this.oracle = oracle;
+    this.durableSeq = lastSeq;
+    this.lastSeq = lastSeq;
+  }
+
+  get isInFlight(): boolean {
+    return this.#staged !== null;
+  }
+
+  /** Entries of the audit log that are durable. */
+  get durableAudit(): readonly AuditedFact[] {
+    return this.oracle.facts.audited.slice(0, this.#staged?.audited);
+  }
+
+  /** A turn was taken: the same commands are put to the oracle. `redacted`: what withdrawals of it were held against. */
+  turn({ now, mails, records, lastSeq }: TurnTaken, redacted: number): void {
+    const { facts } = this.oracle;
+    const staged = {
+      from: facts.all.length,
+      audited: facts.audited.length,
+      lastSeq,
+      lastAt: this.oracle.lastAt,
+      tokens: new Set<Resolve>(),
+    };
+    for (const { command, token } of mails) {
+      staged.tokens.add(token);
+      if (command.type === 'withdraw' && command.asOf !== redacted) {
+        this.#expected.set(token, readAgain);
+        continue;
+      }
+      this.#expected.set(token, this.oracle.decide(command, now));
+      if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
+      if (command.type === 'chains') this.#listed.set(token, this.#listing(hex(command.subject)));
+    }
+    const made = facts.all.slice(staged.from).filter(({ kind }) => kind !== 'audited').length;
+    // A redaction adds one record of its own to a turn.
+    if (records !== made && records !== made + 1) {
+      throw new Difference('records', `a turn of ${mails.length} commands wrote ${records} records, expected ${made}`);
+    }
+    same('records', 'newest record of a turn', lastSeq, this.lastSeq + records);
+    this.lastSeq = lastSeq;
+    if (records === 0) return;
+    this.#staged = staged;
+    this.oracle.lastAt = now;
+  }
+
+  #listing(subject: string): Listed | undefined {
+    if (!this.oracle.knows(subject)) return undefined;
+    return { events: this.oracle.eventsOf(subject).reverse(), live: new Set(this.oracle.liveOf(subject).reverse()) };
+  }
+
+  durable(): void {
+    if (this.#staged === null) throw new Difference('durable', 'a commit that no turn asked for');
+    this.durableSeq = this.#staged.lastSeq;
+    this.#staged = null;
+  }
+
+  /** An answer left the actor; those of withdrawals are compared here, since no caller sees each of them. */
+  answered(token: Resolve, answer: Answer): void {
+    if (this.#staged?.tokens.has(token)) throw new Difference('durable', 'an answer left before its turn was durable');
+    const expected = this.#expected.get(token);
+    if (answer === readAgain || expected === readAgain) {
+      if (answer !== expected) throw new Difference('answer', 'a withdrawal looked at what was rewritten meanwhile');
+    } else if (isWithdrawal(expected)) {
+      same('answer', 'withdrawal', answer, expected);
+    }
+  }
+
+  expectedOf(token: Resolve, what: string): Expected | Expected[] {
+    const expected = this.#expected.get(token);
+    this.#expected.delete(token);
+    if (expected === undefined || expected === readAgain)
+      throw new Difference('answer', `${what}: answered before it was decided`);
+    return expected;
+  }
+
+  auditedBy(token: Resolve): AuditedFact | undefined {
+    const fact = this.#audited.get(token);
+    this.#audited.delete(token);
+    return fact;
+  }
+
+  listed(token: Resolve): Listed | undefined {
+    const listed = this.#listed.get(token);
+    this.#listed.delete(token);
+    return listed;
+  }
+
+  isStaged(fact: Fact): boolean {
+    return this.#staged !== null && this.oracle.facts.all.indexOf(fact, this.#staged.from) >= 0;
+  }
+
+  /** Whether another erasure of the subject is still on its way out of the log. */
+  isBeingErased(state: GroupState, subject: string): boolean {
+    return [...state.erasures.values()].some((erasure) => erasure.subject === subject);
+  }
+
+  /** What a new process found: the turn in flight is in the log, or it never was. */
+  recovered(lastSeq: number): 'none' | 'kept' | 'lost' {
+    if (lastSeq < this.durableSeq) {
+      throw new Difference('lost', `the log ends at record ${lastSeq}, though ${this.durableSeq} was acknowledged`);
+    }
+    const staged = this.#staged;
+    if (staged !== null && lastSeq === staged.lastSeq) this.durableSeq = lastSeq;
+    else if (staged !== null) {
+      this.oracle.facts.truncate(staged.from);
+      this.oracle.lastAt = staged.lastAt;
+    }
+    if (lastSeq !== this.durableSeq)
+      throw new Difference('lost', `the log holds record ${lastSeq}, which nobody wrote`);
+    this.#staged = null;
+    this.lastSeq = lastSeq;
+    this.#expected.clear();
+    this.#audited.clear();
+    this.#listed.clear();
+    if (staged === null) return 'none';
+    return lastSeq === staged.lastSeq ? 'kept' : 'lost';
+  }
+}
+
+function isWithdrawal(expected: Expected | Expected[] | undefined): expected is Expected {
+  if (expected === undefined || Array.isArray(expected) || !expected.ok) return false;
+  return typeof expected.value === 'object' && expected.value !== null && 'withdrawnAt' in expected.value;
+}

@@ -1,0 +1,25 @@
+/** `npm run sim -- --seed N --operations N`: lives of simulated groups, one seed after the other, until so many operations were asked. */
+import { parseArgs } from 'node:util';
+import { operationsPerSeed, simulate } from './simulate.js';
+
+const usage = 'usage: npm run sim -- [--seed N] [--operations N]';
+
+function whole(text: string, name: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  process.stderr.write(`--${name} must be a whole number\n${usage}\n`);
+  process.exit(2);
+}
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    operations: { type: 'string', default: String(operationsPerSeed) },
+  },
+});
+const ok = await simulate({
+  seed: whole(values.seed, 'seed'),
+  operations: whole(values.operations, 'operations'),
+  write: (text) => process.stdout.write(text),
+});
+process.exitCode = ok ? 0 : 1;

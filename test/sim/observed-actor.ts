@@ -1,0 +1,71 @@
+/** The real actor, with someone looking on: what was offered, which turn took it, and what was answered. */
+import type { GroupBounds } from '../../src/core/commands.js';
+import type { GroupState } from '../../src/core/state.js';
+import { type Effect, GroupActor } from '../../src/group/actor.js';
+import type { Answer, Command } from '../../src/group/commands.js';
+import type { Resolve } from '../../src/group/group.js';
+import type { Mail } from '../../src/group/mailbox.js';
+
+export interface TurnTaken {
+  readonly now: number;
+  readonly mails: readonly Mail<Command, Resolve>[];
+  /** Records that it asks to be committed; 0: it has nothing to write. */
+  readonly records: number;
+  /** The newest record with it. */
+  readonly lastSeq: number;
+}
+
+export interface Watch {
+  offered(mail: Mail<Command, Resolve>, taken: boolean): void;
+  /** Before any of its answers leaves. */
+  turn(turn: TurnTaken): void;
+  /** The turn in flight is durable, says the log. */
+  durable(): void;
+  answered(token: Resolve, answer: Answer): void;
+}
+
+export class ObservedActor extends GroupActor<Resolve> {
+  readonly #watch: Watch;
+  readonly #mails: Mail<Command, Resolve>[] = [];
+
+  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, watch: Watch) {
+    super(state, chain, bounds);
+    this.#watch = watch;
+  }
+
+  override offer(mail: Mail<Command, Resolve>): boolean {
+    const taken = super.offer(mail);
+    if (taken) this.#mails.push(mail);
+    this.#watch.offered(mail, taken);
+    return taken;
+  }
+
+  override takeTurn(now: number, nonce: Uint8Array): Effect<Resolve>[] {
+    const before = this.mailbox.events;
+    const effects = super.takeTurn(now, nonce);
+    let events = before - this.mailbox.events;
+    const mails: Mail<Command, Resolve>[] = [];
+    while (events > 0) {
+      const mail = this.#mails.shift()!;
+      mails.push(mail);
+      events -= mail.events;
+    }
+    const commit = effects.find((effect) => effect.type === 'commit');
+    this.#watch.turn({ now, mails, records: commit?.records ?? 0, lastSeq: this.state.lastSeq });
+    return this.#seen(effects);
+  }
+
+  override committed(): Effect<Resolve>[] {
+    this.#watch.durable();
+    return this.#seen(super.committed());
+  }
+
+  override giveUpRemovals(): Effect<Resolve>[] {
+    return this.#seen(super.giveUpRemovals());
+  }
+
+  #seen(effects: Effect<Resolve>[]): Effect<Resolve>[] {
+    for (const effect of effects) if (effect.type === 'answer') this.#watch.answered(effect.token, effect.answer);
+    return effects;
+  }
+}

@@ -1,0 +1,321 @@
+/**
+ * What every command must answer, told from the list of facts alone. It keeps no sum and shares nothing with the service but the
+ * types on the wire: tables, rules and formulas are stated here a second time, from the contract and the scoring page.
+ */
+import type { EventSubmission } from '../../src/core/commands.js';
+import type { PeerStatus } from '../../src/core/vocabulary.js';
+import type { Command } from '../../src/group/commands.js';
+import { type AuditedFact, type ErasureFact, type EventFact, type Fact, Facts } from './facts.js';
+
+const dayMs = 86_400_000;
+export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** What the group was formed and configured with. */
+export interface Rules {
+  readonly peersMax: number;
+  readonly erasureQuotaPerDay: number;
+  readonly erasureMode: 'peer' | 'operator';
+  readonly eventIdsMax: number;
+  readonly subjectsMax: number;
+  readonly epochHalfLivesMax: number;
+  readonly summaryEventsMax: number;
+}
+
+/** An answer as the caller is to see it. */
+export type Expected =
+  | { readonly ok: true; readonly value?: unknown }
+  | { readonly ok: false; readonly code: string; readonly details?: unknown };
+
+export class Oracle {
+  readonly facts = new Facts();
+  readonly rules: Rules;
+  /** ms since 1970 of the newest record. */
+  lastAt: number;
+
+  constructor(
+    rules: Rules,
+    formed: { readonly halfLifeDays: number; readonly at: number; readonly by: string; readonly groupId: string },
+  ) {
+    this.rules = rules;
+    const { halfLifeDays, at, by, groupId } = formed;
+    this.lastAt = at;
+    this.facts.add({ kind: 'scale', halfLifeDays, epoch: at });
+    this.#audit('group_formed', by, groupId, at);
+  }
+
+  // What is
+
+  get scale(): { readonly halfLifeDays: number; readonly epoch: number } {
+    return this.facts.scales.at(-1)!;
+  }
+
+  statusOf(peer: number): PeerStatus {
+    return this.facts.statuses.findLast((fact) => fact.peer === peer)?.status ?? 'active';
+  }
+
+  peerOf(peerId: string): number {
+    return this.facts.peers.findIndex((peer) => peer.peerId === peerId);
+  }
+
+  /** The set in force, without those that were revoked since. */
+  get preTrusted(): readonly number[] {
+    return (this.facts.preTrusts.at(-1)?.peers ?? []).filter((peer) => this.statusOf(peer) !== 'revoked');
+  }
+
+  /** Facts about a subject since it was erased last; empty: nothing is known of it. */
+  lifeOf(subject: string): Fact[] {
+    const list = this.facts.bySubject.get(subject) ?? [];
+    const erased = list.findLastIndex((fact) => fact.kind === 'erasure' && !fact.pending);
+    return list.slice(erased + 1);
+  }
+
+  eventsOf(subject: string): EventFact[] {
+    return this.lifeOf(subject).filter((fact) => fact.kind === 'event');
+  }
+
+  /** Events of the subject that count: neither withdrawn nor erased. */
+  liveOf(subject: string): EventFact[] {
+    return this.eventsOf(subject).filter(({ id }) => !this.facts.withdrawals.has(id));
+  }
+
+  isLive(event: EventFact): boolean {
+    return this.liveOf(event.subject).includes(event);
+  }
+
+  knows(subject: string): boolean {
+    return this.lifeOf(subject).some((fact) => fact.kind === 'event');
+  }
+
+  /** Subjects that are known now. */
+  get subjects(): string[] {
+    return [...this.facts.bySubject.keys()].filter((subject) => this.knows(subject));
+  }
+
+  get #isFull(): boolean {
+    const { subjectsMax } = this.rules;
+    return this.facts.bySubject.size >= subjectsMax && this.subjects.length >= subjectsMax;
+  }
+
+  /** Subjects whose erasure waits for the operator. */
+  get pending(): string[] {
+    return this.subjects.filter((subject) =>
+      this.lifeOf(subject).some((fact) => fact.kind === 'erasure' && fact.pending),
+    );
+  }
+
+  /** The number of the peer that a key belongs to: the newest key, and the one before it while its time runs. */
+  peerOfKey(keyDigest: string, now: number): number {
+    for (let peer = 0; peer < this.facts.peers.length; peer++) {
+      const rotations = this.facts.keys.filter((key) => key.peer === peer);
+      const keys = [this.facts.peers[peer]!.keyDigest, ...rotations.map((key) => key.keyDigest)];
+      if (keys.at(-1) === keyDigest) return peer;
+      if (rotations.length > 0 && keys.at(-2) === keyDigest && now < rotations.at(-1)!.oldUntil) return peer;
+    }
+    return -1;
+  }
+
+  // What is asked
+
+  /** Decides a command at a moment, and notes what it leads to. */
+  decide(command: Command, now: number): Expected | Expected[] {
+    switch (command.type) {
+      case 'submit':
+        return command.events.map((event) => this.#submit(command.caller, event, now));
+      case 'register':
+        return this.#register(command, now);
+      case 'peer_status':
+        return this.#status(command.peerId, command.status, command.by, now);
+      case 'rotate_key':
+        return this.#rotate(command, now);
+      case 'pre_trust':
+        return this.#preTrust(command, now);
+      case 'configured_pre_trust':
+        return this.#configured(command.peerIds, now);
+      case 'half_life':
+        return this.#halfLife(command.days, now);
+      case 'withdraw':
+        return this.#withdraw(command.caller, command.event.event_id, now);
+      case 'erase':
+        return this.#erase(command.caller, hex(command.subject), command.by, now);
+      case 'publish_weights':
+        return this.#publish(command.weights, now);
+      case 'locate':
+        return { ok: true, value: this.facts.events.has(command.eventId) };
+      case 'chains':
+        return { ok: true, value: this.knows(hex(command.subject)) };
+    }
+  }
+
+  #submit(caller: number | null, event: EventSubmission, now: number): Expected {
+    if (Number(event.schemaVersion.split('.')[0]) > 1) return no('unsupported_schema_version');
+    const peer = this.peerOf(event.peerId);
+    if (caller !== null && caller !== peer) return no('peer_id_mismatch');
+    if (peer < 0) return no('unknown_peer');
+    if (this.statusOf(peer) !== 'active') return no('peer_not_active');
+    if (!this.facts.peers[peer]!.gameIds.includes(event.gameId)) return no('game_id_not_registered');
+    if (event.subject === null) return no('subject_hash_required');
+    if (event.timestamp > now + dayMs) return no('timestamp_in_future');
+    const known = this.facts.events.get(event.eventId);
+    if (known !== undefined) {
+      const event_id = event.eventId;
+      const originally_received_at = new Date(known.receivedAt).toISOString();
+      const details = known.peer === peer ? { event_id, originally_received_at } : { event_id, owner: 'other' };
+      return { ...no('duplicate_event'), details };
+    }
+    const subject = hex(event.subject);
+    if (this.facts.events.size >= this.rules.eventIdsMax) return no('overloaded');
+    if (!this.knows(subject) && this.#isFull) return no('overloaded');
+    this.#moveEpoch(Math.min(event.timestamp, now));
+    this.facts.add({
+      kind: 'event',
+      id: event.eventId,
+      peer,
+      subject,
+      type: event.eventType,
+      gameId: event.gameId,
+      schemaVersion: event.schemaVersion,
+      severity: event.severity,
+      timestamp: event.timestamp,
+      receivedAt: now,
+      scales: this.facts.scales.length,
+    });
+    return { ok: true, value: { receivedAt: now } };
+  }
+
+  /** Evidence so many half-lives ahead of the epoch moves it, by whole half-lives. */
+  #moveEpoch(at: number): void {
+    const { halfLifeDays, epoch } = this.scale;
+    if (halfLifeDays === 0) return;
+    const lives = Math.floor((at - epoch) / (halfLifeDays * dayMs));
+    if (lives <= this.rules.epochHalfLivesMax) return;
+    this.facts.add({ kind: 'scale', halfLifeDays, epoch: epoch + lives * halfLifeDays * dayMs });
+  }
+
+  #register(command: Extract<Command, { type: 'register' }>, now: number): Expected {
+    if (this.facts.peers.length >= this.rules.peersMax) return no('overloaded');
+    const { peerId, peerName, gameIds, keyDigest, by } = command;
+    this.facts.add({ kind: 'peer', peerId, peerName, gameIds, keyDigest, at: now });
+    this.#audit('peer_registered', by, peerId, now);
+    return { ok: true, value: this.facts.peers.length - 1 };
+  }
+
+  #status(peerId: string, status: PeerStatus, by: string, now: number): Expected {
+    const peer = this.peerOf(peerId);
+    if (peer < 0) return no('unknown_peer');
+    if (this.statusOf(peer) === status) return { ok: true, value: peer };
+    if (this.statusOf(peer) === 'revoked') return no('peer_not_active');
+    this.facts.add({ kind: 'status', peer, status });
+    this.#audit(
+      { active: 'peer_reinstated', suspended: 'peer_suspended', revoked: 'peer_revoked' }[status],
+      by,
+      peerId,
+      now,
+    );
+    return { ok: true, value: peer };
+  }
+
+  #rotate(command: Extract<Command, { type: 'rotate_key' }>, now: number): Expected {
+    const peer = this.peerOf(command.peerId);
+    if (peer < 0) return no('unknown_peer');
+    if (this.statusOf(peer) === 'revoked') return no('peer_not_active');
+    const overlapMs = Math.min(command.overlapMs, dayMs);
+    this.facts.add({ kind: 'key', peer, keyDigest: command.keyDigest, oldUntil: overlapMs > 0 ? now + overlapMs : 0 });
+    this.#audit('peer_key_rotated', command.by, command.peerId, now);
+    return { ok: true, value: peer };
+  }
+
+  #preTrust({ change, peerId, by }: Extract<Command, { type: 'pre_trust' }>, now: number): Expected {
+    const peer = this.peerOf(peerId);
+    if (peer < 0) return no('unknown_peer');
+    const inForce = this.preTrusted;
+    if (inForce.includes(peer) === (change === 'add')) return { ok: true };
+    if (change === 'add' && this.statusOf(peer) === 'revoked') return no('peer_not_active');
+    const peers = change === 'add' ? [...inForce, peer] : inForce.filter((other) => other !== peer);
+    this.facts.add({ kind: 'pre_trust', peers, configured: null });
+    this.#audit(change === 'add' ? 'pre_trust_added' : 'pre_trust_removed', by, peerId, now);
+    return { ok: true };
+  }
+
+  #configured(peerIds: readonly string[], now: number): Expected {
+    const peers = peerIds.map((peerId) => this.peerOf(peerId));
+    for (const peer of peers) {
+      if (peer < 0) return no('unknown_peer');
+      if (this.statusOf(peer) === 'revoked') return no('peer_not_active');
+    }
+    const configured = peerIds.join(',');
+    const last = this.facts.preTrusts.findLast((fact) => fact.configured !== null)?.configured ?? null;
+    if (configured === last) return { ok: true };
+    this.facts.add({ kind: 'pre_trust', peers, configured });
+    this.#audit('pre_trust_set', 'configuration', configured, now);
+    return { ok: true };
+  }
+
+  #halfLife(days: number, now: number): Expected {
+    if (days === this.scale.halfLifeDays) return { ok: true };
+    this.facts.add({ kind: 'scale', halfLifeDays: days, epoch: Math.max(now, this.scale.epoch) });
+    this.#audit('half_life_changed', 'configuration', `${days} days`, now);
+    return { ok: true };
+  }
+
+  #withdraw(caller: number | null, eventId: string, now: number): Expected {
+    const event = this.facts.events.get(eventId);
+    if (event === undefined || !this.isLive(event)) return no('event_not_found');
+    if (caller !== null && caller !== event.peer) return no('event_not_found');
+    this.facts.add({ kind: 'withdrawal', event, at: now });
+    return { ok: true, value: { withdrawnAt: now } };
+  }
+
+  #erase(caller: number, subject: string, by: string, now: number): Expected {
+    if (!this.knows(subject)) return no('subject_not_found');
+    const byOperator = caller === -2;
+    const used = this.facts.erasures.filter(
+      (fact) => fact.caller === caller && fact.at > now - dayMs && fact.at <= now,
+    );
+    if (!byOperator && used.length >= this.rules.erasureQuotaPerDay) return no('erasure_quota_exceeded');
+    const pending = this.rules.erasureMode === 'operator' && !byOperator;
+    const events = pending ? 0 : this.liveOf(subject).length;
+    this.facts.add({ kind: 'erasure', subject, caller, pending, at: now } satisfies ErasureFact);
+    // The target is a commitment that only whoever holds the receipt can tell.
+    this.#audit(pending ? 'erasure_requested' : 'subject_erased', by, null, now);
+    return { ok: true, value: { events, pending, at: now } };
+  }
+
+  /** Published where a value moved by more than a thousandth, or where those in force are an hour old with news behind them. */
+  #publish(computed: Extract<Command, { type: 'publish_weights' }>['weights'], now: number): Expected {
+    const last = this.facts.weights.at(-1);
+    const isOld = now - (last?.computedAt ?? 0) >= 3_600_000 && computed.based_on_seq > (last?.basedOnSeq ?? 0);
+    const inForce = Array.from(computed.tau, (_, peer) => this.weightsOf(peer));
+    const moved = inForce.some(
+      ({ tau, a, b }, peer) =>
+        Math.max(
+          Math.abs(tau - computed.tau[peer]!),
+          Math.abs(a - computed.a[peer]!),
+          Math.abs(b - computed.b[peer]!),
+        ) > 0.001,
+    );
+    const isNews = isOld || moved || Math.abs(computed.pi - (last?.pi ?? 0.5)) > 0.001;
+    if (isNews) {
+      const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = computed;
+      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, tau: tau.slice(), a: a.slice(), b: b.slice() });
+    }
+    return { ok: true, value: isNews };
+  }
+
+  /** What a reader must see of a peer: the last published weights, or what a newcomer starts with. */
+  weightsOf(peer: number): { readonly tau: number; readonly a: number; readonly b: number } {
+    const last = this.facts.weights.at(-1);
+    if (last !== undefined && peer < last.tau.length) {
+      return { tau: last.tau[peer]!, a: last.a[peer]!, b: last.b[peer]! };
+    }
+    const { preTrusted } = this;
+    return { tau: preTrusted.length === 0 || preTrusted.includes(peer) ? 1 : 0, a: 1.4, b: 1.4 };
+  }
+
+  #audit(action: string, actor: string, target: string | null, at: number): void {
+    this.facts.add({ kind: 'audited', action, actor, target, at } satisfies AuditedFact);
+  }
+}
+
+function no(code: string): { readonly ok: false; readonly code: string } {
+  return { ok: false, code };
+}

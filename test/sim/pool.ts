@@ -1,0 +1,117 @@
+/** The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on demand. */
+import type { LogRecord } from '../../src/core/records.js';
+import type { Simulation } from '../../src/core/simulation.js';
+import type { VerdictCounts } from '../../src/core/verdict-counts.js';
+import type { OnProgress, VerifyReport } from '../../src/group/api.js';
+import { type Listing, type ListingQuery, listEvents, readRecords } from '../../src/group/listing.js';
+import {
+  type GroupPool,
+  type LogReader,
+  PoolBusyError,
+  type SnapshotMade,
+  type SnapshotStore,
+} from '../../src/group/ports.js';
+import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
+import { Replica, type SimulationWork } from '../../src/group/replica.js';
+import { verifyStore } from '../../src/group/verification.js';
+import type { WeightsComputed } from '../../src/group/weights.js';
+import type { Lane, Process } from './world.js';
+
+export type PoolFault =
+  /** The queue is full. */
+  | 'busy'
+  /** The task fails before it does anything. */
+  | 'fails'
+  /** Its worker dies once the work is done: the answer is lost, and so is what the worker held. */
+  | 'dies';
+
+/** A failure that was asked for. */
+export class PoolFailure extends Error {}
+
+export class SimPool implements GroupPool {
+  readonly #log: LogReader;
+  readonly #snapshots: SnapshotStore;
+  readonly #salt: Uint8Array;
+  readonly #process: Process;
+  readonly #onWeights: (upTo: number, computed: WeightsComputed) => void;
+  #replica: Replica;
+  /** What becomes of the next tasks of a lane. */
+  readonly faults: Record<'replica' | 'reader', PoolFault[]> = { replica: [], reader: [] };
+
+  constructor(
+    log: LogReader,
+    snapshots: SnapshotStore,
+    salt: Uint8Array,
+    process: Process,
+    onWeights: (upTo: number, computed: WeightsComputed) => void,
+  ) {
+    this.#log = log;
+    this.#snapshots = snapshots;
+    this.#salt = salt;
+    this.#process = process;
+    this.#onWeights = onWeights;
+    this.#replica = this.#started();
+  }
+
+  #started(): Replica {
+    return new Replica(this.#log, this.#snapshots, this.#salt);
+  }
+
+  snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
+    return this.#run('replica', 'snapshot', async () => ({ ...(await this.#replica.snapshot(upTo, epoch)), ms: 1 }));
+  }
+
+  follow(upTo: number): Promise<void> {
+    return this.#run('replica', 'follow', () => void this.#replica.follow(upTo));
+  }
+
+  redact(work: RedactionWork): Promise<RedactionPiece> {
+    return this.#run('replica', 'redact', () => this.#replica.redact(work));
+  }
+
+  weights(upTo: number, at: number): Promise<WeightsComputed> {
+    return this.#run('replica', 'weights', () => {
+      const computed = this.#replica.weights(upTo, at);
+      this.#onWeights(upTo, computed);
+      return computed;
+    });
+  }
+
+  verdicts(upTo: number, at: number): Promise<VerdictCounts> {
+    return this.#run('replica', 'verdicts', () => this.#replica.verdicts(upTo, at));
+  }
+
+  simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
+    return this.#run('replica', 'simulate', () => this.#replica.simulate(work, onProgress));
+  }
+
+  list(query: ListingQuery): Promise<Listing | null> {
+    return this.#run('reader', 'list', () => listEvents(this.#log, query));
+  }
+
+  records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
+    return this.#run('reader', 'records', () => readRecords(this.#log, seqs));
+  }
+
+  verify(): Promise<VerifyReport> {
+    return this.#run('reader', 'verify', () => verifyStore(this.#log, this.#snapshots, null, 'full'));
+  }
+
+  check(): Promise<VerifyReport> {
+    return this.verify();
+  }
+
+  async close(): Promise<void> {}
+
+  #run<R>(lane: Extract<Lane, 'replica' | 'reader'>, name: string, task: () => R | Promise<R>): Promise<R> {
+    const fault = this.faults[lane].shift();
+    if (fault === 'busy') return Promise.reject(new PoolBusyError(`the ${name} queue is full`));
+    return this.#process.work(lane, name, async () => {
+      if (fault === 'fails') throw new PoolFailure(`${name} failed`);
+      const done = await task();
+      if (fault !== 'dies') return done;
+      if (lane === 'replica') this.#replica = this.#started();
+      throw new PoolFailure(`the worker died after ${name}`);
+    });
+  }
+}

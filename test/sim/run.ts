@@ -1,0 +1,399 @@
+/** Takes the steps of a plan one by one against a simulated node, and compares it with the oracle; any difference ends the run. */
+import { createHash, type Hash, hash } from 'node:crypto';
+import { BatchWriter, chainStart } from '../../src/core/batch.js';
+import { stateDigest } from '../../src/core/digest.js';
+import { OwnerLostError } from '../../src/group/ports.js';
+import type { ExpectedHead } from '../../src/group/verification.js';
+import type { WeightsComputed } from '../../src/group/weights.js';
+import { MemoryLog } from '../../src/store/memory-log.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { formedRecord, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
+import { Calls, peerId } from './calls.js';
+import { checkErased, checkReplay, checkStore } from './checks.js';
+import { Difference } from './difference.js';
+import { Ledger } from './ledger.js';
+import { Oracle } from './oracle.js';
+import { type Profile, withBounds } from './profile.js';
+import { SimNode } from './sim-node.js';
+import { isOperation, type Plan, type Restart, type Step } from './steps.js';
+import { type Disk, storedBytes } from './store.js';
+import { checkWeights } from './trust.js';
+import { type Lane, World } from './world.js';
+
+const minuteMs = 60_000;
+const jumpMaxMs = 20 * 365.25 * 24 * 60 * minuteMs;
+/** Pieces of work after which a node that should come to rest never will. */
+const restMax = 200_000;
+
+/** Makes a world go wrong on purpose: what the simulation is tested with. */
+export interface Plant {
+  /** Called before the first step; the result takes it back after the last. */
+  readonly begin?: () => () => void;
+  /** Called for every process, once it has started. */
+  readonly onStart?: (node: SimNode, disk: Disk) => void;
+}
+
+export interface Result {
+  readonly difference: Difference | null;
+  /** The step that showed it, or the number of steps. */
+  readonly step: number;
+  /** Of all that happened, and of the log and the state at the end. */
+  readonly digest: string;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** Lets all promises that can go on, go on. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export function run(seed: number, plan: Plan, plant: Plant = {}): Promise<Result> {
+  return withBounds(plan.profile.bounds, async () => {
+    const end = plant.begin?.();
+    try {
+      return await new Run(seed, plan, plant).all();
+    } finally {
+      end?.();
+    }
+  });
+}
+
+class Run {
+  readonly #plan: Plan;
+  readonly #plant: Plant;
+  readonly #world: World;
+  readonly #disk: Disk;
+  readonly #ledger: Ledger;
+  readonly #random: Random;
+  readonly #counts = new Map<string, number>();
+  readonly #trace: Hash = createHash('sha256');
+  #node!: SimNode;
+  #calls!: Calls;
+  /** What is kept outside the log of how far it reaches. */
+  #head: ExpectedHead | null = null;
+  #difference: Difference | null = null;
+  readonly #stalled = new Map<Lane, number>();
+  #restarts = 0;
+  /** Pieces of work for which the disk stays low. */
+  #lowFor = 0;
+
+  constructor(seed: number, plan: Plan, plant: Plant) {
+    this.#plan = plan;
+    this.#plant = plant;
+    this.#world = new World(seed, t0);
+    this.#random = new Random(hash('sha256', `run ${seed}`, 'buffer').readUInt32LE(0));
+    const log: MemoryLog = new MemoryLog(() => {
+      const fault = this.#disk.nextAppend;
+      this.#disk.nextAppend = 'ok';
+      if (fault !== 'ok') this.#count(fault === 'refuse' ? 'commits refused' : 'commits torn');
+      return fault;
+    });
+    this.#disk = {
+      log,
+      snapshots: new MemorySnapshotStore(),
+      freed: [],
+      leftOvers: [],
+      nextAppend: 'ok',
+      deferScrub: false,
+    };
+    const [halfLifeDays] = plan.profile.halfLives as [number];
+    const { group_id: groupId, audit } = formedRecord(halfLifeDays);
+    this.#ledger = new Ledger(new Oracle(rulesOf(plan.profile), { halfLifeDays, at: t0, by: audit.actor, groupId }), 1);
+  }
+
+  async all(): Promise<Result> {
+    const onRejection = (error: unknown) => this.#found(error);
+    process.on('unhandledRejection', onRejection);
+    let step = 0;
+    try {
+      await this.#form();
+      await this.#start({ halfLifeDays: this.#plan.profile.halfLives[0]!, preTrusted: null, zombie: false });
+      for (; step < this.#plan.steps.length && this.#difference === null; step++) {
+        const next = this.#plan.steps[step]!;
+        this.#trace.update(`${next.do}\n`);
+        await this.#guard(() => this.#take(next));
+        if (isOperation(next)) this.#count('operations');
+        if (this.#difference !== null) break;
+      }
+    } catch (error) {
+      this.#found(error);
+    } finally {
+      process.off('unhandledRejection', onRejection);
+      this.#node?.process.die(() => false);
+    }
+    this.#count('steps', step);
+    return { difference: this.#difference, step, digest: this.#digest(), counts: this.#counts };
+  }
+
+  #digest(): string {
+    this.#trace.update(storedBytes(this.#disk));
+    if (this.#node !== undefined) this.#trace.update(stateDigest(this.#node.actor.state));
+    return this.#trace.digest('hex');
+  }
+
+  async #form(): Promise<void> {
+    const first = new BatchWriter();
+    first.add(formedRecord(this.#plan.profile.halfLives[0]));
+    const batch = first.seal(1, t0, this.#world.bytes(16), chainStart);
+    await this.#disk.log.claim().append({ firstSeq: 1, bytes: batch.bytes }, []);
+  }
+
+  async #take(step: Step): Promise<void> {
+    const node = this.#node;
+    if (isOperation(step)) {
+      if (node.serving && !node.stopping && node.ended === null) this.#calls.take(step);
+      else this.#count('asked of a node that is not ready');
+      return;
+    }
+    switch (step.do) {
+      case 'run':
+        return this.#goOn(step.pick);
+      case 'wait':
+        return this.#pass(step.ms);
+      case 'jump':
+        return this.#jump(step.ms);
+      case 'stall':
+        this.#stalled.set(step.lane, step.runs);
+        return;
+      case 'append_fault':
+        this.#disk.nextAppend = step.how;
+        return;
+      case 'pool_fault':
+        this.#count('pool faults');
+        node.pool.faults[step.lane].push(step.how);
+        return;
+      case 'defer_scrub':
+        this.#disk.deferScrub = true;
+        return;
+      case 'disk_low':
+        this.#count('disk low');
+        this.#lowFor = step.runs;
+        return node.setSpace(true);
+      case 'damage':
+        return this.#damage(step.snapshot, step.how);
+      case 'crash':
+        return this.#crash(step.restart, new Random(step.chance));
+      case 'stop':
+        if (!node.serving || node.stopping) return;
+        this.#count('stops');
+        void node.stop();
+        return;
+      case 'check':
+        return this.#check();
+      case 'settle':
+        return this.#settle();
+    }
+  }
+
+  /** Lets one of the lanes that are ready go on. */
+  async #goOn(pick: number): Promise<void> {
+    for (const [lane, runs] of this.#stalled) {
+      if (runs > 0) this.#stalled.set(lane, runs - 1);
+      else this.#stalled.delete(lane);
+    }
+    if (this.#node.space.low && this.#lowFor-- <= 0) await this.#node.setSpace(false);
+    const ready = this.#node.process.ready.filter((lane) => !this.#stalled.has(lane));
+    if (ready.length > 0) await this.#go(ready[pick % ready.length]!);
+  }
+
+  async #go(lane: Lane): Promise<void> {
+    this.#trace.update(`${this.#node.process.go(lane)}\n`);
+    await settled();
+    if (this.#node.ended !== null) await this.#crash(this.#usual, this.#random);
+  }
+
+  get #usual(): Restart {
+    return { halfLifeDays: this.#ledger.oracle.scale.halfLifeDays, preTrusted: null, zombie: false };
+  }
+
+  #pass(ms: number): void {
+    this.#node.process.pass(ms);
+    this.#world.wall += ms;
+  }
+
+  /** The wall clock stays within 20 years of the true time. */
+  #jump(ms: number): void {
+    this.#count('clock jumps');
+    if (Math.abs(ms) > jumpMaxMs / 2) this.#count('clock jumps of 20 years');
+    this.#world.wall = Math.min(t0 + jumpMaxMs, Math.max(t0 - jumpMaxMs, this.#world.wall + ms));
+  }
+
+  async #damage(which: number, how: 'flip' | 'lose'): Promise<void> {
+    const seq = this.#disk.snapshots.list()[which];
+    if (seq === undefined) return;
+    this.#count(how === 'flip' ? 'snapshots damaged' : 'snapshots lost');
+    if (how === 'flip') this.#disk.snapshots.damage(seq);
+    else await this.#disk.snapshots.remove(seq);
+  }
+
+  /** The process ends here, whatever it was doing, and another one starts. */
+  async #crash(restart: Restart, random: Random): Promise<void> {
+    const old = this.#node;
+    this.#count(old.ended === null ? 'crashes' : `ended: ${old.ended}`);
+    if (random.below(2) === 0) this.#remember();
+    const zombie = restart.zombie ? old.log.underWay : null;
+    old.process.die(() => zombie === null && random.below(2) === 0);
+    await this.#start(old.ended === 'refused' ? this.#usual : restart);
+    if (zombie !== null) await this.#fenced(zombie);
+  }
+
+  /** The process before wakes up, and goes on with its write: the log is another's. */
+  async #fenced(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (!(error instanceof OwnerLostError)) throw error;
+      this.#count('writes of a former owner refused');
+      return;
+    }
+    throw new Difference('fencing', 'a former owner wrote into the log');
+  }
+
+  #remember(): void {
+    const { lastSeq, chain } = this.#node.actor.durableHead;
+    this.#head = { lastSeq, chain: Buffer.from(chain).toString('hex') };
+  }
+
+  async #start({ halfLifeDays, preTrusted }: Restart): Promise<void> {
+    if (this.#restarts++ > 10_000) throw new Difference('liveness', 'the node never stays up');
+    const ledger = this.#ledger;
+    const node: SimNode = new SimNode({
+      world: this.#world,
+      disk: this.#disk,
+      profile: this.#plan.profile,
+      expected: this.#head,
+      watch: {
+        offered: (mail, taken) => {
+          const call = this.#calls.current;
+          if (call === null || this.#node !== node) return;
+          call.token = mail.token;
+          call.full = !taken;
+        },
+        turn: (turn) => this.#watched(node, () => ledger.turn(turn, node.actor.state.redacted)),
+        durable: () => this.#watched(node, () => ledger.durable()),
+        answered: (token, answer) => this.#watched(node, () => ledger.answered(token, answer)),
+      },
+      onWeights: (upTo, computed) => this.#compareWeights(upTo, computed),
+      count: (what) => this.#count(what),
+    });
+    this.#count(`turns in flight at the end: ${ledger.recovered(node.actor.durableSeq)}`);
+    this.#node = node;
+    this.#stalled.clear();
+    this.#calls = new Calls({
+      world: this.#world,
+      ledger,
+      node,
+      count: (what) => this.#count(what),
+      trace: (text) => void this.#trace.update(`${text}\n`),
+      found: (error) => this.#watched(node, () => this.#found(error)),
+      search: (what, needles) => this.#search(what, needles),
+    });
+    this.#plant.onStart?.(node, this.#disk);
+    void node.open(halfLifeDays, preTrusted?.map(peerId) ?? null);
+    await settled();
+  }
+
+  /** What a process that is gone would have said is not listened to. */
+  #watched(node: SimNode, act: () => void): void {
+    if (this.#node === node) act();
+  }
+
+  /** Now and then, where the replica stands exactly where the oracle does. What it finds must not get lost in the pool. */
+  #compareWeights(upTo: number, computed: WeightsComputed): void {
+    if (upTo !== this.#ledger.lastSeq || this.#ledger.isInFlight || this.#random.below(4) > 0) return;
+    this.#count('weights compared');
+    try {
+      checkWeights(this.#ledger.oracle, computed, (what) => this.#count(what));
+    } catch (error) {
+      this.#found(error);
+    }
+  }
+
+  #search(what: string, needles: readonly (string | Buffer)[]): void {
+    this.#count('searches for erased bytes');
+    const stored = storedBytes(this.#disk);
+    for (const needle of needles) {
+      if (stored.includes(needle)) throw new Difference('erased', `${what}: answered, though it is still stored`);
+    }
+  }
+
+  /** Live state against replay; where a turn is in flight there is nothing to compare yet. */
+  #check(): void {
+    const { state } = this.#node.actor;
+    if (this.#ledger.isInFlight || state.lastSeq !== this.#ledger.durableSeq) return;
+    this.#count('replays compared');
+    this.#trace.update(checkReplay(state, this.#disk, this.#random.below(6)));
+  }
+
+  /** Lets everything come to rest, time included, and then compares everything. */
+  async #settle(): Promise<void> {
+    this.#stalled.clear();
+    for (let i = 0; !(await this.#isQuiet()); i++) {
+      if (i > restMax) throw new Difference('liveness', `never comes to rest: ${this.#unrest()}`);
+    }
+    this.#check();
+    if (this.#random.below(2) === 0) checkStore(this.#disk);
+    this.#count('searches for erased bytes', checkErased(this.#ledger.oracle, this.#disk));
+    for (const subject of this.#ledger.oracle.subjects) this.#calls.read(subject);
+    this.#calls.peers();
+  }
+
+  /** Does the next thing that brings the node to rest; true where nothing is left to do. */
+  async #isQuiet(): Promise<boolean> {
+    const { process: life } = this.#node;
+    if (this.#node.space.low) await this.#node.setSpace(false);
+    const [lane] = life.ready;
+    if (lane !== undefined) {
+      await this.#go(lane);
+      return false;
+    }
+    if (this.#unrest() === '') return true;
+    const ms = life.untilTimer;
+    if (ms === null) throw new Difference('liveness', `nothing to wait for, though: ${this.#unrest()}`);
+    this.#pass(ms);
+    return false;
+  }
+
+  /** What keeps the node from being at rest. */
+  #unrest(): string {
+    const { actor, loop, serving, stopping } = this.#node;
+    const { erasures, withdrawals, evidenceSeq } = actor.state;
+    const reasons = [
+      [!serving, 'starting'],
+      [stopping, 'stopping'],
+      [this.#calls.waiting > 0, `${this.#calls.waiting} callers wait`],
+      [actor.answering, 'a turn is under way'],
+      [erasures.size > 0, 'erasures are under way'],
+      [withdrawals.size > 0, 'withdrawals are under way'],
+      [evidenceSeq > loop.weights.basedOnSeq, 'weights are behind'],
+    ] as const;
+    return reasons
+      .filter(([holds]) => holds)
+      .map(([, reason]) => reason)
+      .join(', ');
+  }
+
+  async #guard(act: () => void | Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#found(error);
+    }
+  }
+
+  #found(error: unknown): void {
+    this.#difference ??=
+      error instanceof Difference
+        ? error
+        : new Difference('invariant', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+
+  #count(what: string, by = 1): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + by);
+  }
+}
+
+function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile) {
+  const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
+  const { epochHalfLivesMax = 256, summaryEventsMax = 1_000 } = bounds;
+  return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax, summaryEventsMax };
+}

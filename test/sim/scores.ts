@@ -1,0 +1,183 @@
+/**
+ * What a read must show, from the oracle's list: every sum is added up anew from the events themselves, each decayed by its own
+ * age. Formulas and numbers are those of the scoring page, stated here a second time.
+ */
+import type { EventTypeName } from '../../src/core/event-types.js';
+import type { Verdict } from '../../src/core/vocabulary.js';
+import type { EventFact } from './facts.js';
+import type { Oracle } from './oracle.js';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+
+/** Way and base weight of each type, from the contract. */
+const types: Readonly<Record<EventTypeName, readonly [sign: -1 | 1, base: number]>> = {
+  report_cheating: [-1, 1],
+  report_toxicity: [-1, 0.5],
+  report_spam: [-1, 0.25],
+  friendly_fire: [-1, 0.5],
+  ban_applied: [-1, 1],
+  session_anomaly: [-1, 0.5],
+  matchmaking_fraud: [-1, 1],
+  commendation: [1, 1],
+  ban_lifted: [1, 1],
+};
+
+/** Relative error that sums of doubles may gather: a few hundred additions and factors at 2^-53 each. */
+const roundingPart = 1e-12;
+/**
+ * Half-lives that a sum in the service can be below the largest it holds and still be kept: factors end at 1,000 half-lives, and
+ * sums grow to 2^256 or so before the epoch moves. What is nearer to that end than this is no finding.
+ */
+const rangeLives = 700;
+/** Error of evidence from which on a read tells nothing. */
+const vague = 1e-7;
+
+/** One peer's evidence on one player at a moment; `error`: how far doubles, added up in order, may be from it. */
+export interface Evidence {
+  readonly peer: number;
+  readonly lowering: number;
+  readonly raising: number;
+  readonly error: number;
+  /** Whether any event counts, and whether any ever had a severity above 0: else there is exactly nothing. */
+  readonly isHeld: boolean;
+  readonly isHeavy: boolean;
+}
+
+type Mutable<T> = { -readonly [name in keyof T]: T[name] };
+
+export interface ExpectedTrust {
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: Verdict;
+  readonly eventCount: number;
+  readonly updatedAt: number;
+  readonly lowering: number;
+  readonly raising: number;
+  readonly peers: number;
+  readonly preTrusted: boolean;
+  /** How far an honest answer may be off, in evidence; null: so far that it tells nothing. */
+  readonly error: number | null;
+  /** Some peer's evidence is too near to nothing to say whether it counts. */
+  readonly isEdge: boolean;
+}
+
+/** The moment at which a read of a subject takes the decay: the end of the minute, but never before its newest evidence. */
+export function momentOf(oracle: Oracle, subject: string, now: number): number {
+  const minute = Math.ceil(now / minuteMs) * minuteMs;
+  return Math.max(minute, ...oracle.eventsOf(subject).map(decaysFrom));
+}
+
+function decaysFrom(event: EventFact): number {
+  return Math.min(event.timestamp, event.receivedAt);
+}
+
+/** Half-lives by which an event is decayed at a moment, through every scale that came after it; negative: it is yet to come. */
+function livesOf(oracle: Oracle, event: EventFact, at: number): number {
+  const { scales } = oracle.facts;
+  let lives = 0;
+  let from = decaysFrom(event);
+  for (let i = event.scales; i < scales.length; i++) {
+    lives += livesBetween(from, scales[i]!.epoch, scales[i - 1]!.halfLifeDays);
+    from = scales[i]!.epoch;
+  }
+  return lives + livesBetween(from, at, oracle.scale.halfLifeDays);
+}
+
+function livesBetween(from: number, to: number, halfLifeDays: number): number {
+  return halfLifeDays === 0 ? 0 : (to - from) / (halfLifeDays * dayMs);
+}
+
+/** Evidence of every peer that ever reported the subject, in order of the peers. */
+export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidence[] {
+  const { halfLifeDays, epoch } = oracle.scale;
+  // What was rounded away, or is kept at the end of the range, shows the more the further the read lies before the epoch.
+  const floor = 2 ** Math.min(1000, Math.max(0, livesBetween(at, epoch, halfLifeDays)) - rangeLives);
+  const byPeer = new Map<number, Omit<Mutable<Evidence>, 'peer'>>();
+  for (const event of oracle.eventsOf(subject)) {
+    const sums = byPeer.get(event.peer) ?? { lowering: 0, raising: 0, error: 0, isHeld: false, isHeavy: false };
+    byPeer.set(event.peer, sums);
+    const [sign, base] = types[event.type];
+    const worth = base * event.severity * 2 ** -livesOf(oracle, event, at);
+    // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
+    sums.error += worth * roundingPart + floor;
+    sums.isHeavy ||= event.severity > 0;
+    if (oracle.facts.withdrawals.has(event.id)) continue;
+    sums.isHeld = true;
+    if (sign < 0) sums.lowering += worth;
+    else sums.raising += worth;
+  }
+  return [...byPeer].sort(([a], [b]) => a - b).map(([peer, sums]) => ({ peer, ...sums }));
+}
+
+/** Whether it is too near to nothing to say if it counts as evidence at all. */
+export function isAtEdge({ lowering, raising, error, isHeld, isHeavy }: Evidence): boolean {
+  return lowering + raising <= 2 * error && isHeld && isHeavy;
+}
+
+export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedTrust {
+  const { preTrusted } = oracle;
+  let [mass, effective, trusted, others] = [0, 0, 0, 0];
+  const shown = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  let error = 0;
+  let isEdge = false;
+  for (const evidence of evidenceOf(oracle, subject, momentOf(oracle, subject, now))) {
+    if (oracle.statusOf(evidence.peer) === 'revoked') continue;
+    error += evidence.error;
+    const m = evidence.lowering + evidence.raising;
+    if (isAtEdge(evidence)) {
+      isEdge = true;
+      // Any evidence of a pre-trusted peer, however small, bounds all others.
+      if (preTrusted.includes(evidence.peer)) error = Number.POSITIVE_INFINITY;
+    }
+    if (!(m > 0)) continue;
+    const { tau, a, b } = oracle.weightsOf(evidence.peer);
+    const x = evidence.lowering / m;
+    const n = (1.5 * m) / (m + 0.5);
+    const logOdds = tau * n * (x * a - (1 - x) * b);
+    mass += tau * Math.min(m, 1);
+    effective += Math.min(1, (tau * (a + b)) / 4) * n;
+    if (preTrusted.includes(evidence.peer)) trusted += logOdds;
+    else others += logOdds;
+    shown.lowering += evidence.lowering;
+    shown.raising += evidence.raising;
+    shown.peers++;
+    shown.preTrusted ||= preTrusted.includes(evidence.peer);
+  }
+  const bound = 1.5 * Math.abs(trusted);
+  const sum = trusted + (trusted === 0 ? others : Math.min(bound, Math.max(-bound, others)));
+  const confidence = effective / (effective + 4.2);
+  const score = 100 / (1 + Math.exp((confidence * sum) / Math.max(mass, 1) ** 0.25));
+  return {
+    score,
+    confidence,
+    verdict: verdictOf(score, confidence, shown.peers),
+    eventCount: oracle.liveOf(subject).length,
+    updatedAt: updatedAt(oracle, subject),
+    ...shown,
+    error: error < vague ? error : null,
+    isEdge,
+  };
+}
+
+function verdictOf(score: number, confidence: number, peers: number): Verdict {
+  if (score < 20 && peers >= 2) return 'untrusted';
+  if (score < 40) return 'suspicious';
+  return score >= 70 && confidence >= 0.35 ? 'trusted' : 'neutral';
+}
+
+/** The hour of the newest change: an event or a withdrawal. */
+function updatedAt(oracle: Oracle, subject: string): number {
+  const times = oracle.lifeOf(subject).map((fact) => {
+    if (fact.kind === 'event') return fact.receivedAt;
+    return fact.kind === 'withdrawal' ? fact.at : 0;
+  });
+  return Math.floor(Math.max(0, ...times) / hourMs) * hourMs;
+}
+
+/** Whether a score so near to the edge of a band may be on either side of it. */
+export function isNearBand(trust: ExpectedTrust, tolerance: number): boolean {
+  const bands = [20, 40, 70].some((band) => Math.abs(trust.score - band) <= tolerance);
+  return bands || Math.abs(trust.confidence - 0.35) <= tolerance;
+}

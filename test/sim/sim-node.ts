@@ -1,0 +1,132 @@
+/** One process of a simulated node, from its start on what is stored to its end: joined as `src/node.ts` joins a real one. */
+import { BackgroundCheck } from '../../src/group/check.js';
+import { DiskWatch } from '../../src/group/disk.js';
+import { Group } from '../../src/group/group.js';
+import { GroupLoop } from '../../src/group/loop.js';
+import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { type ExpectedHead, verifyStore } from '../../src/group/verification.js';
+import type { WeightsComputed } from '../../src/group/weights.js';
+import { limits } from '../../src/limits.js';
+import { salt } from '../support/given.js';
+import { Difference } from './difference.js';
+import { ObservedActor, type Watch } from './observed-actor.js';
+import { SimPool } from './pool.js';
+import type { Profile } from './profile.js';
+import { type Disk, SimLog, SimSnapshots } from './store.js';
+import { Process, type World } from './world.js';
+
+export interface NodeDeps {
+  readonly world: World;
+  readonly disk: Disk;
+  readonly profile: Profile;
+  readonly watch: Watch;
+  readonly expected: ExpectedHead | null;
+  readonly onWeights: (upTo: number, computed: WeightsComputed) => void;
+  readonly count: (what: string) => void;
+}
+
+export class SimNode {
+  readonly process = new Process();
+  readonly log: SimLog;
+  readonly pool: SimPool;
+  readonly group: Group;
+  readonly actor: ObservedActor;
+  readonly loop: GroupLoop;
+  readonly space = { low: false };
+  /** Commands are let in. */
+  serving = false;
+  stopping = false;
+  /** The process is to end: the log could not be written, the start was refused, or all is wound down. */
+  ended: 'failed' | 'refused' | 'stopped' | null = null;
+  /** From which snapshot it started; 0: from none. */
+  readonly startedFrom: number;
+
+  constructor(deps: NodeDeps) {
+    const { world, disk, profile, watch } = deps;
+    const report = verifyStore(disk.log, disk.snapshots, deps.expected, 'start');
+    if (!report.ok) throw new Difference('damage', `the store does not verify: ${report.faults.join('; ')}`);
+    this.log = new SimLog(disk, this.process);
+    disk.leftOvers = [];
+    const recovered = recover(this.log, disk.snapshots, salt, lastSeqOf(this.log))!;
+    const { follower } = recovered;
+    this.startedFrom = recovered.snapshotSeq;
+    const { peersMax, erasureQuotaPerDay, erasureMode } = profile;
+    const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
+    this.actor = new ObservedActor(follower.state, follower.chain, bounds, watch);
+    const snapshots = new SimSnapshots(disk, this.process);
+    this.pool = new SimPool(disk.log, snapshots, salt, this.process, deps.onWeights);
+    const { formed } = follower.state;
+    const identity = { groupId: formed.group_id, identityMode: formed.identity_mode, environment: formed.environment };
+    this.group = new Group({ identity, bounds, clock: world, entropy: world });
+    const use = () => ({
+      freeBytes: this.space.low ? 0 : 2 ** 40,
+      logBytes: 1,
+      snapshotsBytes: 1,
+      newestSnapshotBytes: 1,
+    });
+    const nothing = () => undefined;
+    this.loop = new GroupLoop({
+      actor: this.actor,
+      log: this.log,
+      snapshots,
+      pool: this.pool,
+      disk: new DiskWatch({
+        gauge: { look: async () => use() },
+        minBytes: 1,
+        onChange: (low) => low || this.loop.roomAgain(),
+        onTrouble: nothing,
+      }),
+      clock: world,
+      timers: this.process,
+      entropy: world,
+      observer: {
+        turnCommitted: (records) => deps.count(records > 0 ? 'commits' : 'empty commits'),
+        eventDecided: nothing,
+        workDone: (kind, ok) => deps.count(`${kind} ${ok ? 'done' : 'failed'}`),
+      },
+      snapshotEvery: profile.snapshotEvery,
+      weightsIntervalMs: profile.weightsIntervalMs,
+      onFatal: () => {
+        this.ended = 'failed';
+      },
+      onTrouble: nothing,
+    });
+    const check = new BackgroundCheck({
+      pool: this.pool,
+      timers: this.process,
+      clock: world,
+      onReport: nothing,
+      onTrouble: nothing,
+    });
+    this.group.attach(this.loop, check);
+  }
+
+  /** Applies the configuration, then goes on with what was left unfinished and lets callers in. */
+  async open(halfLifeDays: number, preTrusted: readonly string[] | null): Promise<void> {
+    const half = await this.group.configure({ type: 'half_life', days: halfLifeDays });
+    const set =
+      preTrusted === null ? half : await this.group.configure({ type: 'configured_pre_trust', peerIds: preTrusted });
+    if (!half.ok || !set.ok) {
+      this.ended = 'refused';
+      return;
+    }
+    this.loop.resume();
+    this.group.open();
+    this.serving = true;
+  }
+
+  /** The disk becomes low, or is no longer. */
+  async setSpace(low: boolean): Promise<void> {
+    this.space.low = low;
+    await this.loop.disk.look();
+  }
+
+  /** What SIGTERM does: answers what was accepted, makes a last snapshot, and ends. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.loop.endSoon(limits.shutdownAnswersMs);
+    await this.group.drain();
+    if (!this.loop.failed) await this.loop.snapshotNow().catch(() => undefined);
+    this.ended ??= 'stopped';
+  }
+}

@@ -1,0 +1,288 @@
+/**
+ * The steps of a simulated life of a group, drawn from a seed before any of them is taken. A step names what it is about, and
+ * depends on no other: any part of a list is a list that can be run, which is how a difference is shortened.
+ */
+import { type EventTypeName, eventTypeNames } from '../../src/core/event-types.js';
+import type { PeerStatus } from '../../src/core/vocabulary.js';
+import type { AppendFault } from '../../src/store/memory-log.js';
+import { Random } from '../support/random.js';
+import type { PoolFault } from './pool.js';
+import { drawProfile, type Profile } from './profile.js';
+import type { Lane } from './world.js';
+
+export interface EventStep {
+  readonly id: number;
+  readonly type: EventTypeName;
+  readonly peer: number;
+  readonly player: number;
+  readonly severity: number;
+  /** The timestamp, in ms from now. */
+  readonly offsetMs: number;
+  /** What makes it one to refuse. */
+  readonly fault?: 'game' | 'version' | 'subject' | 'peer';
+}
+
+/** `peer` null: without a key. Numbers name peers (`peer-3`), players (`player-7`) and events (`event-12`). */
+export type Step =
+  | { readonly do: 'submit'; readonly peer: number | null; readonly events: readonly EventStep[] }
+  | { readonly do: 'register'; readonly peer: number }
+  | { readonly do: 'withdraw'; readonly peer: number | null; readonly event: number }
+  | { readonly do: 'erase'; readonly by: number | 'nobody' | 'operator'; readonly player: number }
+  | { readonly do: 'status'; readonly peer: number; readonly status: PeerStatus }
+  | { readonly do: 'rotate'; readonly peer: number; readonly overlapMs: number }
+  | { readonly do: 'pre_trust'; readonly change: 'add' | 'remove'; readonly peer: number }
+  | { readonly do: 'read'; readonly player: number }
+  | { readonly do: 'list'; readonly player: number; readonly peer: number | null; readonly limit: number }
+  | { readonly do: 'peers' }
+  | { readonly do: 'audit'; readonly limit: number }
+  /** Lets one of the lanes that are ready go on. */
+  | { readonly do: 'run'; readonly pick: number }
+  | { readonly do: 'wait'; readonly ms: number }
+  /** The wall clock alone is set. */
+  | { readonly do: 'jump'; readonly ms: number }
+  | { readonly do: 'stall'; readonly lane: Lane; readonly runs: number }
+  | { readonly do: 'append_fault'; readonly how: Exclude<AppendFault, 'ok'> }
+  | { readonly do: 'pool_fault'; readonly lane: 'replica' | 'reader'; readonly how: PoolFault }
+  | { readonly do: 'defer_scrub' }
+  | { readonly do: 'disk_low'; readonly runs: number }
+  | { readonly do: 'damage'; readonly snapshot: number; readonly how: 'flip' | 'lose' }
+  | { readonly do: 'crash'; readonly chance: number; readonly restart: Restart }
+  | { readonly do: 'stop'; readonly restart: Restart }
+  | { readonly do: 'check' }
+  | { readonly do: 'settle' };
+
+/** The configuration of the next start. */
+export interface Restart {
+  readonly halfLifeDays: number;
+  readonly preTrusted: readonly number[] | null;
+  /** Whether the process before goes on for a moment, and writes into the log that is no longer its own. */
+  readonly zombie: boolean;
+}
+
+/** Steps that count as operations: what a caller or an operator asks. */
+const operations: ReadonlySet<Step['do']> = new Set([
+  'submit',
+  'register',
+  'withdraw',
+  'erase',
+  'status',
+  'rotate',
+  'pre_trust',
+  'read',
+  'list',
+  'peers',
+  'audit',
+]);
+
+export function isOperation(step: Step): boolean {
+  return operations.has(step.do);
+}
+
+const severities = [1, 1, 1, 0.5, 0.3, 0.7, 1e-3, 0];
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const yearMs = 365.25 * dayMs;
+
+export interface Plan {
+  readonly profile: Profile;
+  readonly steps: readonly Step[];
+}
+
+/** The life that belongs to a seed, up to this many operations. A shorter one is a beginning of a longer one. */
+export function drawPlan(seed: number, operationsMax: number): Plan {
+  const random = new Random(seed);
+  const profile = drawProfile(random, seed);
+  const steps: Step[] = [];
+  const draw = new Draw(random, profile);
+  let asked = 0;
+  steps.push({ do: 'settle' });
+  for (let i = 0; i < profile.peersAtFirst; i++) steps.push(draw.register());
+  steps.push({ do: 'settle' });
+  while (asked < operationsMax) {
+    const step = draw.step();
+    steps.push(step);
+    if (isOperation(step)) asked++;
+  }
+  steps.push({ do: 'settle' });
+  return { profile, steps };
+}
+
+class Draw {
+  readonly #random: Random;
+  readonly #profile: Profile;
+  #events = 0;
+  #peers = 0;
+  /** Who sent each event first. */
+  readonly #senders: number[] = [];
+
+  constructor(random: Random, profile: Profile) {
+    this.#random = random;
+    this.#profile = profile;
+  }
+
+  register(): Step {
+    return { do: 'register', peer: this.#peers++ };
+  }
+
+  step(): Step {
+    const random = this.#random;
+    const kind = random.below(1000);
+    if (kind < 620) return { do: 'run', pick: random.below(60) };
+    if (kind < 665) return this.#wait();
+    if (kind < 970) return this.#operation();
+    if (kind < 988) return this.#fault();
+    if (kind < 994) return { do: 'run', pick: random.below(60) };
+    if (kind < 996) return this.#jump();
+    if (kind < 998) return { do: 'check' };
+    switch (random.below(4)) {
+      case 0:
+        return { do: 'stop', restart: this.#restart() };
+      case 1:
+        return { do: 'settle' };
+      default:
+        return { do: 'crash', chance: random.below(2 ** 31), restart: this.#restart() };
+    }
+  }
+
+  #operation(): Step {
+    const random = this.#random;
+    const { players } = this.#profile;
+    const kind = random.below(1000);
+    const player = this.#player();
+    if (kind < 520) return this.#submit();
+    if (kind < 740) return { do: 'read', player: random.below(40) === 0 ? players + 1 : player };
+    if (kind < 810) return this.#withdraw();
+    if (kind < 850)
+      return { do: 'erase', by: random.pick([this.#peer(), this.#peer(), 'nobody', 'operator', 'operator']), player };
+    if (kind < 920) return { do: 'list', player, peer: this.#caller(), limit: random.pick([1, 2, 5, 50, 200]) };
+    if (kind < 950) return { do: 'peers' };
+    if (kind < 965) return { do: 'audit', limit: random.pick([1, 5, 50, 200]) };
+    if (kind < 975)
+      return { do: 'rotate', peer: this.#peer(), overlapMs: random.pick([0, 0, hourMs, dayMs, 2 * dayMs]) };
+    if (kind < 985) return { do: 'pre_trust', change: random.pick(['add', 'remove', 'remove']), peer: this.#peer() };
+    if (kind < 997) {
+      const status = random.below(30) === 0 ? 'revoked' : random.pick(['active', 'active', 'suspended'] as const);
+      return { do: 'status', peer: this.#peer(), status };
+    }
+    return this.register();
+  }
+
+  #submit(): Step {
+    const random = this.#random;
+    const events = Array.from({ length: random.below(8) === 0 ? 1 + random.below(this.#profile.batchMax) : 1 }, () =>
+      this.#event(),
+    );
+    return { do: 'submit', peer: random.below(4) === 0 ? null : events[0]!.peer, events };
+  }
+
+  /** Most often by whoever sent it. */
+  #withdraw(): Step {
+    const event = this.#known();
+    const peer = this.#random.below(3) > 0 ? (this.#senders[event] ?? null) : this.#caller();
+    return { do: 'withdraw', peer, event };
+  }
+
+  #event(): EventStep {
+    const random = this.#random;
+    // One in twelve was sent before, or comes out of order; the event of a number is whatever comes first.
+    const id = random.below(12) === 0 ? this.#known() : this.#events++;
+    const peer = this.#peer();
+    this.#senders[id] ??= peer;
+    const event = {
+      id,
+      type: random.pick(eventTypeNames),
+      peer,
+      player: this.#player(),
+      severity: random.pick(severities),
+      offsetMs: this.#offset(),
+    };
+    if (random.below(60) > 0) return event;
+    return { ...event, fault: random.pick(['game', 'version', 'subject', 'peer'] as const) };
+  }
+
+  #offset(): number {
+    const random = this.#random;
+    switch (random.below(12)) {
+      case 0:
+        return -random.below(400) * dayMs;
+      case 1:
+        return random.below(25) * hourMs;
+      case 2:
+        return dayMs;
+      case 3:
+        return dayMs + 1;
+      default:
+        return -random.below(hourMs);
+    }
+  }
+
+  #wait(): Step {
+    const random = this.#random;
+    const ms = random.pick([1, 3, 10, 50, 200, 1_000, 2_000, 60_000, hourMs, this.#profile.longWaitMs]);
+    return { do: 'wait', ms: Math.ceil(ms * random.next()) };
+  }
+
+  #jump(): Step {
+    const random = this.#random;
+    const ms = random.pick([5 * 60_000, 90 * 60_000, 40 * dayMs, 20 * yearMs]);
+    return { do: 'jump', ms: Math.round(ms * random.pick([1, -1])) };
+  }
+
+  #fault(): Step {
+    const random = this.#random;
+    switch (random.below(20)) {
+      case 0:
+        return { do: 'append_fault', how: random.pick(['refuse', 'lose']) };
+      case 1:
+      case 2:
+      case 3:
+        return {
+          do: 'pool_fault',
+          lane: random.pick(['replica', 'replica', 'reader']),
+          how: random.pick(['busy', 'fails', 'dies']),
+        };
+      case 4:
+        return { do: 'defer_scrub' };
+      case 5:
+        return { do: 'disk_low', runs: random.below(60) };
+      case 6:
+      case 7:
+        return { do: 'damage', snapshot: random.below(2), how: random.pick(['flip', 'lose']) };
+      default:
+        return {
+          do: 'stall',
+          lane: random.pick(['log', 'scrub', 'snapshots', 'replica', 'reader', 'timer']),
+          runs: random.below(80),
+        };
+    }
+  }
+
+  #restart(): Restart {
+    const random = this.#random;
+    const { halfLives } = this.#profile;
+    return {
+      halfLifeDays: random.below(4) === 0 ? random.pick(halfLives) : halfLives[0]!,
+      preTrusted: random.below(4) === 0 ? Array.from({ length: random.below(3) }, () => this.#peer()) : null,
+      zombie: random.below(3) === 0,
+    };
+  }
+
+  #peer(): number {
+    return this.#random.below(this.#peers + (this.#random.below(50) === 0 ? 1 : 0));
+  }
+
+  #caller(): number | null {
+    return this.#random.below(4) === 0 ? null : this.#peer();
+  }
+
+  /** Some players are reported far more often than others. */
+  #player(): number {
+    return Math.floor(this.#profile.players * this.#random.next() ** 2);
+  }
+
+  /** An event that was drawn already: most often one of the newest. */
+  #known(): number {
+    const back = this.#random.below(3) === 0 ? this.#events : Math.min(40, this.#events);
+    return Math.max(0, this.#events - this.#random.below(back + 1));
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The stores of a simulated node: the in-memory adapters, with every write under way until its lane is let on, and what a real
+ * disk keeps of replaced bytes.
+ */
+import {
+  type LogWriter,
+  ScrubDeferredError,
+  type SnapshotBlock,
+  type SnapshotHeader,
+  type SnapshotStore,
+  type StoredBatch,
+} from '../../src/group/ports.js';
+import type { AppendFault, MemoryLog, MemoryLogWriter } from '../../src/store/memory-log.js';
+import type { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import type { Process } from './world.js';
+
+/** What is on the disk, whoever runs on it. */
+export interface Disk {
+  readonly log: MemoryLog;
+  readonly snapshots: MemorySnapshotStore;
+  /** Bytes that were replaced in the log and not overwritten since. */
+  freed: Uint8Array[];
+  /** Bytes of snapshots whose writing a crash cut short. */
+  leftOvers: Uint8Array[];
+  /** What becomes of the next append. */
+  nextAppend: AppendFault;
+  /** Whether the next scrub is put off. */
+  deferScrub: boolean;
+}
+
+const everything = Number.POSITIVE_INFINITY;
+
+/** All bytes that are stored, for a search. */
+export function storedBytes({ log, snapshots, freed, leftOvers }: Disk): Buffer {
+  const batches = log.from(0, everything, everything).map(({ bytes }) => bytes);
+  const blocks = snapshots.list().flatMap((seq) => snapshots.stored(seq).map(({ bytes }) => bytes));
+  return Buffer.concat([...batches, ...blocks, ...freed, ...leftOvers]);
+}
+
+export class SimLog implements LogWriter {
+  readonly epoch: number;
+  readonly #disk: Disk;
+  readonly #process: Process;
+  readonly #writer: MemoryLogWriter;
+  /** The write that is not done yet. */
+  underWay: (() => Promise<void>) | null = null;
+
+  constructor(disk: Disk, process: Process) {
+    this.#disk = disk;
+    this.#process = process;
+    this.#writer = disk.log.claim();
+    this.epoch = this.#writer.epoch;
+  }
+
+  last(): StoredBatch | undefined {
+    return this.#disk.log.last();
+  }
+
+  at(seq: number): StoredBatch | undefined {
+    return this.#disk.log.at(seq);
+  }
+
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    return this.#disk.log.from(firstSeq, limit, maxBytes);
+  }
+
+  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    const write = () => this.#write(batch, rewrites);
+    this.underWay = write;
+    // A crash may come before the commit is on disk or after, but finds it whole: it is one transaction.
+    const dying = () => void write().catch(() => undefined);
+    const act = () => {
+      this.underWay = null;
+      return write();
+    };
+    return this.#process.work('log', 'append', act, dying);
+  }
+
+  async #write(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    const before = rewrites.map(({ firstSeq }) => this.#disk.log.at(firstSeq)!.bytes);
+    try {
+      await this.#writer.append(batch, rewrites);
+    } finally {
+      for (const [i, { firstSeq }] of rewrites.entries()) {
+        const now = this.#disk.log.at(firstSeq)!.bytes;
+        if (Buffer.compare(now, before[i]!) !== 0) this.#disk.freed.push(before[i]!);
+      }
+    }
+  }
+
+  scrub(signal?: AbortSignal): Promise<void> {
+    return this.#process.work('scrub', 'scrub', () => {
+      if (this.#disk.deferScrub || signal?.aborted === true) {
+        this.#disk.deferScrub = false;
+        throw new ScrubDeferredError('a reader stays on old pages');
+      }
+      this.#disk.freed = [];
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** What the node and its replica see of the snapshots. */
+export class SimSnapshots implements SnapshotStore {
+  readonly #disk: Disk;
+  readonly #process: Process;
+
+  constructor(disk: Disk, process: Process) {
+    this.#disk = disk;
+    this.#process = process;
+  }
+
+  list(): number[] {
+    return this.#disk.snapshots.list();
+  }
+
+  write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
+    const copies = Array.from(blocks, ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
+    const write = () => this.#disk.snapshots.write(header, copies);
+    const dying = () => void this.#disk.leftOvers.push(...copies.map(({ bytes }) => bytes));
+    return this.#process.work('snapshots', 'write snapshot', write, dying);
+  }
+
+  readHeader(seq: number): SnapshotHeader {
+    return this.#disk.snapshots.readHeader(seq);
+  }
+
+  readBlocks(seq: number): Iterable<SnapshotBlock> {
+    return this.#disk.snapshots.readBlocks(seq);
+  }
+
+  remove(seq: number): Promise<void> {
+    const remove = () => this.#disk.snapshots.remove(seq);
+    return this.#process.work('snapshots', 'remove snapshot', remove, () => void remove());
+  }
+
+  sweep(): Promise<void> {
+    return this.#process.work('snapshots', 'sweep', () => {
+      this.#disk.leftOvers = [];
+    });
+  }
+}

@@ -162,6 +162,8 @@ export const limits = {
   weightsRepublishMs: HOUR_MS,
   /** The next computation starts no sooner than this many times the last one's duration after it. */
   weightsRestFactor: 4,
+  /** Weights of peers in one page of their history, and one vector more. */
+  weightsPagePeers: 10_000,
   /** A computation that takes longer hangs: its worker is replaced. */
   weightsTimeoutMs: 120_000,
 

@@ -129,6 +129,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   terminal: {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
+    stream: (text) => new Promise((taken) => process.stdout.write(text, (error) => taken(!error))),
     width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,

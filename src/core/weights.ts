@@ -26,6 +26,11 @@ export const noWeights: Weights = {
   b: new Float64Array(0),
 };
 
+/** The published weight, in [0, 1]. */
+export function weightOf(tau: number, a: number, b: number): number {
+  return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * k.weightReference)));
+}
+
 const PEERS_AT_FIRST = 64;
 
 export class PeerWeights {
@@ -59,7 +64,7 @@ export class PeerWeights {
     this.tau[peer] = tau;
     this.a[peer] = a;
     this.b[peer] = b;
-    this.weight[peer] = Math.min(1, Math.max(0, (tau * (a + b)) / (2 * k.weightReference)));
+    this.weight[peer] = weightOf(tau, a, b);
     this.preTrusted[peer] = isPreTrusted ? 1 : 0;
     this.excluded[peer] = state.peers.at(peer).status === 'revoked' ? 1 : 0;
   }

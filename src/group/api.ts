@@ -160,6 +160,31 @@ export interface DiskStand {
   readonly snapshotsBytes: number;
 }
 
+/** Peer weights as one record put them into force. */
+export interface PublishedWeights {
+  readonly seq: number;
+  readonly at: number;
+  readonly basedOnSeq: number;
+  readonly computedAt: number;
+  /** The group's share of bad players. */
+  readonly pi: number;
+  readonly peers: readonly {
+    readonly peerId: string;
+    readonly weight: number;
+    readonly tau: number;
+    readonly a: number;
+    readonly b: number;
+  }[];
+}
+
+export interface WeightsPage {
+  /** Oldest first; a page may be empty and not the last. */
+  readonly entries: readonly PublishedWeights[];
+  /** Record to continue after, or null at the end. */
+  readonly nextAfter: number | null;
+  readonly lastSeq: number;
+}
+
 /** What a simulation assumes otherwise than it is. */
 export interface SimulationQuery {
   /** Peer ids of another set of pre-trusted peers; null: the set as it is. */
@@ -264,6 +289,8 @@ export interface GroupOperations {
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
   /** The newest `count` entries; with `before`, of those below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
+  /** Peer weights published behind record `after`, as far as one piece of the log reaches. Codes: overloaded. */
+  publishedWeights(after: number): Promise<Outcome<WeightsPage>>;
   /** How players spread over the verdicts, counted in the pool. Codes: overloaded. */
   verdictCounts(): Promise<Outcome<VerdictCounts>>;
   /** Computed in the pool, one at a time; changes nothing. Codes: unknown_peer, overloaded. */

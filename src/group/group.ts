@@ -5,8 +5,6 @@
 import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
-import type { EventTypeName } from '../core/event-types.js';
-import { eventTypeName } from '../core/event-types.js';
 import { subjectHex } from '../core/pseudonym.js';
 import type { PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
@@ -22,7 +20,6 @@ import type {
   GroupStatus,
   IssuedKey,
   OnProgress,
-  OwnEvent,
   PeerSignals,
   PeerView,
   PlayerEvents,
@@ -30,14 +27,16 @@ import type {
   SimulationView,
   VerdictCounts,
   VerifyReport,
+  WeightsPage,
 } from './api.js';
 import type { BackgroundCheck } from './check.js';
 import type { Answer, Answers, Command } from './commands.js';
-import type { ListedEvent } from './listing.js';
+import { ownEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
 import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
 import { GroupReads } from './reads.js';
 import { assumptionOf, simulationView } from './simulations.js';
+import { publishedWeights } from './weights-history.js';
 
 export type Resolve = (answer: Answer) => void;
 
@@ -218,6 +217,15 @@ export class Group extends GroupReads implements GroupApi {
     return this.#auditPage(from, Math.min(count, end - from));
   }
 
+  async publishedWeights(after: number): Promise<Outcome<WeightsPage>> {
+    const { durableSeq: lastSeq, state } = this.#actor;
+    const read = await this.#pool((pool) => pool.publishedWeights(after, lastSeq));
+    if (!read.ok) return read;
+    const { published, upTo } = read.value;
+    const entries = published.map((one) => publishedWeights(state, one));
+    return granted({ entries, nextAfter: upTo < lastSeq && upTo > after ? upTo : null, lastSeq });
+  }
+
   verdictCounts(): Promise<Outcome<VerdictCounts>> {
     return this.#pool((pool) => pool.verdicts(this.#actor.durableSeq, this.readAt));
   }
@@ -323,17 +331,4 @@ export class Group extends GroupReads implements GroupApi {
 
 function isRefusal(answer: object): answer is Refusal {
   return 'ok' in answer && answer.ok === false;
-}
-
-function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView): OwnEvent {
-  return {
-    seq,
-    schemaVersion: event.schema_version,
-    eventId: event.event_id,
-    eventType: eventTypeName(event.event_type) as EventTypeName,
-    gameId: peer.gameIds[event.game]!,
-    severity: event.severity,
-    timestamp: event.timestamp,
-    receivedAt,
-  };
 }

@@ -3,7 +3,7 @@ import type { Batch } from '../core/batch.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
-import type { SummaryRow } from './api.js';
+import type { OwnEvent, PeerView, SummaryRow } from './api.js';
 import type { LogReader } from './ports.js';
 import { batchFrom } from './recovery.js';
 
@@ -167,4 +167,18 @@ export function isoWeek(at: number): string {
   const firstOfYear = new Date(0).setUTCFullYear(year, 0, 1) / DAY_MS;
   const week = Math.floor((thursday - firstOfYear) / 7) + 1;
   return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
+}
+
+/** An event as its own peer sees it. */
+export function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView): OwnEvent {
+  return {
+    seq,
+    schemaVersion: event.schema_version,
+    eventId: event.event_id,
+    eventType: eventTypeName(event.event_type) as EventTypeName,
+    gameId: peer.gameIds[event.game]!,
+    severity: event.severity,
+    timestamp: event.timestamp,
+    receivedAt,
+  };
 }

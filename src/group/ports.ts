@@ -10,6 +10,7 @@ import type { Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
 import type { SimulationWork } from './replica.js';
 import type { WeightsComputed } from './weights.js';
+import type { WeightsPiece } from './weights-history.js';
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
 export interface StoredBatch {
@@ -163,6 +164,8 @@ export interface GroupPool {
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
   list(query: ListingQuery): Promise<Listing | null>;
+  /** Peer weights published behind record `after`, up to record `last`, as far as one piece reaches. */
+  publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   /** Verifies the whole store, in a process of its own. */

@@ -1,7 +1,15 @@
 /** Answers each command of the operator from the group: requests into calls, views into wire values. No sockets here. */
 import { verdicts } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
-import type { AuditEntry, GroupApi, OnProgress, PeerView, SimulationView, VerifyReport } from '../group/api.js';
+import type {
+  AuditEntry,
+  GroupApi,
+  OnProgress,
+  PeerView,
+  PublishedWeights,
+  SimulationView,
+  VerifyReport,
+} from '../group/api.js';
 import {
   type AuditEntryValue,
   type CommandName,
@@ -9,6 +17,7 @@ import {
   type ListedPeerValue,
   type PeerValue,
   type PreTrustValue,
+  type PublishedWeightsValue,
   type Requests,
   type SimulationValue,
   type Values,
@@ -64,6 +73,19 @@ function peerValue(peer: PeerView): PeerValue {
 function auditEntryValue(entry: AuditEntry): AuditEntryValue {
   const { seq, at, action, actor, target, prevHash, hash } = entry;
   return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
+}
+
+function publishedWeightsValue({
+  seq,
+  at,
+  basedOnSeq,
+  computedAt,
+  pi,
+  peers,
+}: PublishedWeights): PublishedWeightsValue {
+  const named = peers.map(({ peerId, ...figures }) => ({ peer_id: peerId, ...figures }));
+  const times = { at: isoTime(at), based_on_seq: basedOnSeq, computed_at: isoTime(computedAt) };
+  return { seq, ...times, bad_share: pi, peers: named };
 }
 
 function simulationValue(simulation: SimulationView): SimulationValue {
@@ -213,6 +235,14 @@ export function answersOf(group: GroupApi, version: string): Answers {
       return mapped(outcome, ({ entries, nextAfter }) => ({
         data: entries.map(auditEntryValue),
         next_after: nextAfter,
+      }));
+    },
+
+    async 'weights-page'({ after }) {
+      return mapped(await group.publishedWeights(after), ({ entries, nextAfter, lastSeq }) => ({
+        data: entries.map(publishedWeightsValue),
+        next_after: nextAfter,
+        last_seq: lastSeq,
       }));
     },
 

@@ -27,7 +27,14 @@ export class NoNodeError extends OperatorError {
 }
 
 /** Commands whose work grows with the store: they may take as long as they need. */
-const slow: ReadonlySet<CommandName> = new Set(['erase', 'audit-tail', 'audit-page', 'simulate', 'verify']);
+const slow: ReadonlySet<CommandName> = new Set([
+  'erase',
+  'audit-tail',
+  'audit-page',
+  'weights-page',
+  'simulate',
+  'verify',
+]);
 
 /** The value of a command; `progress` hears how far long work has come. Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
 export async function callNode<C extends CommandName>(

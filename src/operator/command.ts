@@ -37,6 +37,7 @@ function print(
   shown: Shown | undefined,
   failure: OperatorError | undefined,
 ): void {
+  if (shown === undefined && failure === undefined) return;
   if (json) {
     const error = failure === undefined ? {} : { error: failure.message, code: failure.code };
     const details = failure?.details === undefined ? {} : { details: failure.details };

@@ -9,7 +9,8 @@ import { verifyChain } from './audit-chain.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
 import { addDashboard } from './dashboard/command.js';
 import { addDoctor } from './doctor.js';
-import { type AuditEntryValue, checkRequest, type ListedPeerValue, type Values } from './protocol.js';
+import { addExport, auditPages } from './export.js';
+import { checkRequest, type ListedPeerValue, type Values } from './protocol.js';
 import {
   type CommandDeps,
   examples,
@@ -67,6 +68,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addPreTrust(program, session);
   addErase(program, session);
   addAudit(program, session);
+  addExport(program, session);
   addSimulate(program, session);
   addDoctor(program, session);
   addVerify(program, session);
@@ -213,16 +215,6 @@ function addAudit(program: Command, session: Session): void {
     .description('fetch every entry and recompute the chain of hashes here')
     .addHelpText('after', examples('audit verify', 'audit verify --json'))
     .action(async () => done(show.showChain(await verifyChain(auditPages(session)))));
-}
-
-/** Pages of the audit log, oldest first. */
-async function* auditPages({ ask }: Session): AsyncGenerator<readonly AuditEntryValue[]> {
-  let after: number | null = 0;
-  while (after !== null) {
-    const page: Values['audit-page'] = await ask('audit-page', { after, limit: limits.pageMax });
-    yield page.data;
-    after = page.next_after;
-  }
 }
 
 function addVerify(program: Command, session: Session): void {

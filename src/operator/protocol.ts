@@ -31,6 +31,8 @@ export interface Requests {
   readonly 'audit-tail': { readonly count: number; readonly before?: number };
   /** Entries with a sequence number above `after`. */
   readonly 'audit-page': { readonly after: number; readonly limit: number };
+  /** Peer weights published behind record `after`. */
+  readonly 'weights-page': { readonly after: number };
   /** At least one of the three assumptions. */
   readonly simulate: {
     readonly pre_trusted?: readonly string[];
@@ -129,6 +131,21 @@ export interface VerifyValue {
   readonly faults: readonly string[];
 }
 
+export interface PublishedWeightsValue {
+  readonly seq: number;
+  readonly at: string;
+  readonly based_on_seq: number;
+  readonly computed_at: string;
+  readonly bad_share: number;
+  readonly peers: readonly {
+    readonly peer_id: string;
+    readonly weight: number;
+    readonly tau: number;
+    readonly a: number;
+    readonly b: number;
+  }[];
+}
+
 export interface SimulatedReadValue {
   readonly score: number;
   readonly confidence: number;
@@ -183,6 +200,11 @@ export interface Values {
   };
   readonly 'audit-tail': { readonly data: readonly AuditEntryValue[] };
   readonly 'audit-page': { readonly data: readonly AuditEntryValue[]; readonly next_after: number | null };
+  readonly 'weights-page': {
+    readonly data: readonly PublishedWeightsValue[];
+    readonly next_after: number | null;
+    readonly last_seq: number;
+  };
   readonly simulate: SimulationValue;
   readonly verify: VerifyValue;
 }
@@ -227,6 +249,7 @@ const schemas: Readonly<Record<CommandName, object>> = {
   erase: shape({ subject_hash: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' }, by }, ['by']),
   'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
+  'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),
   simulate: {
     ...shape(
       {

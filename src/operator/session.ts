@@ -15,6 +15,8 @@ export interface Progress {
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** The same as `out`, but waits until the text is taken; false once nobody reads any more. */
+  stream(text: string): Promise<boolean>;
   /** Characters in a line; Infinity where the output is no terminal. */
   readonly width: number;
   /** Shows how far something has come; nothing where standard error is no terminal. */

@@ -14,6 +14,7 @@ import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
 import type { SimulationWork } from '../group/replica.js';
 import type { WeightsComputed } from '../group/weights.js';
+import type { WeightsPiece } from '../group/weights-history.js';
 import { limits } from '../limits.js';
 import { verifyInChild } from './verification.js';
 
@@ -74,6 +75,10 @@ export class PiscinaPool implements GroupPool {
 
   list(query: ListingQuery): Promise<Listing | null> {
     return run(this.#readers, 'list', query);
+  }
+
+  publishedWeights(after: number, last: number): Promise<WeightsPiece> {
+    return run(this.#readers, 'publishedWeights', { after, last });
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {

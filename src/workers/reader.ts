@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import type { LogRecord } from '../core/records.js';
 import { type Listing, type ListingQuery, listEvents, readRecords } from '../group/listing.js';
+import { readWeights, type WeightsPiece } from '../group/weights-history.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
 
@@ -9,6 +10,10 @@ const log = openLogReader((workerData as WorkerFolder).dir);
 
 export function list(query: ListingQuery): Listing | null {
   return listEvents(log, query);
+}
+
+export function publishedWeights(task: { readonly after: number; readonly last: number }): WeightsPiece {
+  return readWeights(log, task.after, task.last);
 }
 
 export function records(seqs: readonly number[]): readonly { readonly record: LogRecord; readonly at: number }[] {

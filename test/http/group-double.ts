@@ -79,6 +79,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     confirmErasure: unused,
     auditTail: unused,
     verdictCounts: unused,
+    publishedWeights: unused,
     simulate: unused,
     verify: unused,
     ...over,

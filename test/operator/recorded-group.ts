@@ -99,6 +99,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     confirmErasure: async () => granted({ status: 'erased', eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),
     verdictCounts: notAsked,
+    publishedWeights: async () => granted({ entries: [], nextAfter: null, lastSeq: 1 }),
     simulate: async ({ rowsMax }) => granted({ ...simulation, changed: simulation.changed.slice(0, rowsMax) }),
     verify: async () => granted(report),
     ...replaced,

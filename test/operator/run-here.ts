@@ -44,6 +44,10 @@ export async function runHere(
         err += text;
       },
       width: 200,
+      stream: async (text) => {
+        out += text;
+        return true;
+      },
       progress: () => ({ to: () => {}, end: () => {} }),
       confirm: null,
       askSecret: null,

@@ -7,6 +7,7 @@ import { verifyValue } from './answers.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
+import { addCompletion } from './completion.js';
 import { addDashboard } from './dashboard/command.js';
 import { addDoctor } from './doctor.js';
 import { addExport, auditPages } from './export.js';
@@ -73,6 +74,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addDoctor(program, session);
   addVerify(program, session);
   addDashboard(program, session);
+  addCompletion(program, session);
   return program;
 }
 

@@ -1,0 +1,189 @@
+/**
+ * `ptf completion`: a script for a shell, made of the command line's own tree. It is complete in itself: it starts nothing at a press
+ * of the tabulator, and what was typed is compared, never evaluated (decision 150).
+ */
+import { Argument, type Command } from 'commander';
+import { examples, type Session } from './session.js';
+
+/** One command of the tree, under its path: `''`, `peers`, `peers list`. */
+interface Node {
+  readonly path: string;
+  readonly commands: readonly { readonly name: string; readonly text: string }[];
+  readonly options: readonly { readonly flag: string; readonly text: string; readonly takesValue: boolean }[];
+  readonly choices: readonly string[];
+}
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof shells)[number];
+
+const scripts: Readonly<Record<Shell, (name: string, nodes: readonly Node[]) => string>> = { bash, zsh, fish };
+
+export function addCompletion(program: Command, session: Session): void {
+  program
+    .command('completion')
+    .description('print a script that completes commands and options in a shell')
+    .addArgument(new Argument('<shell>', 'for which').choices(shells))
+    .addHelpText('after', examples('completion bash > /etc/bash_completion.d/ptf', 'completion fish | source'))
+    .action((shell: Shell) => {
+      const script = scripts[shell](program.name(), nodesOf(program));
+      session.done({ value: { shell, script }, lines: () => script.trimEnd().split('\n') });
+    });
+}
+
+function nodesOf(program: Command): Node[] {
+  const nodes: Node[] = [];
+  const help = program.createHelp();
+  const add = (command: Command, path: string): void => {
+    const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help');
+    const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
+    nodes.push({
+      path,
+      commands: commands.map((one) => ({ name: one.name(), text: one.description() })),
+      options: options
+        .filter(({ long }) => typeof long === 'string')
+        .map((one) => ({
+          flag: one.long ?? '',
+          text: one.description,
+          takesValue: one.required || one.optional,
+        })),
+      choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    });
+    for (const one of commands) add(one, path === '' ? one.name() : `${path} ${one.name()}`);
+  };
+  add(program, '');
+  return nodes;
+}
+
+function valuedFlags(nodes: readonly Node[]): string[] {
+  return [...new Set(nodes.flatMap(({ options }) => options.filter((one) => one.takesValue).map(({ flag }) => flag)))];
+}
+
+function paths(nodes: readonly Node[]): string[] {
+  return nodes.map(({ path }) => path).filter((path) => path !== '');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function wordsOf({ commands, choices }: Node): string[] {
+  return [...commands.map(({ name }) => name), ...choices];
+}
+
+function bash(name: string, nodes: readonly Node[]): string {
+  const cases = nodes.map((node) => {
+    const flags = node.options.map(({ flag }) => flag);
+    return `    ${quoted(node.path)}) words=${quoted(wordsOf(node).join(' '))} flags=${quoted(flags.join(' '))} ;;`;
+  });
+  return `# bash completion of ${name}
+_${name}() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path= next= i words= flags=
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case \${COMP_WORDS[i]} in
+      ${valuedFlags(nodes).join('|')}) ((i++)); continue ;;
+    esac
+    next="\${path:+$path }\${COMP_WORDS[i]}"
+    case $next in
+      ${paths(nodes).map(quoted).join('|')}) path=$next ;;
+    esac
+  done
+  case $prev in
+    --data-dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    ${valuedFlags(nodes)
+      .filter((flag) => flag !== '--data-dir')
+      .join('|')}) return ;;
+  esac
+  case $path in
+${cases.join('\n')}
+  esac
+  [[ $cur == -* ]] && words=$flags
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F _${name} ${name}
+`;
+}
+
+function zsh(name: string, nodes: readonly Node[]): string {
+  const item = (word: string, text: string) => quoted(`${word.replaceAll(':', '\\:')}:${text}`);
+  const cases = nodes.map((node) => {
+    const words = [...node.commands.map((one) => item(one.name, one.text)), ...node.choices.map((one) => quoted(one))];
+    const flags = node.options.map(({ flag, text }) => item(flag, text));
+    return `    ${quoted(node.path)}) found=(${words.join(' ')}) flags=(${flags.join(' ')}) ;;`;
+  });
+  return `#compdef ${name}
+_${name}() {
+  local at= next= word
+  local -i i
+  local -a found flags
+  for ((i = 2; i < CURRENT; i++)); do
+    word=\${words[i]}
+    case $word in
+      (${valuedFlags(nodes).join('|')}) ((i++)); continue ;;
+    esac
+    next="\${at:+$at }$word"
+    case $next in
+      (${paths(nodes).map(quoted).join('|')}) at=$next ;;
+    esac
+  done
+  case \${words[CURRENT-1]} in
+    (--data-dir) _files -/; return ;;
+    (${valuedFlags(nodes)
+      .filter((flag) => flag !== '--data-dir')
+      .join('|')}) return 1 ;;
+  esac
+  case $at in
+${cases.join('\n')}
+  esac
+  if [[ \${words[CURRENT]} == -* ]]; then
+    _describe option flags
+  else
+    _describe command found
+  fi
+}
+if [[ \${funcstack[1]} == _${name} ]]; then _${name} "$@"; else compdef _${name} ${name}; fi
+`;
+}
+
+function fish(name: string, nodes: readonly Node[]): string {
+  const lines = nodes.flatMap((node) => {
+    const here = `-n ${fishQuoted(`__${name}_at ${fishQuoted(node.path)}`)}`;
+    return [
+      ...node.commands.map((one) => `complete -c ${name} ${here} -a ${one.name} -d ${fishQuoted(one.text)}`),
+      ...node.choices.map((one) => `complete -c ${name} ${here} -a ${one}`),
+      ...node.options.map(({ flag, text, takesValue }) => {
+        const value = flag === '--data-dir' ? ' -r -F' : takesValue ? ' -x' : '';
+        return `complete -c ${name} ${here} -l ${flag.slice(2)}${value} -d ${fishQuoted(text)}`;
+      }),
+    ];
+  });
+  return `# fish completion of ${name}
+function __${name}_at --argument-names wanted
+  set -l at
+  set -l skip 0
+  for word in (commandline -opc)[2..]
+    if test $skip = 1
+      set skip 0
+      continue
+    end
+    switch $word
+      case ${valuedFlags(nodes).join(' ')}
+        set skip 1
+        continue
+    end
+    set -l next (string join ' ' -- $at $word)
+    switch $next
+      case ${paths(nodes).map(quoted).join(' ')}
+        set at $next
+    end
+  end
+  test "$at" = "$wanted"
+end
+complete -c ${name} -f
+${lines.join('\n')}
+`;
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

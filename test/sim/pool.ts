@@ -15,6 +15,7 @@ import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js
 import { Replica, type SimulationWork } from '../../src/group/replica.js';
 import { verifyStore } from '../../src/group/verification.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
+import { readWeights, type WeightsPiece } from '../../src/group/weights-history.js';
 import type { Lane, Process } from './world.js';
 
 export type PoolFault =
@@ -87,6 +88,10 @@ export class SimPool implements GroupPool {
 
   list(query: ListingQuery): Promise<Listing | null> {
     return this.#run('reader', 'list', () => listEvents(this.#log, query));
+  }
+
+  publishedWeights(after: number, last: number): Promise<WeightsPiece> {
+    return this.#run('reader', 'publishedWeights', () => readWeights(this.#log, after, last));
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {

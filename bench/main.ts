@@ -19,6 +19,7 @@ import { read } from './scenarios/read.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
 import { snapshot } from './scenarios/snapshot.js';
+import { soak } from './scenarios/soak.js';
 
 const scenarios: readonly Scenario[] = [
   read,
@@ -32,6 +33,7 @@ const scenarios: readonly Scenario[] = [
   recompute,
   overload,
   peers,
+  soak,
   quality,
   replay,
 ];

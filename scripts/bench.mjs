@@ -1,4 +1,4 @@
-/** `npm run bench` and `npm run replay`: the bench harness. */
+/** `npm run bench`, `npm run replay` and `npm run soak`: the bench harness. */
 import { runBuilt } from './lib/run-built.mjs';
 
 runBuilt('bench', 'main.js');

@@ -33,6 +33,9 @@ const dir = mkdtempSync(join(tmpdir(), 'ptf-smoke-'));
 // Long enough for a busy machine to answer something in every window.
 const small = ['--seconds', '0.6', '--players', '500', '--no-pin'];
 
+// A soak counts in minutes, and chooses its own rate.
+const smallSoak = ['--minutes', '0.1', '--rate', '50', '--players', '500'];
+
 const scenarios: Readonly<Record<string, { readonly figure: string; readonly goals: number }>> = {
   read: { figure: 'read, node / bare node:http', goals: 2 },
   match: { figure: 'scores/s by match calls / single GETs on bare node:http', goals: 1 },
@@ -45,12 +48,13 @@ const scenarios: Readonly<Record<string, { readonly figure: string; readonly goa
   recompute: { figure: 'a recompute', goals: 4 },
   overload: { figure: 'batches stored under overload / at capacity', goals: 0 },
   peers: { figure: 'reads against bare node:http', goals: 8 },
+  soak: { figure: 'log, live data', goals: 2 },
 };
 
 for (const [name, { figure, goals }] of Object.entries(scenarios)) {
   test(`${name} runs, and its result holds what it is for`, async () => {
     const [json, html] = [join(dir, `${name}.json`), join(dir, `${name}.html`)];
-    const { code, output } = await run(name, ...small, '--json', json, '--html', html);
+    const { code, output } = await run(name, ...(name === 'soak' ? smallSoak : small), '--json', json, '--html', html);
     assert.is(code, 0, output);
     const result = JSON.parse(readFileSync(json, 'utf8')) as Result;
     assert.is(result.scenario, name);

@@ -1,0 +1,239 @@
+/**
+ * A node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and withdrawals: whether
+ * memory, files and the event loop stay as they were. An idle server beside it tells what the machine itself does to event loops.
+ */
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openLogReader } from '../../src/store/lmdb-log.js';
+import { leaveUnpinned } from '../cores.js';
+import { drive } from '../load/drive.js';
+import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
+import { filledNode, snapshotsOf, startNode } from '../node-target.js';
+import { buildNode } from '../own-node.js';
+import type { LoopSample } from '../probe.js';
+import { startProgress } from '../progress.js';
+import { Report, tell } from '../report.js';
+import { median } from '../result.js';
+import { positive, type Scenario, wholeNumber } from '../scenario.js';
+import { ServerProcess } from '../server-process.js';
+import { type RemovalCounts, removeAlong } from '../soak/removals.js';
+import { type Sample, sampleOf } from '../soak/samples.js';
+
+interface Options {
+  readonly minutes: number;
+  readonly rate: number;
+  readonly players: number;
+  readonly peers: number;
+  readonly connections: number;
+  readonly seed: number;
+  readonly json?: string;
+  readonly html?: string;
+}
+
+const MB = 1e6;
+const sampleEveryMs = 5_000;
+/** Of the run: what is taken up before it is not growth. */
+const warmUpShare = 1 / 5;
+/** An erasure removes all snapshots, and a new one is made once it is quiet: so one a minute. */
+const removals = { erasureEveryMs: 60_000, withdrawalEveryMs: 2_000 };
+const stallMs = 50;
+/** Samples of two event loops within it are of one moment. */
+const sameMomentMs = 250;
+/** What an accepted event adds to a node and to its replica: "What is in memory" in docs/ARCHITECTURE.md. */
+const bytesPerEvent = 2 * 24;
+const idleServer = fileURLToPath(new URL('../peers/bare-http.js', import.meta.url));
+
+export const soak: Scenario = {
+  name: 'soak',
+  summary: 'half an hour of everything: memory, files and stalls over time',
+  define(command) {
+    command
+      .option('--minutes <n>', 'how long', positive, 30)
+      .option('--rate <n>', 'requests a second', positive, 400)
+      .option('--players <n>', 'players that have events at the start', wholeNumber(1), 50_000)
+      .option('--peers <n>', 'peers that sent them', wholeNumber(1), 20)
+      .option('--connections <n>', 'that the load comes over', wholeNumber(1), 32)
+      .option('--seed <n>', 'the same seed, the same requests', wholeNumber(0), 1)
+      .option('--json <file>', 'write the result as JSON')
+      .option('--html <file>', 'write a page with plots')
+      .action(async ({ json, html, ...options }: Options) => {
+        leaveUnpinned();
+        await buildNode();
+        const report = new Report('soak', options);
+        await run(options, report);
+        tell(report.result(), { ...(json !== undefined && { json }), ...(html !== undefined && { html }) });
+      });
+  },
+};
+
+async function run(options: Options, to: Report): Promise<void> {
+  const idle = new ServerProcess({ script: idleServer, cwd: process.cwd(), env: {} });
+  const metricsPort = await freePort();
+  const environment = {
+    METRICS_PORT: String(metricsPort),
+    ERASURE_QUOTA_PER_DAY: '1000000',
+    SNAPSHOT_EVERY: String(Math.ceil(options.rate * 60)),
+  };
+  const filled = await filledNode({ ...options, snapshotAfter: 1, environment });
+  await idle.start();
+  const { target, node, site } = await startNode('node', filled);
+  const seconds = options.minutes * 60;
+  const startedAt = Date.now();
+  const samples: Sample[] = [];
+  const snapshots = new Set(snapshotsOf(node));
+  const ending = new AbortController();
+  const progress = startProgress('soak, seconds', Math.ceil(seconds));
+  try {
+    const sampling = sampleUntil(ending.signal, async () => {
+      const s = (Date.now() - startedAt) / 1000;
+      samples.push(await sampleOf(s, node.pid!, node.dataDir, `http://127.0.0.1:${metricsPort}/metrics`));
+      for (const name of snapshotsOf(node)) snapshots.add(name);
+      progress.advance(Math.round(s) - Math.round(samples.at(-2)?.s ?? 0));
+    });
+    const removing = removeAlong(node.url, site, filled.salt, removals, ending.signal);
+    const driven = await drive({
+      host: target.host,
+      port: target.port,
+      connections: options.connections,
+      seconds,
+      rate: options.rate,
+      workload: mixture(site.seed, [
+        [scoreKind(site), 80],
+        [matchKind(site), 10],
+        [eventKind(site), 9],
+        [batchKind(site, 50), 1],
+      ]),
+      first: 0,
+    });
+    ending.abort();
+    await sampling;
+    tellRemovals(await removing, to);
+    for (const kind of driven.kinds) {
+      to.latencies(kind.name, kind.latencies.summary());
+      const odd = [...kind.statuses].filter(([status]) => status < 200 || status > 299);
+      if (odd.length > 0) to.fault(`${kind.name}: ${odd.map(([status, n]) => `${n} answers ${status}`).join(', ')}`);
+    }
+    to.figure('snapshots made', '', 'more', snapshots.size);
+    tellMemory(samples, seconds, to);
+    tellStalls(target.loopSamples, idle.loopSamples, startedAt + seconds * 1000 * warmUpShare, startedAt, to);
+    await node.halt();
+    await tellFile(node.dataDir, samples, to);
+    tellCourses(samples, to);
+  } finally {
+    progress.stop();
+    ending.abort();
+    await target.stop();
+    await idle.end('SIGKILL');
+  }
+}
+
+async function sampleUntil(signal: AbortSignal, sample: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    await sample();
+    await delay(sampleEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function tellRemovals({ erasures, withdrawals, odd, longestMs }: RemovalCounts, to: Report): void {
+  to.figure('erasures', '', 'more', erasures);
+  to.figure('withdrawals', '', 'more', withdrawals);
+  to.figure('removals: the longest until it was answered', 'ms', 'less', longestMs);
+  for (const [what, count] of odd) to.fault(`removals: ${count} times ${what}`);
+}
+
+/** Growth from the first fifth after the warm-up to the last fifth of the run, less what the accepted events take by design. */
+function tellMemory(samples: readonly Sample[], seconds: number, to: Report): void {
+  const part = (from: number, until: number) => samples.filter(({ s }) => s >= from * seconds && s < until * seconds);
+  const [early, late] = [part(warmUpShare, 2 * warmUpShare), part(1 - warmUpShare, Number.POSITIVE_INFINITY)];
+  if (early.length === 0 || late.length === 0) {
+    to.note('Too short to tell growth of memory.');
+    return;
+  }
+  const middle = (of: readonly Sample[], field: 'residentMb' | 'heapMb' | 'events') =>
+    median(of.map((sample) => sample[field]));
+  const grown = (field: 'residentMb' | 'heapMb' | 'events') => middle(late, field) - middle(early, field);
+  const stateMb = (grown('events') * bytesPerEvent) / MB;
+  to.figure('resident memory after the warm-up', 'MB', 'less', middle(early, 'residentMb'));
+  to.figure('resident memory at the end', 'MB', 'less', middle(late, 'residentMb'));
+  to.figure('of the growth, by design for the events accepted', 'MB', 'less', stateMb);
+  to.figure('heap after the warm-up', 'MB', 'less', middle(early, 'heapMb'));
+  to.figure('heap at the end', 'MB', 'less', middle(late, 'heapMb'));
+  const beyond = ((grown('residentMb') - stateMb) / middle(early, 'residentMb')) * 100;
+  to.goal('growth of resident memory after the warm-up, beyond the events accepted', beyond, 'at most', 5, ' %');
+}
+
+/** Stalls of the node's event loop, beside those of a server that does nothing: what both have, the machine did. */
+function tellStalls(
+  node: readonly LoopSample[],
+  idle: readonly LoopSample[],
+  fromMs: number,
+  startedAt: number,
+  to: Report,
+): void {
+  const after = node.filter(({ at }) => at >= fromMs);
+  const own = after.filter(({ at, max }) => {
+    const beside = idle.filter((sample) => Math.abs(sample.at - at) <= sameMomentMs);
+    return max > stallMs && Math.max(0, ...beside.map((sample) => sample.max)) < max / 2;
+  });
+  const worst = (of: readonly LoopSample[]) => of.reduce((most, { max }) => Math.max(most, max), 0);
+  const idleAfter = idle.filter(({ at }) => at >= fromMs);
+  to.figure('longest stall of an idle server beside it', 'ms', 'less', worst(idleAfter));
+  to.figure(`stalls above ${stallMs} ms`, '', 'less', after.filter(({ max }) => max > stallMs).length);
+  to.figure(`of these, while the idle server was not late as well`, '', 'less', own.length);
+  to.figure('longest of those', 'ms', 'less', worst(own));
+  to.goal('longest event-loop stall after the warm-up', worst(after), 'at most', stallMs, ' ms');
+  for (const [name, samples] of [
+    ['node', node],
+    ['idle server', idle],
+  ] as const) {
+    to.course({ name, chart: 'longest event-loop stall in each second, ms', points: perSecond(samples, startedAt) });
+  }
+}
+
+function perSecond(samples: readonly LoopSample[], startedAt: number): [number, number][] {
+  const worst = new Map<number, number>();
+  for (const { at, max } of samples) {
+    const s = Math.floor((at - startedAt) / 1000);
+    if (s >= 0) worst.set(s, Math.max(worst.get(s) ?? 0, max));
+  }
+  return [...worst].sort(([a], [b]) => a - b);
+}
+
+/** What the log's file takes against what the batches in it take. */
+async function tellFile(dataDir: string, samples: readonly Sample[], to: Report): Promise<void> {
+  const log = openLogReader(dataDir);
+  let liveBytes = 0;
+  for (let seq = 1; ; ) {
+    const batches = log.from(seq, 1_000, 8 * MB);
+    if (batches.length === 0) break;
+    for (const { bytes } of batches) liveBytes += bytes.length;
+    seq = batches.at(-1)!.firstSeq + 1;
+  }
+  await log.close();
+  const last = samples.at(-1);
+  to.figure('log, live data', 'MB', 'less', liveBytes / MB);
+  to.figure('log, file', 'MB', 'less', last?.logMb ?? Number.NaN);
+  to.goal('file of the log / its live data', ((last?.logMb ?? Number.NaN) * MB) / liveBytes, 'at most', 3, '');
+}
+
+function tellCourses(samples: readonly Sample[], to: Report): void {
+  const course = (chart: string, name: string, value: (sample: Sample) => number) =>
+    to.course({ chart, name, points: samples.map((sample) => [sample.s, value(sample)] as const) });
+  course('memory, MB', 'resident', ({ residentMb }) => residentMb);
+  course('memory, MB', 'heap of the main thread', ({ heapMb }) => heapMb);
+  course('files, MB', 'log', ({ logMb }) => logMb);
+  course('files, MB', 'snapshots', ({ snapshotsMb }) => snapshotsMb);
+  course('events accepted, millions', 'events', ({ events }) => events / 1e6);
+  course('load of the machine', 'processes that want a core', ({ machineLoad }) => machineLoad);
+}
+
+/** A port that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}

@@ -1,5 +1,6 @@
 /** Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest and never kept. */
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { errors as joseErrors, jwtVerify } from 'jose';
 import { granted, type Outcome, refused } from '../errors.js';
 import type { GroupApi, PeerView } from '../group/api.js';
@@ -13,6 +14,19 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
   return key === undefined || key.trim() === '' ? undefined : key;
 }
 
+/** Digests of the keys of heads that come again and again: a connection's fields are one object as long as they are the same. */
+const digests = new WeakMap<IncomingHttpHeaders, string>();
+
+function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
+  const known = digests.get(headers);
+  if (known !== undefined) return known;
+  const key = apiKeyOf(headers['x-peer-api-key']);
+  if (key === undefined) return undefined;
+  const digest = hash('sha256', key, 'hex');
+  digests.set(headers, digest);
+  return digest;
+}
+
 /**
  * The acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or `peer_not_active`,
  * unless authentication is off: then a key has no meaning and nobody acts. On `optional` ones a key that names no active
@@ -21,12 +35,13 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
 export function callerOf(
   auth: Route['auth'],
   authEnabled: boolean,
-  key: string | undefined,
+  headers: IncomingHttpHeaders,
   group: GroupApi,
 ): Outcome<PeerView | null> {
   if (auth === 'none' || (auth === 'required' && !authEnabled)) return granted(null);
-  if (key === undefined) return auth === 'required' ? refused('missing_api_key') : granted(null);
-  const peer = group.peerByKeyDigest(hash('sha256', key, 'hex'));
+  const digest = keyDigestOf(headers);
+  if (digest === undefined) return auth === 'required' ? refused('missing_api_key') : granted(null);
+  const peer = group.peerByKeyDigest(digest);
   if (peer?.status === 'active') return granted(peer);
   if (auth === 'optional') return granted(null);
   return refused(peer === undefined ? 'invalid_api_key' : 'peer_not_active');

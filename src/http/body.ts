@@ -17,6 +17,7 @@ export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refus
 }
 
 function isUtf8Json(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
   if (contentType === undefined) return false;
   const [mediaType, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   if (mediaType !== 'application/json') return false;

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { granted, type Outcome, refused } from '../errors.js';
 import type { PeerView } from '../group/api.js';
-import { apiKeyOf, callerOf, mayRegister } from './auth.js';
+import { callerOf, mayRegister } from './auth.js';
 import { bodyFault } from './body.js';
 import { type BodyOf, type OperationId, type Route, routes } from './contract/routes.js';
 import { type Validator, validatorOf } from './contract/validators.js';
@@ -62,7 +62,7 @@ export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<B
 
   function admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
     if (id === 'registerPeer') return registrant(headers.cookie);
-    return callerOf(route.auth, deps.settings.authEnabled, apiKeyOf(headers['x-peer-api-key']), deps.group);
+    return callerOf(route.auth, deps.settings.authEnabled, headers, deps.group);
   }
 
   async function registrant(cookies: string | undefined): Promise<Outcome<null>> {

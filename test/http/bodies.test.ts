@@ -4,6 +4,9 @@ import {
   cutCount,
   explanationBody,
   rounded,
+  storedEventBody,
+  storedEventText,
+  timeText,
   trustScoreBody,
   trustScoreText,
   verdictBody,
@@ -64,6 +67,26 @@ test('the split of an explanation is left out under three peers', () => {
   const common = { pre_trusted: true, half_life_days: 30, weights_based_on_seq: 9 };
   assert.equal(explanationBody(explanation), { ...common, peers: 3, lowering: 1.2346, raising: 0.5 });
   assert.equal(explanationBody({ ...explanation, peers: 2 }), { ...common, peers: 2 });
+});
+
+test('an event written by template is the body as JSON, whatever its texts and numbers', () => {
+  const texts = ['p', 'a"b', 'a\\b', 'Žofie', 'a\u2028b', '\u0000', '🎮', ' ', '{}'];
+  const severities = [0, -0, 1, 0.8, 1e-7, 5e-324, 0.1 + 0.2];
+  for (let i = 0; i < 5_000; i++) {
+    const event = {
+      schemaVersion: ['1.0.0', '0.1.0-a.b+c'][i % 2]!,
+      eventId: `e-${i}.:_`,
+      eventType: (['report_cheating', 'commendation'] as const)[i % 2]!,
+      gameId: texts[i % texts.length]!,
+      severity: severities[i % severities.length]!,
+      timestamp: i * 123_456_789_012 - 62_000_000_000_000,
+      receivedAt: i * 987_654_321,
+    };
+    const [peerId, playerId] = [texts[(i + 1) % texts.length]!, texts[(i + 2) % texts.length]!];
+    const text = storedEventText(peerId, playerId, event);
+    assert.is(text, JSON.stringify(storedEventBody(peerId, playerId, event)));
+    assert.is(timeText(event.timestamp), new Date(event.timestamp).toISOString());
+  }
 });
 
 test('a score written by template is the body as JSON, whatever the player id', () => {

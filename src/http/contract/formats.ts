@@ -3,9 +3,6 @@
  * the schemas, except where a pattern needs a bound of its own.
  */
 
-/** Calendar, clock, fraction: group 7 holds the fraction digits where there are any. `-00:00` means "zone unknown" and is refused. */
-const utcDateTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)$/;
-
 const semanticVersion =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
 
@@ -13,24 +10,77 @@ const semanticVersion =
 const email =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?(?:\.[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?)*$/;
 
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** What stands at each place of `2026-01-02T03:04:05`: a digit where it is `0`. */
+const dateTimeForm = '0000-00-00T00:00:00';
+
+/** The newest text read: a schema checks what a handler then asks for again. */
+let readText = '';
+let readMs: number | undefined;
 
 /**
  * Milliseconds since 1970 of an RFC 3339 date-time in UTC, or undefined where the text is not one in the contract's strict
- * reading: capital `T` and `Z` (or `+00:00`), at most 9 fraction digits (cut to the millisecond), no second 60.
+ * reading: capital `T` and `Z` (or `+00:00`; `-00:00` means "zone unknown"), at most 9 fraction digits (cut to the
+ * millisecond), no second 60. By hand, since it is asked for every event.
  */
 export function parseUtcDateTime(text: string): number | undefined {
-  const found = utcDateTime.exec(text);
-  if (found === null) return undefined;
-  const month = Number(found[2]);
-  const day = Number(found[3]);
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(Number(found[1]), month)) return undefined;
-  if (Number(found[4]) > 23 || Number(found[5]) > 59 || Number(found[6]) > 59) return undefined;
-  // Through the parser and not `Date.UTC`, which reads the years 0 to 99 as 1900 to 1999.
-  return Date.parse(`${text.slice(0, 19)}.${(found[7] ?? '').slice(0, 3).padEnd(3, '0')}Z`);
+  if (text !== readText) {
+    readMs = utcDateTime(text);
+    readText = text;
+  }
+  return readMs;
+}
+
+function utcDateTime(text: string): number | undefined {
+  if (text.length > dateTimeForm.length + 16) return undefined;
+  for (let i = 0; i < dateTimeForm.length; i++) {
+    const isDigit = digitAt(text, i) >= 0;
+    if (dateTimeForm[i] === '0' ? !isDigit : text[i] !== dateTimeForm[i]) return undefined;
+  }
+  let at = dateTimeForm.length;
+  let fraction = 0;
+  if (text[at] === '.') {
+    const from = ++at;
+    while (digitAt(text, at) >= 0) at++;
+    if (at === from || at - from > 9) return undefined;
+    for (let i = 0; i < 3; i++) fraction = fraction * 10 + (from + i < at ? digitAt(text, from + i) : 0);
+  }
+  const zone = text.slice(at);
+  if (zone !== 'Z' && zone !== '+00:00') return undefined;
+  const date = dateMs(numberAt(text, 0, 4), numberAt(text, 5, 2), numberAt(text, 8, 2));
+  const [hour, minute, second] = [numberAt(text, 11, 2), numberAt(text, 14, 2), numberAt(text, 17, 2)];
+  if (date === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
+  return date + (hour * 60 + minute) * minuteMs + second * 1000 + fraction;
+}
+
+/** The digit at a place, or -1. */
+function digitAt(text: string, at: number): number {
+  const digit = text.charCodeAt(at) - 48;
+  return digit >= 0 && digit <= 9 ? digit : -1;
+}
+
+function numberAt(text: string, at: number, digits: number): number {
+  let number = 0;
+  for (let i = at; i < at + digits; i++) number = number * 10 + digitAt(text, i);
+  return number;
+}
+
+/** Days from 1970 on of a date of the Gregorian calendar, in ms; undefined where there is no such day. */
+function dateMs(year: number, month: number, day: number): number | undefined {
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  // Years begin in March, so that a leap day is the last of its year; 400 years have 146,097 days.
+  const y = month > 2 ? year : year - 1;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return (era * 146_097 + dayOfEra - 719_468) * dayMs;
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /** A major version number, or undefined where the text is not a semantic version (semver.org, 2.0.0). */

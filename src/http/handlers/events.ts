@@ -1,7 +1,7 @@
 /** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
-import { storedEventBody, timeText } from '../bodies.js';
+import { storedEventText, timeText } from '../bodies.js';
 import { parseUtcDateTime } from '../contract/formats.js';
 import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
 import type { BatchResultBody, WithdrawalBody } from '../contract/response-bodies.js';
@@ -37,7 +37,7 @@ export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 
     if (outcome === undefined) throw new Error('the group gave no outcome for an event');
     if (!outcome.ok) return refusalReply(outcome);
     const stored = { ...submission, receivedAt: outcome.value.receivedAt };
-    return { status: 201, body: storedEventBody(body.peer_id, body.player_id, stored) };
+    return { status: 201, body: undefined, json: storedEventText(body.peer_id, body.player_id, stored) };
   }
 
   async function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {

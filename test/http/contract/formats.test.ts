@@ -15,6 +15,13 @@ test('the first century is not read as the twentieth', () => {
   assert.is(parseUtcDateTime('0001-01-01T00:00:00Z'), -62_135_596_800_000);
 });
 
+test('every day of the calendar is where the platform has it', () => {
+  for (let ms = Date.parse('0000-01-01T00:00:00Z'); ms < Date.parse('9999-12-31T00:00:00Z'); ms += 86_400_000) {
+    const text = new Date(ms + 12_345_678).toISOString();
+    assert.is(parseUtcDateTime(text), ms + 12_345_678, text);
+  }
+});
+
 test('leap days exist in leap years only', () => {
   assert.type(parseUtcDateTime('2024-02-29T00:00:00Z'), 'number');
   assert.type(parseUtcDateTime('2000-02-29T00:00:00Z'), 'number');

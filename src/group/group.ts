@@ -93,10 +93,11 @@ export class Group extends GroupReads implements GroupApi {
 
   // Commands
 
-  async submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]> {
+  submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]> {
     const command = { type: 'submit', caller: caller?.index ?? null, events } as const;
-    const answer = await this.#ask(command, events.length, events.length * EVENT_BYTES);
-    return isRefusal(answer) ? events.map(() => answer) : answer;
+    return this.#ask(command, events.length, events.length * EVENT_BYTES).then((answer) =>
+      isRefusal(answer) ? events.map(() => answer) : answer,
+    );
   }
 
   async register(registration: Registration, by: string): Promise<Outcome<IssuedKey>> {

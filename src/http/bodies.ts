@@ -137,8 +137,13 @@ export function storedEventBody(peerId: string, playerId: string, event: Omit<Ow
 }
 
 /** `storedEventBody` as JSON, in a third of the time. */
-export function storedEventText(peerId: string, playerId: string, event: Omit<OwnEvent, 'seq'>): string {
-  const { schemaVersion, eventId, eventType, gameId, severity, timestamp, receivedAt } = event;
+export function storedEventText(
+  peerId: string,
+  playerId: string,
+  event: Omit<OwnEvent, 'seq' | 'receivedAt'>,
+  receivedAt: number,
+): string {
+  const { schemaVersion, eventId, eventType, gameId, severity, timestamp } = event;
   return `{"schema_version":${quoted(schemaVersion)},"event_id":${quoted(eventId)},"event_type":"${eventType}","peer_id":${quoted(peerId)},"player_id":${quoted(playerId)},"game_id":${quoted(gameId)},"severity":${severity},"timestamp":"${timeText(timestamp)}","received_at":"${timeText(receivedAt)}","status":"accepted"}`;
 }
 

@@ -201,13 +201,16 @@ class LaneConnection {
   #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
     this.#awaiting = true;
     if (rest.length > 0) this.#waiting.unshift(rest);
-    reply
-      .catch((error: unknown) => this.#failure(asked.exchange, error))
-      .then((late) => {
-        this.#awaiting = false;
-        this.#send(this.#answer(asked, late));
-        if (this.#waiting.length > 0 || this.#ended || this.#socket.isPaused()) this.#goOn();
-      });
+    reply.then(
+      (late) => this.#answerLate(asked, late),
+      (error: unknown) => this.#answerLate(asked, this.#failure(asked.exchange, error)),
+    );
+  }
+
+  #answerLate(asked: Asked, reply: ApiReply): void {
+    this.#awaiting = false;
+    this.#send(this.#answer(asked, reply));
+    if (this.#waiting.length > 0 || this.#ended || this.#socket.isPaused()) this.#goOn();
   }
 
   #answer({ head, shape, exchange, startedAt }: Asked, reply: ApiReply): string {

@@ -83,7 +83,7 @@ test('an event written by template is the body as JSON, whatever its texts and n
       receivedAt: i * 987_654_321,
     };
     const [peerId, playerId] = [texts[(i + 1) % texts.length]!, texts[(i + 2) % texts.length]!];
-    const text = storedEventText(peerId, playerId, event);
+    const text = storedEventText(peerId, playerId, event, event.receivedAt);
     assert.is(text, JSON.stringify(storedEventBody(peerId, playerId, event)));
     assert.is(timeText(event.timestamp), new Date(event.timestamp).toISOString());
   }

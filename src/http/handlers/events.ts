@@ -31,13 +31,14 @@ export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 
     };
   }
 
-  async function submitEvent({ body, caller }: ApiRequest<EventBody>): Promise<ApiReply> {
+  function submitEvent({ body, caller }: ApiRequest<EventBody>): Promise<ApiReply> {
     const submission = submissionOf(body);
-    const [outcome] = await group.submit(caller, [submission]);
-    if (outcome === undefined) throw new Error('the group gave no outcome for an event');
-    if (!outcome.ok) return refusalReply(outcome);
-    const stored = { ...submission, receivedAt: outcome.value.receivedAt };
-    return { status: 201, body: undefined, json: storedEventText(body.peer_id, body.player_id, stored) };
+    return group.submit(caller, [submission]).then(([outcome]) => {
+      if (outcome === undefined) throw new Error('the group gave no outcome for an event');
+      if (!outcome.ok) return refusalReply(outcome);
+      const json = storedEventText(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
+      return { status: 201, body: undefined, json };
+    });
   }
 
   async function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {

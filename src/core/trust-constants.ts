@@ -121,6 +121,10 @@ export const trustConstants = {
   /** Players up to which all of them fit the log-odds, at least and per peer; beyond, a sample of about this many does. */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
+  /** Players that the rounds before the last `fullRounds` look at, at least and per peer. */
+  firstRoundsPlayers: 131_072,
+  firstRoundsPerPeer: 2_048,
+  fullRounds: 3,
   /** Pairs handed to operators, at most. */
   pairsReportedMax: 100,
 } as const;

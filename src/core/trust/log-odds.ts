@@ -19,8 +19,13 @@ export function fitLogOdds(votes: Votes, tau: Float64Array, preTrusted: Uint8Arr
   const a = new Float64Array(votes.peers).fill(c.priorLogOdds);
   const b = new Float64Array(votes.peers).fill(c.priorLogOdds);
   let pi: number = c.badShareStart;
+  // What the last rounds settle need not be found out over all players: in a large group the first ones look at a part.
+  const stride = Math.max(
+    1,
+    Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
+  );
   for (let round = 0; round < c.rounds; round++) {
-    const judged = judge(votes, weighed, a, b, pi, c);
+    const judged = judge(votes, weighed, a, b, pi, c, round < c.rounds - c.fullRounds ? stride : 1);
     pi = judged.pi;
     const group = groupRates(judged.records, tau, c);
     judged.records.forEach((record, j) => {
@@ -106,7 +111,10 @@ interface Judged {
   readonly pi: number;
 }
 
-/** One round over all votes: every player's `q = sigmoid(logit pi + L)`, and what it says of its peers. */
+/**
+ * One round over the votes on every `stride`-th player: its `q = sigmoid(logit pi + L)`, and what that says of its peers. Sums of
+ * a part are brought to what they would be over all.
+ */
 function judge(
   votes: Votes,
   weighed: Weighed,
@@ -114,15 +122,17 @@ function judge(
   b: Float64Array,
   piBefore: number,
   c: TrustConstants,
+  stride: number,
 ): Judged {
   const { peers, players, offsets, peer, x } = votes;
-  const { pull, told, known } = weighed;
+  const { pull, told, known, nb, ng } = weighed;
   const prior = logit(piBefore);
   const bad = new Float64Array(peers);
   const hits = new Float64Array(peers);
+  const seen = new Float64Array(peers);
   let knownSum = 0;
   let badSum = 0;
-  for (let i = 0; i < players; i++) {
+  for (let i = 0; i < players; i += stride) {
     const start = offsets[i]!;
     const end = offsets[i + 1]!;
     let logOdds = prior;
@@ -138,10 +148,14 @@ function judge(
       const toldBad = told[e]! * q;
       bad[j]! += toldBad;
       hits[j]! += toldBad * x[e]!;
+      seen[j]! += told[e]!;
     }
   }
-  const pi = (badSum + c.badSharePriorMass * c.badSharePrior) / (knownSum + c.badSharePriorMass);
-  const records = Array.from(bad, (pos, j) => recordOf(pos, hits[j]!, weighed.nb[j]!, weighed.ng[j]!));
+  const pi = (badSum * stride + c.badSharePriorMass * c.badSharePrior) / (knownSum * stride + c.badSharePriorMass);
+  const records = Array.from(bad, (pos, j) => {
+    const part = stride === 1 ? 1 : (nb[j]! + ng[j]!) / Math.max(c.massMin, seen[j]!);
+    return recordOf(pos * part, hits[j]! * part, nb[j]!, ng[j]!);
+  });
   return { records, pi: Math.min(weighed.piMax, Math.max(c.badShareMin, pi)) };
 }
 

@@ -1,0 +1,61 @@
+/** In a large group the first rounds of the log-odds look at a part of the players: what comes out is nearly the same. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EvidenceColumns } from '../../../src/core/trust/columns.js';
+import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { trustConstants } from '../../../src/core/trust-constants.js';
+import { Random } from '../../support/random.js';
+
+/** Peers of four kinds: sharp, blurred, one-sided and lying; one to three of them on each player, a fifth of which is bad. */
+function drawGroup(players: number, peers: number): EvidenceColumns {
+  const draws = new Random(7);
+  const random = () => draws.next();
+  const offsets = new Uint32Array(players + 1);
+  const peer: number[] = [];
+  const lowering: number[] = [];
+  const raising: number[] = [];
+  for (let i = 0; i < players; i++) {
+    const isBad = random() < 0.2;
+    const first = Math.floor(random() * peers);
+    const votes = 1 + Math.floor(random() * 3);
+    for (let v = 0; v < votes; v++) {
+      const j = (first + v * 3) % peers;
+      const sharp = isBad ? 0.9 : 0.08;
+      const saysBad = random() < ([isBad ? 0.6 : 0.3, 1, isBad ? 0.1 : 0.9][j % 10] ?? sharp);
+      const mass = 0.4 + 2 * random();
+      peer.push(j);
+      lowering.push(saysBad ? mass : 0);
+      raising.push(saysBad ? 0 : mass);
+    }
+    offsets[i + 1] = peer.length;
+  }
+  return {
+    peers,
+    players,
+    offsets,
+    peer: Uint16Array.from(peer),
+    lowering: Float64Array.from(lowering),
+    raising: Float64Array.from(raising),
+  };
+}
+
+test('weights differ by a hundredth at most from those whose every round looks at every player', () => {
+  const evidence = drawGroup(120_000, 20);
+  const facts = { preTrusted: new Uint8Array(20), excluded: new Uint8Array(20) };
+  const constants = { ...trustConstants, firstRoundsPerPeer: 1 };
+  const all = computePeerTrust(evidence, facts, evidence, { ...constants, firstRoundsPlayers: 1e9 });
+  const part = computePeerTrust(evidence, facts, evidence, { ...constants, firstRoundsPlayers: 16_384 });
+  const change = Math.max(...all.weight.map((weight, j) => Math.abs(weight - part.weight[j]!)));
+  assert.ok(change > 0, 'the part was all');
+  assert.ok(change < 0.01, String(change));
+  assert.equal(part.tau, all.tau);
+});
+
+test('a group that is not large is computed bit for bit as if there were no such part', () => {
+  const evidence = drawGroup(5_000, 20);
+  const facts = { preTrusted: new Uint8Array(20), excluded: new Uint8Array(20) };
+  const all = computePeerTrust(evidence, facts, evidence, { ...trustConstants, firstRoundsPlayers: 1e9 });
+  assert.equal(computePeerTrust(evidence, facts), all);
+});
+
+test.run();

@@ -37,6 +37,7 @@ import { startOperatorSocket } from './operator/socket.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
+import { unfitness } from './store/restore-folder.js';
 import { backgroundCheck, diskWatch, rememberHeads, writeHead } from './upkeep.js';
 import { version } from './version.js';
 import { PiscinaPool } from './workers/pool.js';
@@ -86,6 +87,7 @@ const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => ran
 export async function startNode(config: Config, { log, onFatal, disk: gauge, checkTimes }: NodePorts): Promise<Node> {
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
+  refuseUnfit(dir);
   await verifyFolder(dir, log);
   const writer = await claim(dir);
   // In the order of their parts; a node closes from the last to the first.
@@ -94,6 +96,8 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge, che
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
+    // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
+    refuseUnfit(dir);
     const saltText = saltOf(config, dir, lastSeqOf(writer) === 0);
     const salt = Buffer.from(saltText);
     const identity = { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment };
@@ -232,6 +236,11 @@ function readIfThere(path: string): string | null {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
+}
+
+function refuseUnfit(dir: string): void {
+  const why = unfitness(dir);
+  if (why !== undefined) throw new StartRefusedError(why);
 }
 
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */

@@ -15,7 +15,7 @@ import type { Progress } from './operator/session.js';
 import { replaceFile } from './store/durable-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
-import { verifyInChild } from './workers/verification.js';
+import { backUpInChild, restoreInChild, verifyAny } from './workers/copies.js';
 
 /** A file's text; undefined where there is none. */
 function readText(path: string): string | undefined {
@@ -120,6 +120,18 @@ function progressOf(what: string): Progress {
 
 const noProgress: Progress = { to: () => {}, end: () => {} };
 
+/** Work that Ctrl-C ends, with nothing half done left behind. */
+async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const cancelling = new AbortController();
+  const cancel = (): void => cancelling.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, cancel);
+  try {
+    return await work(cancelling.signal);
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
+  }
+}
+
 // A reader that has seen enough, as `head` has.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
@@ -145,6 +157,10 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     // Without a bound, 0 or more than there is.
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
-  verifyFolder: (dir, mode, progress) => verifyInChild(dir, mode, progress?.to),
+  verifyFolder: (dir, mode, progress) => verifyAny(dir, mode, progress?.to),
+  copies: {
+    backUp: (task, stands) => cancellable((signal) => backUpInChild(task, { stands, signal })),
+    restore: (task, stands) => cancellable((signal) => restoreInChild(task, { stands, signal })),
+  },
   keepSecret,
 });

@@ -147,6 +147,8 @@ export interface VerifyReport {
   readonly records: number;
   readonly auditEntries: number;
   readonly snapshots: readonly { readonly seq: number; readonly ok: boolean; readonly fault?: string }[];
+  /** SHA-256, hex, of all batches as they are stored; of a whole log that was read to its end. */
+  readonly digest?: string;
   /** What is wrong, each naming the place. Empty when ok. */
   readonly faults: readonly string[];
 }

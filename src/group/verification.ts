@@ -2,6 +2,7 @@
  * Verifies a store without changing anything: snapshots against their checksums and digest, the log against its checksums,
  * chain, rewritten content and audit chain. Runs in a process of its own, since a damaged file can kill its reader.
  */
+import { createHash } from 'node:crypto';
 import { auditHash, auditStart } from '../core/audit.js';
 import { type Batch, chainStart } from '../core/batch.js';
 import { stateDigest } from '../core/digest.js';
@@ -85,6 +86,7 @@ export function* verifySteps(
     records: walk.records,
     auditEntries: walk.auditEntries,
     snapshots: images,
+    ...(mode === 'full' && faults.length === 0 ? { digest: walk.digest() } : {}),
     faults,
   };
 }
@@ -123,6 +125,7 @@ class Walk {
   records = 0;
   auditEntries = 0;
   readonly #position: Position;
+  readonly #bytes = createHash('sha256');
   /** Content digests of rewritten batches as found, and as the records that rewrote them say. */
   readonly #found = new Map<number, string>();
   readonly #stated = new Map<number, string>();
@@ -133,6 +136,11 @@ class Walk {
 
   get lastSeq(): number {
     return this.#position.seq;
+  }
+
+  /** Of all that was read. Asked for once. */
+  digest(): string {
+    return this.#bytes.digest('hex');
   }
 
   *over(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number], string[]> {
@@ -167,6 +175,7 @@ class Walk {
     else if (!batch.contentHolds()) throw new DamagedError(`${at}: content is not what was first written`);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) this.#record(batch.record(seq), seq, batch.at);
     this.batches++;
+    this.#bytes.update(batch.bytes);
     this.#position.seq = batch.lastSeq;
     this.#position.chain = batch.chain;
     if (expected?.lastSeq === batch.lastSeq && Buffer.from(batch.chain).toString('hex') !== expected.chain) {

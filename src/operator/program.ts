@@ -6,6 +6,7 @@ import { limits } from '../limits.js';
 import { verifyValue } from './answers.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
+import { addBackup, addRestore } from './backups.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
 import { addCompletion } from './completion.js';
 import { addDashboard } from './dashboard/command.js';
@@ -62,6 +63,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     configuration: deps.configuration,
     verifyFolder: deps.verifyFolder,
     keepSecret: deps.keepSecret,
+    copies: deps.copies,
     done,
   };
   addStatus(program, session);
@@ -74,6 +76,8 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addDoctor(program, session);
   addVerify(program, session);
   addDashboard(program, session);
+  addBackup(program, session);
+  addRestore(program, session);
   addCompletion(program, session);
   return program;
 }

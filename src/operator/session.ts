@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { VerifyReport } from '../group/api.js';
 import type { VerifyMode } from '../group/verification.js';
+import type { Copies } from './backups.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
 import type { CommandName, Requests, Values } from './protocol.js';
 import type { Shown } from './shown.js';
@@ -43,9 +44,11 @@ export interface CommandDeps {
    * folder is another user's.
    */
   keepSecret(dir: string, name: string, text: string): void;
+  readonly copies: Copies;
 }
 
-export interface Session extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder' | 'keepSecret'> {
+export interface Session
+  extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder' | 'keepSecret' | 'copies'> {
   readonly terminal: Terminal;
   dir(): string;
   /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */

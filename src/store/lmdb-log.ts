@@ -138,6 +138,16 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
+  /** Several new batches, in order, in one transaction. */
+  async appendAll(batches: readonly StoredBatch[]): Promise<void> {
+    const { log } = this.environment;
+    await this.#commit(async () => {
+      const added = batches.map(({ firstSeq, bytes }) => appendValue(log, keyOfSeq(firstSeq), frame(bytes)));
+      return (await Promise.all(added)).every((isAdded) => isAdded);
+    });
+    this.#lastSeq = batches.at(-1)?.firstSeq ?? this.#lastSeq;
+  }
+
   /** Pages of the log's file, for measuring. */
   pages(): PageCounts {
     return pageCountsOf(this.environment);

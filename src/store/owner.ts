@@ -98,6 +98,46 @@ function openedLog(folder: string): LogEnvironment {
   }
 }
 
+/**
+ * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`, which holds a log, and with `DamagedError` where
+ * its file is cut. Changes nothing.
+ */
+export async function refuseLiving(
+  dir: string,
+  identity: ProcessIdentity = thisProcess(),
+  times: OwnerTimes = limits,
+): Promise<void> {
+  const owner = await withEnvironment(dir, readOwner);
+  if (owner !== undefined && (await lives(owner, identity, dir, times))) throw owned(dir, owner);
+}
+
+/** The epoch of the newest owner of the data folder `dir`, which holds a log; 0 where it never had one. */
+export async function epochOf(dir: string): Promise<number> {
+  return (await withEnvironment(dir, readOwner))?.epoch ?? 0;
+}
+
+/** Makes epochs of the new data folder `dir` go on from those of another: the next owner's will be `epoch` + 1. */
+export async function passEpochOn(dir: string, epoch: number): Promise<void> {
+  if (epoch === 0) return;
+  const environment = openLogEnvironment(logFolderOf(dir));
+  try {
+    await takeOver(environment, { ...recordOf(thisProcess(), epoch), released: true }, undefined);
+  } finally {
+    await environment.root.close();
+  }
+}
+
+async function withEnvironment<T>(dir: string, read: (environment: LogEnvironment) => T): Promise<T> {
+  const logFolder = logFolderOf(dir);
+  checkEnvironmentFile(dataFileOf(logFolder));
+  const environment = openLogEnvironment(logFolder);
+  try {
+    return read(environment);
+  } finally {
+    await environment.root.close();
+  }
+}
+
 function takeOver(environment: LogEnvironment, record: OwnerRecord, before: OwnerRecord | undefined): Promise<boolean> {
   // Null: on condition that there is none.
   return putOwner(environment, record, before?.epoch ?? (null as unknown as number));

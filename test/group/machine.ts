@@ -46,6 +46,13 @@ export class Machine {
     return machine;
   }
 
+  /** A node on a log that exists. */
+  static on(log: MemoryLog, bounds: GroupBounds = defaultBounds): Machine {
+    const machine = new Machine(log, bounds);
+    machine.restart();
+    return machine;
+  }
+
   /** A new owner recovers from what is stored; everything in flight is gone. */
   restart(): void {
     this.#writer = this.log.claim();

@@ -119,6 +119,8 @@ test('every command has a help with examples, and asking for it is no fault', as
     'simulate',
     'doctor',
     'verify',
+    'backup',
+    'restore',
   ];
   const runs = await Promise.all(
     commands.map((command) => ptf([...command.split(' ').filter(Boolean), '--help'], null)),

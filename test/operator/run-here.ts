@@ -35,6 +35,10 @@ export async function runHere(
     keepSecret: () => {
       throw new Error('not asked for');
     },
+    copies: {
+      backUp: () => Promise.reject(new Error('not asked for')),
+      restore: () => Promise.reject(new Error('not asked for')),
+    },
     ...over,
     terminal: {
       out: (text) => {

@@ -1,0 +1,115 @@
+/**
+ * Copies a log that its owner goes on writing, and ends with the log as it stood at one record. Batches that an erasure rewrites
+ * meanwhile are read again, so that no copy holds half of an erasure and no byte that had left the log by then.
+ */
+import { type Batch, chainStart } from '../core/batch.js';
+import type { LogRecord } from '../core/records.js';
+import { limits } from '../limits.js';
+import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
+import { batchFrom, lastSeqOf } from './recovery.js';
+
+/** Where a copy goes. Each call is one transaction. */
+export interface LogSink {
+  /** Batches behind all that it holds, in order. */
+  add(batches: readonly StoredBatch[]): Promise<void>;
+  /** Other content for batches that it holds. */
+  replace(batches: readonly StoredBatch[]): Promise<void>;
+}
+
+export interface CopiedLog {
+  readonly lastSeq: number;
+  readonly chain: Uint8Array;
+  /** The newest record that took a subject out of the state, 0 for none: an older snapshot still holds it. */
+  readonly erasedSeq: number;
+}
+
+/** Told after each step of a copy: records done, of how many. Throws to end the copy. */
+export type CopyProgress = (done: number, total: number) => void;
+
+/** Times that the copy goes on to where the log ends meanwhile: the second stretch is short. */
+const STRETCHES = 2;
+
+/** Throws `DamagedError` where the log does not hold together, whatever it threw where `progress` did. */
+export async function copyLog(source: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
+  const copy = new Copy(source, sink);
+  for (let stretch = 0; stretch < STRETCHES; stretch++) {
+    const end = lastSeqOf(source);
+    while (copy.lastSeq < end || !copy.isWhole) {
+      await copy.step();
+      progress(copy.lastSeq, Math.max(end, copy.lastSeq));
+    }
+  }
+  return { lastSeq: copy.lastSeq, chain: copy.chain, erasedSeq: copy.erasedSeq };
+}
+
+class Copy {
+  lastSeq = 0;
+  erasedSeq = 0;
+  chain: Uint8Array = chainStart;
+  readonly #source: LogReader;
+  readonly #sink: LogSink;
+  /** Digests of batches that were read with content which only a record further on states. */
+  readonly #ahead = new Map<number, string>();
+  /** Digests that the records read last state of batches which were copied with older content. */
+  readonly #stated = new Map<number, string>();
+
+  constructor(source: LogReader, sink: LogSink) {
+    this.#source = source;
+    this.#sink = sink;
+  }
+
+  /** Whether every rewritten batch is as the copied records say: the copy is the log as of `lastSeq`. */
+  get isWhole(): boolean {
+    return this.#ahead.size === 0;
+  }
+
+  /** Copies what comes next, and once more what that says was rewritten. */
+  async step(): Promise<void> {
+    const stored = this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
+    // Content and the record that states it are written together: whoever has read the one finds the other.
+    if (stored.length === 0) throw new DamagedError('log: a batch has rewritten content that no record accounts for');
+    for (const { bytes } of stored) this.#take(batchFrom(bytes, this.lastSeq + 1));
+    await this.#sink.add(stored);
+    await this.#readAgain();
+  }
+
+  #take(batch: Batch): void {
+    const at = `log batch at record ${this.lastSeq + 1}`;
+    if (!batch.follows(this.chain, this.lastSeq)) throw new DamagedError(`${at}: does not follow the one before`);
+    if (batch.rewritten) this.#ahead.set(batch.firstSeq, batch.digestNow());
+    else if (!batch.contentHolds()) throw new DamagedError(`${at}: content is not what was first written`);
+    let seq = batch.firstSeq;
+    for (const record of batch) this.#note(record, seq++);
+    this.lastSeq = batch.lastSeq;
+    this.chain = batch.chain;
+  }
+
+  #note(record: LogRecord, seq: number): void {
+    if (record.type === 'subject_erased') this.erasedSeq = seq;
+    if (record.type !== 'batches_rewritten') return;
+    for (const [firstSeq, digest] of record.batches) {
+      // Content that is ahead was written later than what an earlier record states, so it stays.
+      if (!this.#ahead.has(firstSeq)) this.#stated.set(firstSeq, digest);
+      else if (this.#ahead.get(firstSeq) === digest) this.#ahead.delete(firstSeq);
+    }
+  }
+
+  async #readAgain(): Promise<void> {
+    let changed: StoredBatch[] = [];
+    let bytes = 0;
+    for (const [firstSeq, digest] of this.#stated) {
+      const stored = this.#source.at(firstSeq);
+      if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
+      const found = batchFrom(stored.bytes, firstSeq).digestNow();
+      if (found !== digest) this.#ahead.set(firstSeq, found);
+      changed.push(stored);
+      bytes += stored.bytes.length;
+      if (bytes < limits.catchUpBytes) continue;
+      await this.#sink.replace(changed);
+      changed = [];
+      bytes = 0;
+    }
+    if (changed.length > 0) await this.#sink.replace(changed);
+    this.#stated.clear();
+  }
+}

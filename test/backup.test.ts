@@ -1,0 +1,214 @@
+/** The drill: load, backup, destroy, restore. With real nodes and the real command. */
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  digestAt,
+  done,
+  events,
+  filesUnder,
+  holds,
+  lived,
+  newFolder,
+  newPlace,
+  refused,
+  removeAll,
+  subjectOf,
+} from './support/drill.js';
+import { GameServer } from './support/game-server.js';
+import { endAll, NotStarted, startProcess } from './support/process.js';
+import { runPtf } from './support/ptf.js';
+
+test.after(() => {
+  endAll();
+  removeAll();
+});
+
+test('a backup taken under load comes back, after the folder is destroyed, as it was at its record', async () => {
+  const dir = newFolder();
+  const node = await startProcess({ DATA_DIR: dir, SNAPSHOT_EVERY: '2000' });
+  const peer = await GameServer.register(node.url, 'p');
+  for (let i = 0; i < 20; i++) await peer.send(events('before', i * 500, (i + 1) * 500));
+  let isOver = false;
+  const load = (async () => {
+    for (let i = 0; !isOver; i++) {
+      await peer.send(events('during', i * 100, (i + 1) * 100));
+    }
+  })();
+  const place = newPlace();
+  const { out } = await done(['backup', place, '--json'], dir);
+  isOver = true;
+  await load;
+  const { last_seq: seq, digest } = JSON.parse(out) as { last_seq: number; digest: string };
+  assert.is(await node.kill('SIGKILL'), 'SIGKILL');
+
+  for (const path of [place, ...filesUnder(place)]) {
+    assert.is(statSync(path).mode & 0o077, 0, path);
+  }
+  const verified = JSON.parse((await done(['verify', '--json'], place)).out) as { last_seq: number };
+  assert.is(verified.last_seq, seq);
+  assert.is(digest.length, 64);
+  const atBackup = await digestAt(dir, seq);
+  rmSync(dir, { recursive: true });
+  await done(['restore', place], dir);
+  assert.is(await digestAt(dir), atBackup);
+  assert.is(await digestAt(dir, seq, true), atBackup);
+
+  const next = await startProcess({ DATA_DIR: dir });
+  const again = peer.at(next.url);
+  const statuses = await again.send(events('before', 9_500, 10_000));
+  assert.equal(new Set(statuses), new Set([409]));
+  assert.equal(await again.send(events('after', 0, 3)), [201, 201, 201]);
+  assert.is(await next.kill('SIGTERM'), 0);
+});
+
+test('a backup of a stopped node has its snapshot, and the same state as the folder', async () => {
+  const { dir } = await lived(1_000);
+  const place = newPlace();
+  const { out } = await done(['backup', place, '--json'], dir);
+  assert.is((JSON.parse(out) as { snapshots: number[] }).snapshots.length, 1);
+  const target = newFolder();
+  await done(['restore', place], target);
+  assert.is(await digestAt(target, undefined, true), await digestAt(dir));
+  const next = await startProcess({ DATA_DIR: target });
+  assert.match(next.output(), /"snapshot_seq":100[2-9],/);
+  assert.is(await next.kill('SIGTERM'), 0);
+});
+
+test('what is erased or withdrawn after a backup stays so after a restore, its bytes too', async () => {
+  const { dir, peer } = await lived(600);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  const node = await startProcess({ DATA_DIR: dir });
+  const now = peer.at(node.url);
+  const erased = subjectOf('player 7', dir);
+  assert.is(await now.erase(erased.toString('hex')), 200);
+  assert.is(await now.withdraw('e-8'), 200);
+  assert.equal(await now.send([{ id: 'lost', player: 'player 9' }]), [201]);
+  await node.kill('SIGKILL');
+  assert.ok(holds(place, erased) && holds(place, 'e-8') && holds(place, 'e-557'));
+
+  const { out } = await done(['restore', place, '--replace', '--json'], dir);
+  const report = JSON.parse(out) as Record<string, unknown>;
+  assert.equal([report.erasures, report.withdrawals, report.events_lost], [1, 1, 1]);
+  // Before any node has run on it; the old folder lies within and has neither.
+  for (const gone of [erased, erased.toString('hex'), 'e-557']) assert.not.ok(holds(dir, gone));
+  assert.is((await runPtf(['verify'], dir)).code, 0);
+
+  const next = await startProcess({ DATA_DIR: dir });
+  const again = peer.at(next.url);
+  assert.equal(await again.score('player 7'), [404, undefined]);
+  assert.equal(await again.score('player 8'), [200, 11]);
+  assert.equal(await again.score('player 9'), [200, 12]);
+  assert.equal(
+    await again.send([
+      { id: 'e-557', player: 'x' },
+      { id: 'e-8', player: 'x' },
+    ]),
+    [409, 409],
+  );
+  assert.equal(await again.send([{ id: 'lost', player: 'player 9' }]), [201]);
+  assert.is(await next.kill('SIGTERM'), 0);
+  assert.not.ok(holds(dir, erased));
+  assert.is((await runPtf(['verify'], dir)).code, 0);
+});
+
+test('what the old folder says of erasures is asked for, and doing without it must be said', async () => {
+  const { dir, peer } = await lived(100);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  const node = await startProcess({ DATA_DIR: dir });
+  const erased = subjectOf('player 7', dir);
+  assert.is(await peer.at(node.url).erase(erased.toString('hex')), 200);
+  assert.is(await node.kill('SIGTERM'), 0);
+
+  const elsewhere = newFolder();
+  await done(['restore', place, '--erasures-from', dir], elsewhere);
+  assert.not.ok(holds(elsewhere, erased));
+
+  const cut = newFolder();
+  cpSync(dir, cut, { recursive: true });
+  truncateSync(join(cut, 'log', 'data.mdb'), 10_000);
+  assert.match(await refused(['restore', place, '--replace'], cut, 'erasures_unknown'), 'cannot be told');
+  assert.not.ok(existsSync(join(cut, '.restoring')));
+  await done(['restore', place, '--replace', '--without-erasures'], cut);
+  assert.ok(holds(cut, erased));
+
+  const { dir: foreign } = await lived(10);
+  assert.match(await refused(['restore', place, '--replace'], foreign, 'erasures_unknown'), 'they part after record 0');
+});
+
+test('damage in a backup is found by verify, and no restore begins with it', async () => {
+  const { dir } = await lived(300);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  // Everywhere: a page of LMDB may hold an older copy.
+  const flip = (path: string, text: string) => {
+    const content = readFileSync(path);
+    for (let at = content.indexOf(text); at >= 0; at = content.indexOf(text, at + 1)) content[at]! ^= 1;
+    writeFileSync(path, content);
+  };
+  const snapshot = readdirSync(join(place, 'store')).find((name) => name.startsWith('snapshot-'))!;
+  const damages: Record<string, (copy: string) => void> = {
+    'a bit of a batch': (copy) => flip(join(copy, 'store/log/data.mdb'), 'e-299'),
+    'a bit of a snapshot': (copy) => flip(join(copy, 'store', snapshot, 'data.mdb'), '"lastSeq"'),
+    'a cut log': (copy) => truncateSync(join(copy, 'store/log/data.mdb'), 20_000),
+    'an empty log': (copy) => truncateSync(join(copy, 'store/log/data.mdb'), 0),
+    'a missing log': (copy) => rmSync(join(copy, 'store/log'), { recursive: true }),
+    'a missing snapshot': (copy) => rmSync(join(copy, 'store', snapshot), { recursive: true }),
+    'another salt': (copy) => writeFileSync(join(copy, 'store/group-salt'), 'other'),
+    'a missing salt': (copy) => rmSync(join(copy, 'store/group-salt')),
+    'a log from another backup': (copy) => {
+      const manifest = JSON.parse(readFileSync(join(copy, 'backup.json'), 'utf8'));
+      writeFileSync(join(copy, 'backup.json'), JSON.stringify({ ...manifest, digest: '0'.repeat(64) }));
+    },
+    'half a description': (copy) => truncateSync(join(copy, 'backup.json'), 40),
+  };
+  for (const [what, damage] of Object.entries(damages)) {
+    const copy = newPlace();
+    cpSync(place, copy, { recursive: true });
+    damage(copy);
+    const target = newFolder();
+    await refused(['verify'], copy, 'store_damaged').catch((error: unknown) => {
+      throw new Error(`${what} was not found`, { cause: error });
+    });
+    await refused(['restore', copy], target, 'backup_damaged');
+    assert.equal(readdirSync(target), [], what);
+  }
+  assert.is((await runPtf(['verify'], place)).code, 0);
+});
+
+test('a backup goes into an empty folder only, and a restore onto nothing that lives', async () => {
+  const { dir } = await lived(10);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  await refused(['backup', place], dir, 'not_empty');
+  await refused(['backup', newPlace()], newFolder(), 'no_store');
+  await refused(['restore', newFolder()], newFolder(), 'no_backup');
+  await refused(['restore', place], dir, 'not_empty');
+  const node = await startProcess({ DATA_DIR: dir });
+  await refused(['restore', place, '--replace'], dir, 'folder_in_use');
+  // The socket is gone, and the owner still lives.
+  rmSync(join(dir, 'operator.sock'));
+  assert.match(await refused(['restore', place, '--replace'], dir, 'folder_in_use'), /in use by process \d+/);
+  assert.is((await fetch(`${node.url}/api/v1/health`)).status, 200);
+  assert.is(await node.kill('SIGTERM'), 0);
+  await done(['restore', place, '--replace'], dir);
+});
+
+test('no node starts on a backup', async () => {
+  const { dir } = await lived(10);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  try {
+    await (await startProcess({ DATA_DIR: place })).kill('SIGKILL');
+    assert.unreachable('the node started');
+  } catch (error) {
+    assert.instance(error, NotStarted);
+    assert.match(String(error), 'is a backup');
+  }
+  assert.is((await runPtf(['verify'], place)).code, 0);
+});
+
+test.run();

@@ -1,0 +1,103 @@
+/** What the drills of backup and restore have in common: folders, runs of the command, and what folders hold. */
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import { stateDigest } from '../../src/core/digest.js';
+import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { openLogReader } from '../../src/store/lmdb-log.js';
+import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { GameServer, type SentEvent } from './game-server.js';
+import { startProcess, temporaryFolder } from './process.js';
+import { type PtfProcess, type PtfRun, runPtf } from './ptf.js';
+
+const root = temporaryFolder();
+
+/** Removes all that the drills made. */
+export function removeAll(): void {
+  rmSync(root, { recursive: true, force: true });
+}
+
+let folders = 0;
+export function newFolder(): string {
+  const dir = join(root, `folder-${folders++}`);
+  mkdirSync(dir);
+  return dir;
+}
+
+/** Where a backup may go: a folder that is not there yet. */
+export function newPlace(): string {
+  return join(root, `backup-${folders++}`);
+}
+
+export function events(name: string, from: number, to: number, players = 50): SentEvent[] {
+  return Array.from({ length: to - from }, (_, i) => ({
+    id: `${name}-${from + i}`,
+    player: `player ${(from + i) % players}`,
+  }));
+}
+
+export async function done(args: readonly string[], dir: string): Promise<PtfRun> {
+  const run = await runPtf(args, dir);
+  assert.is(run.code, 0, run.out + run.err);
+  return run;
+}
+
+export async function refused(args: readonly string[], dir: string, code: string): Promise<string> {
+  const run = await runPtf(args, dir);
+  assert.is(run.code, 1, run.out + run.err);
+  assert.match(run.err, `(${code})`);
+  return run.err;
+}
+
+/** The digest of the state of a data folder at a record; with no snapshots, what the log alone leads to. */
+export async function digestAt(dir: string, seq?: number, withSnapshots = false): Promise<string> {
+  const salt = Buffer.from(readFileSync(join(dir, 'group-salt'), 'utf8').trim());
+  const log = openLogReader(dir);
+  try {
+    const snapshots = withSnapshots ? new LmdbSnapshotStore(dir) : new MemorySnapshotStore();
+    return stateDigest(recover(log, snapshots, salt, seq ?? lastSeqOf(log))!.follower.state);
+  } finally {
+    await log.close();
+  }
+}
+
+export function filesUnder(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(dir, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+export function holds(dir: string, wanted: Buffer | string): boolean {
+  return filesUnder(dir).some((path) => readFileSync(path).includes(wanted));
+}
+
+export function subjectOf(player: string, dir: string): Buffer {
+  return hash('sha256', player + readFileSync(join(dir, 'group-salt'), 'utf8').trim(), 'buffer');
+}
+
+/** Waits until the work of a command shows on disk, or is over. */
+export async function appears(path: string, { child }: PtfProcess): Promise<void> {
+  while (!existsSync(path) && child.exitCode === null) await delay(2);
+}
+
+/** The command and all that works for it, where they still run. */
+export function killAll({ child }: PtfProcess): void {
+  try {
+    process.kill(-child.pid!, 'SIGKILL');
+  } catch (error) {
+    assert.is((error as NodeJS.ErrnoException).code, 'ESRCH');
+  }
+}
+
+/** A stopped node's folder with `count` events, and the peer that sent them. */
+export async function lived(count: number, env: Record<string, string> = {}) {
+  const dir = newFolder();
+  const node = await startProcess({ DATA_DIR: dir, ...env });
+  const peer = await GameServer.register(node.url, 'p');
+  for (let from = 0; from < count; from += 500) await peer.send(events('e', from, Math.min(count, from + 500)));
+  assert.is(await node.kill('SIGTERM'), 0);
+  return { dir, peer };
+}

@@ -112,8 +112,8 @@ interface Judged {
 }
 
 /**
- * One round over the votes on every `stride`-th player: its `q = sigmoid(logit pi + L)`, and what that says of its peers. Sums of
- * a part are brought to what they would be over all.
+ * One round over the votes on every `stride`-th player: its `q = sigmoid(logit pi + L)`, and what that says of its peers. The sums
+ * of a part are brought to what they would be over all, a peer's by one factor: a rate of it stays within 0 and 1.
  */
 function judge(
   votes: Votes,
@@ -129,7 +129,8 @@ function judge(
   const prior = logit(piBefore);
   const bad = new Float64Array(peers);
   const hits = new Float64Array(peers);
-  const seen = new Float64Array(peers);
+  const seenBad = new Float64Array(peers);
+  const seenGood = new Float64Array(peers);
   let knownSum = 0;
   let badSum = 0;
   for (let i = 0; i < players; i += stride) {
@@ -148,13 +149,15 @@ function judge(
       const toldBad = told[e]! * q;
       bad[j]! += toldBad;
       hits[j]! += toldBad * x[e]!;
-      seen[j]! += told[e]!;
+      seenBad[j]! += told[e]! * x[e]!;
+      seenGood[j]! += told[e]! * (1 - x[e]!);
     }
   }
   const pi = (badSum * stride + c.badSharePriorMass * c.badSharePrior) / (knownSum * stride + c.badSharePriorMass);
   const records = Array.from(bad, (pos, j) => {
-    const part = stride === 1 ? 1 : (nb[j]! + ng[j]!) / Math.max(c.massMin, seen[j]!);
-    return recordOf(pos * part, hits[j]! * part, nb[j]!, ng[j]!);
+    if (stride === 1) return recordOf(pos, hits[j]!, nb[j]!, ng[j]!);
+    const scale = (nb[j]! + ng[j]!) / Math.max(c.massMin, seenBad[j]! + seenGood[j]!);
+    return recordOf(pos * scale, hits[j]! * scale, seenBad[j]! * scale, seenGood[j]! * scale);
   });
   return { records, pi: Math.min(weighed.piMax, Math.max(c.badShareMin, pi)) };
 }

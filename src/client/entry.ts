@@ -21,6 +21,15 @@ export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-tr
 export { type PoolTransportOptions, poolTransport } from './pool-transport.js';
 export type { Runtime } from './runtime.js';
 export type { Fallback } from './score-reader.js';
+export {
+  EventSpool,
+  type FullPolicy,
+  type SetAsideEvent,
+  type SpoolOptions,
+  type SpoolPhase,
+  type SpoolProgress,
+  type SpoolTarget,
+} from './spool/event-spool.js';
 export { isSubjectHash, subjectHash } from './subject.js';
 export type {
   DeferredEvent,

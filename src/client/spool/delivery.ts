@@ -1,0 +1,248 @@
+/** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
+import type { EventBody } from '../../http/contract/request-bodies.js';
+import { bounds } from '../bounds.js';
+import { fullJitterMs, pause, type Runtime } from '../runtime.js';
+import type { DeliveryResult } from '../submission.js';
+import { isTrouble, TrustError } from '../trust-error.js';
+import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
+import type { Entry, Journal } from './journal.js';
+import { recordBytes } from './segment.js';
+import { type DeliveredMark, setAside } from './side-files.js';
+
+export interface DeliveryOptions {
+  readonly folder: string;
+  readonly to: SpoolTarget;
+  readonly journal: Journal;
+  readonly mark: DeliveredMark;
+  /** What waited when the spool was opened. */
+  readonly waiting: { readonly count: number; readonly bytes: number };
+  /** Bytes beyond which the oldest events are dropped. */
+  readonly dropAbove: number;
+  readonly runtime: Runtime;
+  readonly onProgress: ((progress: SpoolProgress) => void) | undefined;
+  readonly onSetAside: ((event: SetAsideEvent) => void) | undefined;
+}
+
+/** An event of a batch together with its place in the journal. */
+interface Sent extends Entry {
+  readonly event: EventBody;
+}
+
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #onRoom: () => void = () => undefined;
+  #phase: SpoolPhase = 'idle';
+  #pending: number;
+  #pendingBytes: number;
+  #delivered = 0;
+  #duplicates = 0;
+  #setAside = 0;
+  #dropped = 0;
+  #lastError: TrustError | null = null;
+  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone. */
+  #batchMax: number = bounds.eventsPerCall;
+  #failures = 0;
+  #wake: () => void = () => undefined;
+  readonly #forDrained: (() => void)[] = [];
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+    this.#pending = options.waiting.count;
+    this.#pendingBytes = options.waiting.bytes;
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  get progress(): SpoolProgress {
+    return {
+      phase: this.#phase,
+      pending: this.#pending,
+      pendingBytes: this.#pendingBytes,
+      delivered: this.#delivered,
+      duplicates: this.#duplicates,
+      setAside: this.#setAside,
+      dropped: this.#dropped,
+      lastError: this.#lastError,
+    };
+  }
+
+  start(onRoom: () => void): void {
+    this.#onRoom = onRoom;
+    this.#running = this.#run();
+  }
+
+  /** These are on disk now. */
+  added(payloads: readonly Buffer[]): void {
+    this.#pending += payloads.length;
+    this.#pendingBytes += payloads.reduce((sum, payload) => sum + recordBytes(payload), 0);
+    this.#wake();
+    this.#report();
+  }
+
+  /** Resolves once nothing waits. */
+  drained(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#phase === 'closed') throw new TrustError('closed', 'the spool is closed');
+      signal?.throwIfAborted();
+      if (this.#pending === 0) return resolve();
+      const onStop = () => reject(new TrustError('closed', 'the spool is closed'));
+      const onAbort = () => reject(signal?.reason);
+      this.#stop.signal.addEventListener('abort', onStop, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#forDrained.push(() => {
+        this.#stop.signal.removeEventListener('abort', onStop);
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new TrustError('closed', 'the spool is closed'));
+    this.#wake();
+    await this.#running;
+    await this.#options.mark.close();
+    this.#become('closed');
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#drop();
+        const sent = await this.#next();
+        if (sent.length > 0) await this.#send(sent);
+        else await this.#idle();
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#rest(error instanceof TrustError ? error : failed(error));
+      }
+    }
+  }
+
+  async #next(): Promise<Sent[]> {
+    const { journal, mark } = this.#options;
+    if (this.#pending === 0) return [];
+    const entries = await journal.read(mark.seq + 1, this.#batchMax, bounds.batchBytes);
+    return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
+  }
+
+  async #send(sent: readonly Sent[]): Promise<void> {
+    this.#become('delivering');
+    const events = sent.map(({ event }) => event);
+    let results: DeliveryResult[];
+    try {
+      results = await this.#options.to.deliver(events, { signal: this.#stop.signal });
+    } catch (error) {
+      if (!(error instanceof TrustError) || !isOfContent(error)) throw error;
+      if (sent.length > 1) {
+        this.#batchMax = Math.ceil(sent.length / 2);
+        return;
+      }
+      results = [{ eventId: events[0]!.event_id, status: 'rejected', code: error.code, reason: error.message }];
+    }
+    this.#batchMax = Math.min(bounds.eventsPerCall, 2 * this.#batchMax);
+    await this.#take(sent, results);
+  }
+
+  /** Moves on past what is through, as far as the first event that is to come again. */
+  async #take(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
+    const through: Sent[] = [];
+    const rejected: SetAsideEvent[] = [];
+    let trouble: TrustError | undefined;
+    for (const [index, one] of sent.entries()) {
+      const result = results[index];
+      if (result === undefined || 'later' in result) {
+        trouble = result?.later ?? new TrustError('unexpected_answer', 'a result is missing');
+        break;
+      }
+      if (result.status === 'rejected') {
+        rejected.push({ event: one.event, code: result.code ?? 'unexpected_answer', reason: result.reason ?? '' });
+      } else {
+        this.#delivered++;
+        if (result.status === 'duplicate') this.#duplicates++;
+      }
+      through.push(one);
+    }
+    if (rejected.length > 0) {
+      const at = new Date(this.#options.runtime.now()).toISOString();
+      await setAside(
+        this.#options.folder,
+        rejected.map((one) => ({ at, ...one })),
+      );
+      this.#setAside += rejected.length;
+      for (const one of rejected) this.#options.onSetAside?.(one);
+    }
+    if (through.length > 0) {
+      this.#failures = 0;
+      this.#lastError = null;
+      await this.#passed(through);
+    }
+    if (trouble !== undefined) throw trouble;
+  }
+
+  async #passed(entries: readonly Entry[]): Promise<void> {
+    const { mark, journal } = this.#options;
+    const last = entries.at(-1)!.seq;
+    await mark.set(last);
+    this.#pending -= entries.length;
+    this.#pendingBytes -= entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
+    await journal.dropThrough(last);
+    this.#onRoom();
+    if (this.#pending === 0) for (const resolve of this.#forDrained.splice(0)) resolve();
+    this.#report();
+  }
+
+  /** Gives the oldest events up where that is the policy. */
+  async #drop(): Promise<void> {
+    const { dropAbove, journal, mark } = this.#options;
+    while (this.#pendingBytes > dropAbove) {
+      const entries = await journal.read(mark.seq + 1, bounds.eventsPerCall, this.#pendingBytes - dropAbove);
+      this.#dropped += entries.length;
+      await this.#passed(entries);
+    }
+  }
+
+  #idle(): Promise<void> {
+    this.#become('idle');
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      if (this.#pending > 0 || this.#stop.signal.aborted) resolve();
+    });
+  }
+
+  async #rest(error: TrustError): Promise<void> {
+    this.#lastError = error;
+    const isWaiting = isTrouble(error) || error.code === 'spool_failed';
+    this.#become(isWaiting ? 'waiting' : 'refused');
+    const { runtime } = this.#options;
+    const jitterMs = fullJitterMs(runtime, this.#failures++, bounds.spoolBackoffBaseMs, bounds.spoolBackoffCapMs);
+    const restMs = isWaiting
+      ? (error.retryAfterMs ?? 0) + jitterMs
+      : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
+    await pause(runtime, restMs, this.#stop.signal).catch(() => undefined);
+  }
+
+  #become(phase: SpoolPhase): void {
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    this.#report();
+  }
+
+  #report(): void {
+    this.#options.onProgress?.(this.progress);
+  }
+}
+
+/** Whether a refusal of a whole batch is for what is in it, and not for who sends it where. */
+function isOfContent({ code, status }: TrustError): boolean {
+  return status === 413 || code === 'malformed_json' || code === 'schema_validation_failed';
+}
+
+function failed(cause: unknown): TrustError {
+  return new TrustError('spool_failed', 'the spool could not be read or written', { cause });
+}

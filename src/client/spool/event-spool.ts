@@ -1,0 +1,290 @@
+/**
+ * The offline queue of events: what `add` has accepted survives the process and the node's absence, and is delivered in order, once.
+ * Files are the journal's business; this joins it to the node, and owns the policy of a full spool.
+ */
+import { mkdir } from 'node:fs/promises';
+import { resolve as absolute } from 'node:path';
+import type { EventBody } from '../../http/contract/request-bodies.js';
+import { bounds } from '../bounds.js';
+import type { CallOptions } from '../calls.js';
+import { type Runtime, systemRuntime } from '../runtime.js';
+import type { DeliveryResult, TrustEvent } from '../submission.js';
+import { TrustError, type TrustErrorCode } from '../trust-error.js';
+import { type Claim, claimFolder } from './claim.js';
+import { Delivery } from './delivery.js';
+import { type Cut, Journal } from './journal.js';
+import { DeliveredMark } from './side-files.js';
+
+/**
+ * Where a spool delivers to: a {@link TrustClient}, or something that stands in for one.
+ * @public
+ */
+export interface SpoolTarget {
+  /** An event in the form in which it travels, with everything filled in. */
+  prepare(event: TrustEvent): EventBody;
+  /** Sends events in one call, and says of each what came of it. */
+  deliver(events: readonly EventBody[], options: CallOptions): Promise<DeliveryResult[]>;
+}
+
+/**
+ * What a full spool does with a further event:
+ *
+ * - `refuse`: `add` rejects with `spool_full`.
+ * - `wait`: `add` waits until there is room, or its signal gives up.
+ * - `drop-oldest`: the oldest events are dropped and counted, between two deliveries.
+ *
+ * @public
+ */
+export type FullPolicy = 'refuse' | 'wait' | 'drop-oldest';
+
+/**
+ * An event that the service will never take as it is.
+ * @public
+ */
+export interface SetAsideEvent {
+  /** The event as it was sent. */
+  readonly event: EventBody;
+  /** Why it was rejected. */
+  readonly code: TrustErrorCode;
+  /** The same for people. */
+  readonly reason: string;
+}
+
+/**
+ * What a spool is doing:
+ *
+ * - `idle`: nothing waits.
+ * - `delivering`: events are on their way.
+ * - `waiting`: the node is in trouble; it is tried again.
+ * - `refused`: the node refuses the peer (its key, its status) or the address; it is tried again, seldom.
+ * - `closed`: nothing is delivered any more.
+ *
+ * @public
+ */
+export type SpoolPhase = 'idle' | 'delivering' | 'waiting' | 'refused' | 'closed';
+
+/**
+ * How far a spool is. Counts begin with `open`, but for what waits.
+ * @public
+ */
+export interface SpoolProgress {
+  /** What it is doing. */
+  readonly phase: SpoolPhase;
+  /** Events on disk that wait, from earlier runs too. */
+  readonly pending: number;
+  /** Bytes of these. */
+  readonly pendingBytes: number;
+  /** Events that the node has, duplicates included. */
+  readonly delivered: number;
+  /** Of the delivered, those that the node had before: sent twice, or submitted elsewhere. */
+  readonly duplicates: number;
+  /** Events that the service will never take, set aside in a file. */
+  readonly setAside: number;
+  /** Events given up because the spool was full. */
+  readonly dropped: number;
+  /** What keeps delivery back; null while nothing does. */
+  readonly lastError: TrustError | null;
+}
+
+/**
+ * The options of an {@link EventSpool}.
+ * @public
+ */
+export interface SpoolOptions {
+  /** The folder, on a local disk; made where it is missing. One process at a time. It holds player ids unless the client has the salt. */
+  readonly folder: string;
+  /** Where events are delivered to. */
+  readonly to: SpoolTarget;
+  /** Bytes of waiting events at most; 256 MiB where it is left out. */
+  readonly bytesMax?: number;
+  /** What happens beyond; `refuse` where it is left out. */
+  readonly whenFull?: FullPolicy;
+  /** Called after whatever changes the progress. */
+  readonly onProgress?: (progress: SpoolProgress) => void;
+  /** Called for each event that was set aside, after it is in the file. */
+  readonly onSetAside?: (event: SetAsideEvent) => void;
+  /** Time and chance; the system's where they are left out. For tests. */
+  readonly runtime?: Runtime;
+}
+
+interface Waiting {
+  readonly eventId: string;
+  readonly payload: Buffer;
+  resolve(eventId: string): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A queue of events on disk between a game and its node. `add` resolves once the event is synced to disk; from then on it is delivered in
+ * order, across restarts and while the node is away, exactly once by its id.
+ *
+ * Events that the service rejects for good are set aside in `set-aside.ndjson` in the folder (two files of 16 MiB at most) and reported.
+ * @public
+ */
+export class EventSpool {
+  /** What the start found torn at the end of a file and cut off: events of which `add` had not resolved. */
+  readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
+  readonly #options: SpoolOptions;
+  readonly #bytesMax: number;
+  readonly #claim: Claim;
+  readonly #journal: Journal;
+  readonly #delivery: Delivery;
+  readonly #queue: Waiting[] = [];
+  #queuedBytes = 0;
+  /** Those that wait for room, in order. */
+  readonly #forRoom: (() => void)[] = [];
+  #flushing: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+
+  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery, cuts: readonly Cut[]) {
+    this.#options = options;
+    this.#bytesMax = options.bytesMax ?? bounds.spoolBytes;
+    this.#claim = claim;
+    this.#journal = journal;
+    this.#delivery = delivery;
+    this.cuts = cuts;
+  }
+
+  /** Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on it. */
+  static async open(options: SpoolOptions): Promise<EventSpool> {
+    const { runtime = systemRuntime } = options;
+    const folder = absolute(options.folder);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const claim = await claimFolder(folder, runtime);
+    try {
+      const mark = await DeliveredMark.open(folder);
+      const waiting = { count: 0, bytes: 0 };
+      const journal = await Journal.open(folder, mark.seq + 1, (seq, bytes) => {
+        if (seq <= mark.seq) return;
+        waiting.count++;
+        waiting.bytes += bytes;
+      });
+      const bytesMax = options.bytesMax ?? bounds.spoolBytes;
+      const dropAbove = options.whenFull === 'drop-oldest' ? bytesMax : Number.POSITIVE_INFINITY;
+      const delivery = new Delivery({ folder, journal, mark, waiting, dropAbove, runtime, ...callbacks(options) });
+      const spool = new EventSpool(options, claim, journal, delivery, journal.cuts);
+      delivery.start(() => spool.#roomMade());
+      return spool;
+    } catch (error) {
+      await claim.release();
+      throw error;
+    }
+  }
+
+  /** How far the spool is. */
+  get progress(): SpoolProgress {
+    return this.#delivery.progress;
+  }
+
+  /**
+   * Accepts an event and resolves with its id once it is on disk. Rejects with `invalid_argument`, `spool_full`, `spool_failed` or `closed`;
+   * then the event was not accepted, and may be added again under the same id.
+   */
+  async add(event: TrustEvent, options: CallOptions = {}): Promise<string> {
+    options.signal?.throwIfAborted();
+    const body = this.#options.to.prepare(event);
+    const payload = Buffer.from(JSON.stringify(body));
+    if (payload.byteLength > bounds.spoolEventBytes) {
+      throw new TrustError('invalid_argument', `an event takes at most ${bounds.spoolEventBytes} bytes`);
+    }
+    for (;;) {
+      if (this.#closing !== null) throw closed();
+      if (this.#hasRoom(payload.byteLength)) break;
+      if (this.#options.whenFull !== 'wait') {
+        throw new TrustError('spool_full', `${this.#bytesMax} bytes of events wait already`);
+      }
+      await this.#room(options.signal);
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
+      this.#queuedBytes += payload.byteLength;
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  /** Resolves once everything that was added before is through: delivered, set aside or dropped. */
+  async drained(options: CallOptions = {}): Promise<void> {
+    await this.#flushing;
+    await this.#delivery.drained(options.signal);
+  }
+
+  /** Ends delivery, writes what was added, and gives the folder up. What waits is delivered after the next `open`. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    for (const wake of this.#forRoom.splice(0)) wake();
+    await this.#flushing;
+    await this.#delivery.stop();
+    await this.#journal.close();
+    await this.#claim.release();
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const waiting = this.#delivery.pendingBytes + this.#queuedBytes;
+    // What is dropped goes between two deliveries; until then the spool may grow, but not without end.
+    const room = this.#options.whenFull === 'drop-oldest' ? 2 * this.#bytesMax : this.#bytesMax;
+    return waiting + bytes <= room;
+  }
+
+  #room(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const wake = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        this.#forRoom.splice(this.#forRoom.indexOf(wake), 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#forRoom.push(wake);
+    });
+  }
+
+  #roomMade(): void {
+    for (const wake of this.#forRoom.splice(0)) wake();
+  }
+
+  /** Writes what waits in groups, one sync each; new events gather meanwhile. */
+  async #flush(): Promise<void> {
+    // The events of one turn of the loop share a sync.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const group = this.#takeGroup();
+      const payloads = group.map(({ payload }) => payload);
+      try {
+        await this.#journal.append(payloads);
+        this.#delivery.added(payloads);
+        for (const { eventId, resolve } of group) resolve(eventId);
+      } catch (cause) {
+        const error = new TrustError('spool_failed', 'the spool could not be written', { cause });
+        for (const { reject } of group) reject(error);
+      }
+      this.#queuedBytes -= payloads.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    }
+    this.#flushing = null;
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { payload } of this.#queue) {
+      if (count === bounds.spoolGroupEvents || (count > 0 && bytes + payload.byteLength > bounds.spoolGroupBytes))
+        break;
+      bytes += payload.byteLength;
+      count++;
+    }
+    return this.#queue.splice(0, count);
+  }
+}
+
+function callbacks({ to, onProgress, onSetAside }: SpoolOptions) {
+  return { to, onProgress, onSetAside };
+}
+
+function closed(): TrustError {
+  return new TrustError('closed', 'the spool is closed');
+}

@@ -1,0 +1,248 @@
+/**
+ * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count, read in
+ * order, dropped from the front a file at a time. Knows nothing of events.
+ */
+import { type FileHandle, open, readdir, readFile, rename, rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bounds } from '../bounds.js';
+import {
+  decodeHeader,
+  encodeHeader,
+  encodeRecords,
+  fileNameOf,
+  firstSeqOf,
+  HEADER_BYTES,
+  recordAt,
+  recordBytes,
+} from './segment.js';
+
+interface Segment {
+  readonly path: string;
+  readonly firstSeq: number;
+  /** Whole and synced records. */
+  count: number;
+  bytes: number;
+}
+
+export interface Entry {
+  readonly seq: number;
+  readonly payload: Buffer;
+}
+
+/** What a start found at the end of a file that is no whole record, and took away. */
+export interface Cut {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+export class Journal {
+  readonly #folder: string;
+  readonly #segments: Segment[];
+  readonly cuts: readonly Cut[];
+  #nextSeq: number;
+  #active: FileHandle | null = null;
+  /** Where the last read ended, so that the next one need not look for its place. */
+  #place = { seq: -1, offset: 0 };
+
+  private constructor(folder: string, segments: Segment[], cuts: readonly Cut[], nextSeq: number) {
+    this.#folder = folder;
+    this.#segments = segments;
+    this.cuts = cuts;
+    this.#nextSeq = nextSeq;
+  }
+
+  /**
+   * Opens the folder's files, cuts torn tails, and continues behind the last whole record, at `minNextSeq` or later.
+   * `onRecord` sees each whole record.
+   */
+  static async open(
+    folder: string,
+    minNextSeq: number,
+    onRecord: (seq: number, bytes: number) => void,
+  ): Promise<Journal> {
+    const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
+    starts.sort((a, b) => a - b);
+    const segments: Segment[] = [];
+    const cuts: Cut[] = [];
+    for (const [index, firstSeq] of starts.entries()) {
+      const { segment, cut } = await recover(join(folder, fileNameOf(firstSeq)), firstSeq, starts[index + 1], onRecord);
+      if (segment !== null) segments.push(segment);
+      if (cut !== null) cuts.push(cut);
+    }
+    const last = segments.at(-1);
+    const nextSeq = Math.max(minNextSeq, last === undefined ? 1 : last.firstSeq + last.count);
+    return new Journal(folder, segments, cuts, nextSeq);
+  }
+
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** Resolves with the number of the first one once all of them are on disk. Where it rejects none of them counts. */
+  async append(payloads: readonly Buffer[]): Promise<number> {
+    const firstSeq = this.#nextSeq;
+    const { segment, handle } = await this.#writable();
+    const bytes = encodeRecords(firstSeq, payloads);
+    try {
+      await writeAll(handle, bytes, segment.bytes);
+      await handle.datasync();
+    } catch (error) {
+      // After a failed sync nobody knows what is on disk: never append to this file again, and take away what can be.
+      await this.#abandon(segment);
+      throw error;
+    }
+    segment.bytes += bytes.byteLength;
+    segment.count += payloads.length;
+    this.#nextSeq += payloads.length;
+    return firstSeq;
+  }
+
+  /** Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger. */
+  async read(seq: number, countMax: number, bytesMax: number): Promise<Entry[]> {
+    const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
+    if (segment === undefined) return [];
+    const from = Math.max(seq, segment.firstSeq);
+    const handle = await open(segment.path, 'r');
+    try {
+      const start = await this.#offsetOf(handle, segment, from);
+      // The last record that is looked at begins before `bytesMax`, and is whole within this.
+      const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
+      const bytes = await readAt(handle, start, want);
+      const entries: Entry[] = [];
+      let at = 0;
+      for (let next = from; next < segment.firstSeq + segment.count && entries.length < countMax; next++) {
+        const payload = recordAt(bytes, at, next);
+        if (payload === null) throw new Error(`a record of ${segment.path} is damaged`);
+        if (entries.length > 0 && at + recordBytes(payload) > bytesMax) break;
+        entries.push({ seq: next, payload });
+        at += recordBytes(payload);
+      }
+      this.#place = { seq: from + entries.length, offset: start + at };
+      return entries;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Deletes the files of which every record is at or below `seq`, but for the one that is written. */
+  async dropThrough(seq: number): Promise<void> {
+    while (this.#segments.length > 1) {
+      const first = this.#segments[0]!;
+      if (first.firstSeq + first.count - 1 > seq) return;
+      this.#segments.shift();
+      await rm(first.path, { force: true });
+    }
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#active;
+    this.#active = null;
+    await handle?.close();
+  }
+
+  async #writable(): Promise<{ segment: Segment; handle: FileHandle }> {
+    const last = this.#segments.at(-1);
+    const fits =
+      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.#nextSeq;
+    if (fits) {
+      this.#active ??= await open(last.path, 'r+');
+      return { segment: last, handle: this.#active };
+    }
+    await this.close();
+    const path = join(this.#folder, fileNameOf(this.#nextSeq));
+    const handle = await open(path, 'w+', 0o600);
+    try {
+      await writeAll(handle, encodeHeader(this.#nextSeq), 0);
+      await handle.datasync();
+      await syncFolder(this.#folder);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES };
+    // A file of the same name held no whole record.
+    if (last?.firstSeq === segment.firstSeq) this.#segments.pop();
+    this.#segments.push(segment);
+    this.#active = handle;
+    return { segment, handle };
+  }
+
+  async #abandon(segment: Segment): Promise<void> {
+    await this.close().catch(() => undefined);
+    await truncate(segment.path, segment.bytes).catch(() => undefined);
+    if (segment.count === 0) this.#segments.splice(this.#segments.indexOf(segment), 1);
+    // Full from now on: the next append opens another file.
+    else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
+  }
+
+  async #offsetOf(handle: FileHandle, segment: Segment, seq: number): Promise<number> {
+    if (this.#place.seq === seq && seq > segment.firstSeq) return this.#place.offset;
+    let offset = HEADER_BYTES;
+    const head = Buffer.alloc(4);
+    for (let next = segment.firstSeq; next < seq; next++) {
+      await handle.read(head, 0, 4, offset);
+      offset += 8 + head.readUInt32LE(0);
+    }
+    return offset;
+  }
+}
+
+/** Checks a file record by record up to the next file's first; what is not whole at its end is cut off. */
+async function recover(
+  path: string,
+  firstSeq: number,
+  nextStart: number | undefined,
+  onRecord: (seq: number, bytes: number) => void,
+): Promise<{ segment: Segment | null; cut: Cut | null }> {
+  const bytes = await readFile(path);
+  if (decodeHeader(bytes) !== firstSeq) {
+    // A file that was being made holds nothing yet; anything else is kept for people to look at.
+    if (bytes.byteLength <= HEADER_BYTES) await rm(path);
+    else await rename(path, `${path}.damaged`);
+    return { segment: null, cut: { file: path, bytes: bytes.byteLength } };
+  }
+  let at = HEADER_BYTES;
+  let count = 0;
+  while (nextStart === undefined || firstSeq + count < nextStart) {
+    const payload = recordAt(bytes, at, firstSeq + count);
+    if (payload === null) break;
+    at += recordBytes(payload);
+    onRecord(firstSeq + count, recordBytes(payload));
+    count++;
+  }
+  const segment = { path, firstSeq, count, bytes: at };
+  if (at === bytes.byteLength) return { segment, cut: null };
+  await truncate(path, at);
+  return { segment, cut: { file: path, bytes: bytes.byteLength - at } };
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    done += (await handle.write(bytes, done, bytes.byteLength - done, position + done)).bytesWritten;
+  }
+}
+
+async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** A new file's name is on disk only once its folder is. Some systems cannot sync a folder, and need not. */
+export async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(folder, 'r');
+    await handle.sync();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EISDIR' && code !== 'EPERM' && code !== 'EINVAL') throw error;
+  } finally {
+    await handle?.close();
+  }
+}

@@ -1,0 +1,310 @@
+/** The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemRuntime } from '../../../src/client/runtime.js';
+import { EventSpool, type SpoolOptions, type SpoolTarget } from '../../../src/client/spool/event-spool.js';
+import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../src/client/submission.js';
+import { TrustError } from '../../../src/client/trust-error.js';
+import type { EventBody } from '../../../src/http/contract/request-bodies.js';
+import { VirtualRuntime } from '../virtual-runtime.js';
+
+let folder = '';
+const spools: EventSpool[] = [];
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+});
+test.after.each(async () => {
+  for (const spool of spools.splice(0)) await spool.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const accepted = (event: EventBody): DeliveryResult => ({
+  eventId: event.event_id,
+  status: 'accepted',
+  code: null,
+  reason: null,
+});
+const later = (): DeliveryResult => ({ later: new TrustError('overloaded', 'later', { status: 503 }) });
+const overloaded = () => new TrustError('overloaded', 'full', { status: 503 });
+
+/** A node that says of each event what it is told to, and remembers the ids that it took, in order. */
+class Node implements SpoolTarget {
+  readonly took: string[] = [];
+  readonly batches: string[][] = [];
+  answer: (event: EventBody) => DeliveryResult = accepted;
+  fail: (events: readonly EventBody[]) => Error | null = () => null;
+  /** Holds calls back while it is set. */
+  gate: Promise<void> | null = null;
+
+  prepare(event: TrustEvent): EventBody {
+    return wireEvent(event, 'peer', (id) => id, systemRuntime);
+  }
+
+  async deliver(events: readonly EventBody[]): Promise<DeliveryResult[]> {
+    if (this.gate !== null) await this.gate;
+    this.batches.push(events.map(({ event_id }) => event_id));
+    const error = this.fail(events);
+    if (error !== null) throw error;
+    const results = events.map((event) => this.answer(event));
+    for (const [index, result] of results.entries()) {
+      const id = events[index]!.event_id;
+      if ('status' in result && result.status === 'accepted' && !this.took.includes(id)) this.took.push(id);
+    }
+    return results;
+  }
+}
+
+async function opened(to: SpoolTarget, options: Partial<SpoolOptions> = {}): Promise<EventSpool> {
+  const spool = await EventSpool.open({ folder, to, ...options });
+  spools.push(spool);
+  return spool;
+}
+
+const event = (eventId: string, more: Partial<TrustEvent> = {}): TrustEvent => ({
+  eventType: 'report_spam',
+  playerId: 'p',
+  gameId: 'g',
+  severity: 0.5,
+  eventId,
+  ...more,
+});
+const ids = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `e-${from + index}`);
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => 'no error',
+    (reason: unknown) => reason,
+  );
+  return error instanceof TrustError ? error.code : String(error);
+}
+
+test('events are delivered in the order in which they were added, 500 at most at a time', async () => {
+  const node = new Node();
+  const spool = await opened(node);
+  assert.equal(await Promise.all(ids(1_234).map((id) => spool.add(event(id)))), ids(1_234));
+  await spool.drained();
+  assert.equal(node.took, ids(1_234));
+  for (const batch of node.batches) assert.ok(batch.length <= 500);
+  const { pending, pendingBytes, delivered, phase } = spool.progress;
+  assert.equal([pending, pendingBytes, delivered], [0, 0, 1_234]);
+  assert.ok(phase === 'idle' || phase === 'delivering');
+});
+
+test('what waits when a spool is closed is delivered by the next one, and nothing of it twice', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const first = await opened(node);
+  for (const id of ids(10)) await first.add(event(id));
+  await first.close();
+  assert.is(await codeOf(first.add(event('late'))), 'closed');
+  assert.is(first.progress.phase, 'closed');
+  node.fail = () => null;
+  const second = await opened(node);
+  await second.drained();
+  assert.equal(node.took, ids(10));
+  await second.close();
+  const third = await opened(node);
+  assert.is(third.progress.pending, 0);
+  await third.add(event('more'));
+  await third.drained();
+  assert.equal(node.took, [...ids(10), 'more']);
+});
+
+test('a rejected event is set aside, reported, and holds nobody up; a duplicate counts as delivered', async () => {
+  const node = new Node();
+  node.answer = (one) =>
+    one.event_id === 'e-1'
+      ? { eventId: 'e-1', status: 'rejected', code: 'game_id_not_registered', reason: 'no such game' }
+      : one.event_id === 'e-2'
+        ? { eventId: 'e-2', status: 'duplicate', code: null, reason: null }
+        : accepted(one);
+  const reported: string[] = [];
+  const spool = await opened(node, { onSetAside: ({ event: one, code }) => reported.push(`${one.event_id} ${code}`) });
+  for (const id of ids(4)) await spool.add(event(id));
+  await spool.drained();
+  assert.equal(reported, ['e-1 game_id_not_registered']);
+  const { delivered, duplicates, setAside } = spool.progress;
+  assert.equal([delivered, duplicates, setAside], [3, 1, 1]);
+  const line = JSON.parse(readFileSync(join(folder, 'set-aside.ndjson'), 'utf8')) as { event: EventBody; code: string };
+  assert.equal([line.event.event_id, line.code], ['e-1', 'game_id_not_registered']);
+});
+
+test('from the first event that the node cannot take now, all come again, in order', async () => {
+  const node = new Node();
+  let isBusy = true;
+  node.answer = (one) => (isBusy && one.event_id === 'e-3' ? later() : accepted(one));
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime });
+  await Promise.all(ids(6).map((id) => spool.add(event(id))));
+  await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+  assert.equal([spool.progress.delivered, spool.progress.pending], [3, 3]);
+  assert.is(spool.progress.lastError?.code, 'overloaded');
+  isBusy = false;
+  await runtime.until(spool.drained());
+  assert.equal(node.batches.at(-1), ['e-3', 'e-4', 'e-5']);
+  assert.is(spool.progress.delivered, 6);
+  assert.is(spool.progress.lastError, null);
+});
+
+/** Resolves once it holds, looked at after every turn of the loop. */
+async function settled(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('while the node is in trouble it is tried again and again; a refusal of the peer is tried seldom; neither loses an event', async () => {
+  const node = new Node();
+  const runtime = new VirtualRuntime();
+  let error: Error | null = new TrustError('unreachable', 'gone');
+  node.fail = () => error;
+  const phases = new Set<string>();
+  const spool = await opened(node, { runtime, onProgress: ({ phase }) => phases.add(phase) });
+  await spool.add(event('e'));
+  await runtime.until(settled(() => node.batches.length >= 4));
+  error = new TrustError('peer_not_active', 'suspended', { status: 403 });
+  const before = runtime.elapsedMs();
+  const tries = node.batches.length;
+  await runtime.until(settled(() => node.batches.length >= tries + 3));
+  assert.ok(runtime.elapsedMs() - before >= 2 * 15_000, 'half of 30 s at least between two');
+  error = null;
+  await runtime.until(spool.drained());
+  assert.equal(node.took, ['e']);
+  assert.ok(phases.has('waiting') && phases.has('refused') && phases.has('delivering'));
+});
+
+test('a batch that is refused as a whole is halved until the event at fault stands alone', async () => {
+  const node = new Node();
+  node.fail = (events) =>
+    events.some(({ event_id }) => event_id === 'e-37')
+      ? new TrustError('payload_too_large', 'no', { status: 413 })
+      : null;
+  const spool = await opened(node);
+  await Promise.all(ids(100).map((id) => spool.add(event(id))));
+  await spool.drained();
+  assert.equal(
+    node.took,
+    ids(100).filter((id) => id !== 'e-37'),
+  );
+  assert.is(spool.progress.setAside, 1);
+});
+
+test('a wrong address sets nothing aside', async () => {
+  const node = new Node();
+  node.fail = () => new TrustError('route_not_found', 'no', { status: 404 });
+  const spool = await opened(node);
+  await spool.add(event('e'));
+  await settled(() => spool.progress.phase === 'refused');
+  assert.equal([spool.progress.pending, spool.progress.setAside], [1, 0]);
+});
+
+test('a full spool refuses, and takes events again when there is room', async () => {
+  const node = new Node();
+  let open: () => void = () => undefined;
+  node.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const spool = await opened(node, { bytesMax: 1_000 });
+  const outcomes = [];
+  for (const id of ids(10)) outcomes.push(await codeOf(spool.add(event(id))));
+  const taken = outcomes.filter((code) => code === 'no error').length;
+  assert.ok(taken > 0 && taken < 10);
+  assert.equal(outcomes.slice(taken), Array(10 - taken).fill('spool_full'));
+  assert.ok(spool.progress.pendingBytes <= 1_100);
+  open();
+  await spool.drained();
+  assert.is(await codeOf(spool.add(event('again'))), 'no error');
+});
+
+test('a full spool that waits holds the adder up, in order, until there is room or it gives up', async () => {
+  const node = new Node();
+  let open: () => void = () => undefined;
+  node.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const spool = await opened(node, { bytesMax: 1_000, whenFull: 'wait' });
+  const adding = ids(50).map((id) => spool.add(event(id)));
+  const reason = new Error('enough');
+  const controller = new AbortController();
+  const givenUp = spool.add(event('given-up'), { signal: controller.signal }).catch((error: unknown) => error);
+  await settled(() => spool.progress.pending > 0);
+  controller.abort(reason);
+  assert.is(await givenUp, reason);
+  assert.ok(spool.progress.pendingBytes <= 1_100);
+  open();
+  assert.equal(await Promise.all(adding), ids(50));
+  await spool.drained();
+  assert.equal([...node.took].sort(), ids(50).sort());
+  assert.not.ok(node.took.includes('given-up'));
+});
+
+test('a full spool that drops gives up the oldest, counts them, and keeps the newest', async () => {
+  const node = new Node();
+  const runtime = new VirtualRuntime();
+  node.fail = overloaded;
+  const spool = await opened(node, { bytesMax: 2_000, whenFull: 'drop-oldest', runtime });
+  for (const id of ids(60)) {
+    await runtime.until(spool.add(event(id)));
+    await runtime.advance(60_000);
+  }
+  await runtime.until(settled(() => spool.progress.pendingBytes <= 2_000));
+  const { dropped, pending } = spool.progress;
+  assert.ok(dropped > 0);
+  assert.is(dropped + pending, 60);
+  node.fail = () => null;
+  await runtime.until(spool.drained());
+  assert.equal(node.took, ids(pending, dropped));
+});
+
+test('an event that cannot be one is refused before it is written', async () => {
+  const spool = await opened(new Node());
+  assert.is(await codeOf(spool.add(event('with blanks in it'))), 'invalid_argument');
+  assert.is(await codeOf(spool.add(event('e', { playerId: 'x'.repeat(20_000) }))), 'invalid_argument');
+  assert.is(spool.progress.pending, 0);
+});
+
+test('a folder that is worked on is refused to anybody else, and free once it is given up', async () => {
+  const node = new Node();
+  const spool = await opened(node);
+  assert.is(await codeOf(EventSpool.open({ folder, to: node })), 'spool_in_use');
+  await spool.add(event('e'));
+  await spool.close();
+  const next = await opened(node);
+  await next.close();
+  assert.equal(
+    readdirSync(folder).filter((name) => name.endsWith('.sock')),
+    [],
+  );
+});
+
+test('of several that start together one gets the folder', async () => {
+  for (let round = 0; round < 4; round++) {
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () => EventSpool.open({ folder, to: new Node() }).catch(codeIn)),
+    );
+    const owners = outcomes.filter((outcome) => outcome instanceof EventSpool);
+    assert.is(owners.length, 1, `round ${round}`);
+    assert.ok(outcomes.every((outcome) => outcome instanceof EventSpool || outcome === 'spool_in_use'));
+    for (const owner of owners) if (owner instanceof EventSpool) await owner.close();
+  }
+});
+
+function codeIn(error: unknown): unknown {
+  return error instanceof TrustError ? error.code : error;
+}
+
+test('drained gives up with its signal, and rejects where the spool is closed first', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const spool = await opened(node);
+  await spool.add(event('e'));
+  const reason = new Error('enough');
+  assert.is(await spool.drained({ signal: AbortSignal.abort(reason) }).catch((error: unknown) => error), reason);
+  const waiting = codeOf(spool.drained());
+  await settled(() => spool.progress.phase === 'waiting');
+  await spool.close();
+  assert.is(await waiting, 'closed');
+});
+
+test.run();

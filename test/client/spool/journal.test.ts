@@ -1,0 +1,189 @@
+/** The files of a spool: what was appended is read back in order, and what a crash tore is cut, at every byte. */
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import { Journal } from '../../../src/client/spool/journal.js';
+import { DeliveredMark, setAside } from '../../../src/client/spool/side-files.js';
+import { Random } from '../../support/random.js';
+
+let folder = '';
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (where = folder, minNextSeq = 1) => Journal.open(where, minNextSeq, () => undefined);
+const payloads = (...texts: string[]) => texts.map((text) => Buffer.from(text));
+const files = (where = folder) =>
+  readdirSync(where)
+    .filter((name) => name.endsWith('.events'))
+    .sort();
+
+async function texts(journal: Journal, from = 1): Promise<string[]> {
+  const all: string[] = [];
+  for (let seq = from; ; ) {
+    const entries = await journal.read(seq, 100, 1_000_000);
+    if (entries.length === 0) return all;
+    all.push(...entries.map(({ payload }) => payload.toString()));
+    seq = entries.at(-1)!.seq + 1;
+  }
+}
+
+test('records come back in order, with their numbers, before and after a restart', async () => {
+  const journal = await open();
+  assert.is(await journal.append(payloads('a', 'b')), 1);
+  assert.is(await journal.append(payloads('c')), 3);
+  assert.equal(
+    (await journal.read(2, 10, 1_000)).map(({ seq, payload }) => [seq, payload.toString()]),
+    [
+      [2, 'b'],
+      [3, 'c'],
+    ],
+  );
+  await journal.close();
+  const again = await open();
+  assert.equal(again.cuts, []);
+  assert.is(await again.append(payloads('d')), 4);
+  assert.equal(await texts(again), ['a', 'b', 'c', 'd']);
+  assert.is(files().length, 1);
+  await again.close();
+});
+
+test('a read is bounded in count and in bytes, but gives at least one record', async () => {
+  const journal = await open();
+  await journal.append(payloads('x'.repeat(100), 'y'.repeat(100), 'z'));
+  assert.is((await journal.read(1, 2, 1_000)).length, 2);
+  assert.is((await journal.read(1, 9, 150)).length, 1);
+  assert.is((await journal.read(1, 9, 1)).length, 1);
+  assert.is((await journal.read(4, 9, 1_000)).length, 0);
+  await journal.close();
+});
+
+test('a full file is followed by another, and goes once everything in it is through', async () => {
+  const journal = await open();
+  const large = 'x'.repeat(16_000);
+  const count = Math.ceil((2.5 * bounds.spoolSegmentBytes) / large.length);
+  for (let index = 0; index < count; index++) await journal.append(payloads(`${index}:${large}`));
+  assert.is(files().length, 3);
+  assert.equal(
+    (await texts(journal)).map((text) => Number(text.split(':')[0])),
+    Array.from({ length: count }, (_, index) => index),
+  );
+  const secondStart = Number(files()[1]!.slice(0, 16));
+  await journal.dropThrough(secondStart - 2);
+  assert.is(files().length, 3);
+  await journal.dropThrough(secondStart - 1);
+  assert.is(files().length, 2);
+  await journal.dropThrough(count);
+  assert.is(files().length, 1, 'the file that is written stays');
+  await journal.close();
+});
+
+test('cut anywhere, the whole records before the cut stay and numbering goes on behind them', async () => {
+  const journal = await open();
+  await journal.append(payloads('first', 'second', 'third'));
+  await journal.close();
+  const [name] = files();
+  const size = statSync(join(folder, name!)).size;
+  // Header 24, each record 8 and its bytes: first ends at 37, second at 51, third at 64.
+  const ends = [37, 51, 64];
+  assert.is(size, ends.at(-1));
+  for (let length = 0; length <= size; length++) {
+    const torn = join(folder, `torn-${length}`);
+    mkdirSync(torn);
+    copyFileSync(join(folder, name!), join(torn, name!));
+    truncateSync(join(torn, name!), length);
+    const after = await open(torn);
+    const whole = ends.filter((end) => end <= length).length;
+    assert.equal(await texts(after), ['first', 'second', 'third'].slice(0, whole), `at ${length}`);
+    assert.is(after.nextSeq, whole + 1);
+    const isClean = length === 24 || ends.includes(length);
+    assert.is(after.cuts.length, isClean ? 0 : 1, `at ${length}`);
+    await after.append(payloads('next'));
+    await after.close();
+    const last = await open(torn);
+    assert.equal((await texts(last)).at(-1), 'next');
+    await last.close();
+  }
+});
+
+test('no flipped bit passes: what is read is what was written, up to the flip', async () => {
+  const journal = await open();
+  await journal.append(payloads('first', 'second', 'third'));
+  await journal.close();
+  const [name] = files();
+  const good = readFileSync(join(folder, name!));
+  const written = ['first', 'second', 'third'];
+  for (let bit = 0; bit < good.byteLength * 8; bit++) {
+    const flipped = Buffer.from(good);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    const where = join(folder, `flip-${bit}`);
+    mkdirSync(where);
+    writeFileSync(join(where, name!), flipped);
+    const after = await open(where);
+    const found = await texts(after);
+    assert.equal(found, written.slice(0, found.length), `bit ${bit}`);
+    assert.ok(found.length < 3 && after.cuts.length === 1, `bit ${bit}`);
+    await after.close();
+  }
+});
+
+test('records of a file that a later one begins again count once', async () => {
+  const journal = await open();
+  await journal.append(payloads('a', 'b', 'c'));
+  await journal.close();
+  const other = join(folder, 'other');
+  mkdirSync(other);
+  const second = await open(other, 3);
+  await second.append(payloads('C'));
+  await second.close();
+  copyFileSync(join(other, files(other)[0]!), join(folder, files(other)[0]!));
+  const joined = await open();
+  assert.equal(await texts(joined), ['a', 'b', 'C']);
+  await joined.close();
+});
+
+test('the mark is the last one set, whichever of its slots a crash tears', async () => {
+  let mark = await DeliveredMark.open(folder);
+  assert.is(mark.seq, 0);
+  for (const seq of [3, 7, 12]) await mark.set(seq);
+  await mark.close();
+  mark = await DeliveredMark.open(folder);
+  assert.is(mark.seq, 12);
+  await mark.close();
+  const path = join(folder, 'delivered');
+  const bytes = readFileSync(path);
+  const random = new Random(1);
+  for (let round = 0; round < 50; round++) {
+    const torn = Buffer.from(bytes);
+    // The third write went to the second slot, at 32.
+    torn[32 + random.below(20)]! ^= 1 + random.below(255);
+    writeFileSync(path, torn);
+    const after = await DeliveredMark.open(folder);
+    assert.is(after.seq, 7, `round ${round}`);
+    await after.close();
+  }
+});
+
+test('events set aside are bounded to two files', async () => {
+  const line = { text: 'x'.repeat(1_000_000) };
+  for (let index = 0; index < 40; index++) await setAside(folder, [line]);
+  const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+  assert.equal(readdirSync(folder).sort(), ['set-aside.1.ndjson', 'set-aside.ndjson']);
+  for (const size of sizes) assert.ok(size <= bounds.spoolSetAsideBytes + 1_100_000);
+});
+
+test.run();

@@ -38,6 +38,8 @@ export interface Config {
   readonly erasureQuotaPerDay: number;
   /** Whether the hot requests take the lane in front of Koa. */
   readonly fastLane: boolean;
+  /** Connections to the public port at a time. */
+  readonly connectionsMax: number;
   /** Null: no metrics. 0 picks a free port. */
   readonly metricsPort: number | null;
   readonly metricsHost: string;
@@ -160,6 +162,7 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
     erasureQuotaPerDay: settings.read(variables.erasureQuotaPerDay),
     logLevel: settings.read(variables.logLevel),
     fastLane: settings.read(variables.fastLane),
+    connectionsMax: settings.read(variables.connectionsMax),
     metricsPort: settings.read(variables.metricsPort),
     metricsHost: settings.read(variables.metricsHost),
     dashboardPort: settings.read(variables.dashboardPort),
@@ -220,6 +223,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     erasure_quota_per_day: config.erasureQuotaPerDay,
     log_level: config.logLevel,
     fast_lane: config.fastLane,
+    connections_max: config.connectionsMax,
     metrics_port: config.metricsPort,
     metrics_host: config.metricsHost,
     dashboard_port: config.dashboardPort,

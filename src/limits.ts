@@ -27,6 +27,16 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
+  /** Requests of one connection that wait behind an answer; the connection is not read from while as many do. Even. */
+  pipelinedPerConnection: 64,
+  /** Such requests of all connections together (some 2 KB each); a connection that brings more ends. */
+  pipelinedMax: 65_536,
+  /** A caller that takes nothing of its answer for this long has gone. */
+  unreadTimeoutMs: 10_000,
+  connectionsMaxDefault: 4_096,
+  connectionsMaxCeiling: 1_000_000,
+  /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
+  connectionsTurnedAway: 256,
   matchIdsMax: 128,
   requestIdLength: 128,
 
@@ -216,6 +226,7 @@ relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn')
 relation(limits.turnEvents <= limits.mailboxCommands, 'a turn fits in the mailbox');
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
+relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
 relation(

@@ -120,6 +120,7 @@ export async function startNode(config: Config, { log, onFatal, disk: gauge, che
         authEnabled: config.peerAuthEnabled,
         registrationMode: config.registrationMode,
         fastLane: config.fastLane,
+        connectionsMax: config.connectionsMax,
         sessionSecret,
       },
       version,

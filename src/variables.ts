@@ -224,6 +224,12 @@ export const variables = {
     fallback: true,
     parse: parseSwitch,
   }),
+  connectionsMax: variable<number>({
+    name: 'CONNECTIONS_MAX',
+    meaning: 'Connections to the public port at a time; a further one is answered 503 and closed',
+    fallback: limits.connectionsMaxDefault,
+    parse: wholeNumber(1, limits.connectionsMaxCeiling),
+  }),
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',

@@ -17,7 +17,7 @@ interface ParserFailure {
 
 type RawCode = Extract<
   ErrorCode,
-  'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter'
+  'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'overloaded'
 >;
 
 /** The code that a failure is answered with; undefined where the connection itself failed and nobody is left to answer. */

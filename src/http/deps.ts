@@ -11,6 +11,8 @@ export interface FaceSettings {
   readonly sessionSecret: Uint8Array | null;
   /** Whether the hot requests take the lane in front of Koa. */
   readonly fastLane: boolean;
+  /** Connections at a time; a further one gets 503. */
+  readonly connectionsMax: number;
 }
 
 /** Told of every answer on the public port. Labels are route templates and codes, never ids. */

@@ -1,10 +1,10 @@
 /** The public port: node:http with the contract's bounds around the Koa application, its failures, and its end. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.js';
 import { createApplication } from './app.js';
+import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode } from './client-error.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
@@ -35,6 +35,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   /** Every open connection, with the newest of its requests. */
   const sockets = new Map<Duplex, UnderWay | undefined>();
   const failed = new WeakSet<Duplex>();
+  const backlog = new Backlog();
+  const { connectionsMax } = deps.settings;
   const endpoints = createEndpoints(deps);
   const isDraining = (): boolean => draining;
   const shapes = createHotShapes(endpoints);
@@ -54,6 +56,11 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   });
   // The parser drops what is beyond in silence: one more shows that there was one more.
   server.maxHeadersCount = limits.headerCount + 1;
+  server.maxConnections = connectionsMax + limits.connectionsTurnedAway;
+  // Only who leaves an answer unread: a slow handler keeps a socket silent, too.
+  server.setTimeout(limits.unreadTimeoutMs, (socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
   // A client that has said all it had to say still waits for its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
 
@@ -69,9 +76,14 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       handle(request, response);
       return;
     }
+    if (!backlog.add(socket)) {
+      socket.destroy();
+      return;
+    }
     // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done. If that answer closed the connection,
     // nobody would learn what became of the rest; if the rest did not arrive whole, there is nothing to do.
     before.once('finish', () => {
+      backlog.take(socket);
       if (socket.writable && (request.complete || !failed.has(socket))) handle(request, response);
     });
   };
@@ -83,23 +95,32 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     onRequest(request, response);
   });
   server.on('connect', (_request, socket) => answerRaw(socket, 'invalid_parameter'));
-  const track = (socket: Duplex): void => {
+  // What node:http itself does with a connection is put off until a lane in front lets it go.
+  const takeOver = server.listeners('connection');
+  server.removeAllListeners('connection');
+  const handOver = (socket: Socket, rest: Buffer): void => {
+    for (const listener of takeOver) listener.call(server, socket);
     sockets.set(socket, undefined);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      backlog.forget(socket);
+    });
+    if (rest.length > 0) socket.emit('data', rest);
   };
-  if (socketLane === null) server.on('connection', track);
-  else {
-    // What node:http itself does with a connection is put off until the lane lets it go.
-    const takeOver = server.listeners('connection');
-    server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) =>
-      socketLane.open(socket, (rest) => {
-        for (const listener of takeOver) listener.call(server, socket);
-        track(socket);
-        if (rest.length > 0) socket.emit('data', rest);
-      }),
-    );
-  }
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    socket.once('close', () => {
+      connections -= 1;
+    });
+    if (connections > connectionsMax) {
+      answerRaw(socket.resume(), 'overloaded');
+    } else if (socketLane === null) {
+      handOver(socket, Buffer.alloc(0));
+    } else {
+      socketLane.open(socket, (rest) => handOver(socket, rest));
+    }
+  });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
     if (failed.has(socket)) return;
     failed.add(socket);

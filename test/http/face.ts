@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { GroupApi } from '../../src/group/api.js';
 import type { FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createHttpFace } from '../../src/http/server.js';
+import { limits } from '../../src/limits.js';
 import { groupDouble } from './group-double.js';
 
 export interface TestFace {
@@ -35,7 +36,14 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       return options.highSecurity ? null : hash('sha256', `${playerId}salt`, 'buffer');
     },
     sessionHolds: options.sessionHolds ?? (() => true),
-    settings: { authEnabled: true, registrationMode: 'open', sessionSecret: null, fastLane, ...options.settings },
+    settings: {
+      authEnabled: true,
+      registrationMode: 'open',
+      sessionSecret: null,
+      fastLane,
+      connectionsMax: limits.connectionsMaxDefault,
+      ...options.settings,
+    },
     version: '0.0.0',
     log,
     clock: { now: () => Date.now() },

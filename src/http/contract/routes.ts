@@ -56,6 +56,7 @@ export const everyRoute = [
   'headers_too_large',
   'internal_error',
   'dependency_unavailable',
+  'overloaded',
 ] as const satisfies readonly ErrorCode[];
 
 export const routes = {

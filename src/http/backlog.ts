@@ -1,0 +1,45 @@
+/**
+ * How many requests wait behind an answer of their connection, in all: a caller that pipelines and does not read what comes
+ * back must not be able to fill the memory. It owns the counts and the pausing of sockets, and answers nothing.
+ */
+import type { Socket } from 'node:net';
+import { limits } from '../limits.js';
+
+export class Backlog {
+  readonly #waiting = new Map<Socket, number>();
+  #total = 0;
+
+  /**
+   * Counts one more request that waits on a connection. A connection with many is not read from until fewer wait. False where
+   * all connections together hold as many as the node will: the connection must end.
+   */
+  add(socket: Socket): boolean {
+    if (this.#total >= limits.pipelinedMax) return false;
+    const waiting = (this.#waiting.get(socket) ?? 0) + 1;
+    this.#waiting.set(socket, waiting);
+    this.#total += 1;
+    if (waiting >= limits.pipelinedPerConnection) socket.pause();
+    return true;
+  }
+
+  /** One that waited is handled now. */
+  take(socket: Socket): void {
+    const waiting = this.#waiting.get(socket);
+    // The connection is gone, and all of its requests with it.
+    if (waiting === undefined) return;
+    this.#total -= 1;
+    this.#waiting.set(socket, waiting - 1);
+    if (waiting - 1 === limits.pipelinedPerConnection / 2) socket.resume();
+    // Whoever reads a body lets its socket flow again, once the running phase of the event loop is over.
+    else if (waiting > limits.pipelinedPerConnection / 2) setImmediate(() => this.#holdBack(socket));
+  }
+
+  forget(socket: Socket): void {
+    this.#total -= this.#waiting.get(socket) ?? 0;
+    this.#waiting.delete(socket);
+  }
+
+  #holdBack(socket: Socket): void {
+    if ((this.#waiting.get(socket) ?? 0) >= limits.pipelinedPerConnection) socket.pause();
+  }
+}

@@ -31,8 +31,8 @@ export const limits = {
   pipelinedPerConnection: 64,
   /** Such requests of all connections together (some 2 KB each); a connection that brings more ends. */
   pipelinedMax: 65_536,
-  /** A caller that takes nothing of its answer for this long has gone. */
-  unreadTimeoutMs: 10_000,
+  /** A caller that takes nothing of its answers for this long has gone; the largest, a script of the pages, is one piece of 1.5 MB. */
+  unreadTimeoutMs: 20_000,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */

@@ -11,6 +11,7 @@ import { createEndpoints } from './endpoints.js';
 import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
 import { createSocketLane } from './socket-lane.js';
+import { UnreadWatch } from './unread.js';
 
 export interface HttpFace {
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects where the address cannot be had. */
@@ -36,6 +37,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const sockets = new Map<Duplex, UnderWay | undefined>();
   const failed = new WeakSet<Duplex>();
   const backlog = new Backlog();
+  const unread = new UnreadWatch();
   const { connectionsMax } = deps.settings;
   const endpoints = createEndpoints(deps);
   const isDraining = (): boolean => draining;
@@ -57,10 +59,6 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   // The parser drops what is beyond in silence: one more shows that there was one more.
   server.maxHeadersCount = limits.headerCount + 1;
   server.maxConnections = connectionsMax + limits.connectionsTurnedAway;
-  // Only who leaves an answer unread: a slow handler keeps a socket silent, too.
-  server.setTimeout(limits.unreadTimeoutMs, (socket) => {
-    if (socket.writableLength > 0) socket.destroy();
-  });
   // A client that has said all it had to say still waits for its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
 
@@ -110,6 +108,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   let connections = 0;
   server.on('connection', (socket: Socket) => {
     connections += 1;
+    unread.add(socket);
     socket.once('close', () => {
       connections -= 1;
     });
@@ -122,7 +121,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     }
   });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
-    if (failed.has(socket)) return;
+    // What follows a request that asked to close is nobody's: the answer under way ends the connection.
+    if (failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     failed.add(socket);
     const code = parserFailureCode(failure);
     if (code === undefined || !socket.writable) {
@@ -134,9 +134,10 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       answerRaw(socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
       // The fault is in what was sent after it: what was accepted is answered first.
-      last.response.once('finish', () => answerRaw(socket, code));
+      // In front of Node's own listener, which closes the connection of a caller that has said all it had to say.
+      last.response.prependOnceListener('finish', () => answerRaw(socket, code));
     } else if (isWaiting(last)) {
-      last.before?.once('finish', () => answerRaw(socket, code));
+      last.before?.prependOnceListener('finish', () => answerRaw(socket, code));
     } else if (last.response.headersSent) {
       socket.destroy();
     } else {
@@ -152,6 +153,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
         resolve();
       });
     });
+    unread.start();
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('the server has no address');
     return { host: address.address, port: address.port };
@@ -183,6 +185,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     }, limits.connectionsCheckingIntervalMs);
     await closed;
     clearInterval(sweeping);
+    unread.stop();
   }
 
   return { listen, drain };

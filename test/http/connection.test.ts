@@ -104,6 +104,21 @@ test('garbage in the body behind a write does not cost the write its answer', as
   });
 });
 
+test('garbage behind a write is answered though the caller has closed its half', async () => {
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.end(`${submission()}GET %20/ HTTP/1.1\r\nHost: x\r\n\r\n`);
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 400']);
+  });
+});
+
 test('a head with two Host fields is malformed', async () => {
   await onBothLanes(
     () => ({}),

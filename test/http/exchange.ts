@@ -77,7 +77,13 @@ export async function ask(url: string, path: string, how: Ask = {}): Promise<Ans
 }
 
 /** Holds an answer against the contract, and notes it. */
-function hold(method: string, path: string, status: number, headers: Record<string, string>, text: string): Answer {
+export function hold(
+  method: string,
+  path: string,
+  status: number,
+  headers: Record<string, string>,
+  text: string,
+): Answer {
   const place = `${method} ${path.slice(0, 200)} -> ${status}`;
   const route = routeOf(method, path);
   assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,128}$/, `${place}: request id`);

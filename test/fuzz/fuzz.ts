@@ -1,0 +1,160 @@
+/**
+ * Fuzzes two nodes that differ by their lane only: every answer must be in the contract and the same from both, nothing may be
+ * logged as a fault, and memory must stay. The first failure is shrunk, and tells the seed that repeats it.
+ */
+import fc, { type RunDetails } from 'fast-check';
+import * as assert from 'uvu/assert';
+import { type Conversation, writesOf } from './conversation.js';
+import { comparable, judge } from './judge.js';
+import { FuzzNode } from './nodes.js';
+import { conversations } from './requests.js';
+import { converse } from './wire.js';
+
+export interface FuzzOptions {
+  readonly seed: number;
+  /** About how many requests are sent to each node. */
+  readonly requests: number;
+  /** Of fast-check, from a failure's report: goes to the shrunk failure at once. */
+  readonly path?: string;
+  /** The variables of both nodes. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly onProgress?: (sent: number, memoryMiB: readonly (number | undefined)[]) => void;
+}
+
+export interface Fuzzed {
+  /** To each node. */
+  readonly requests: number;
+  readonly answers: ReadonlyMap<number, number>;
+  /** Conversations that were answered differently while others ran, and alike when they were repeated alone. */
+  readonly races: number;
+  /** Per node: resident memory over the run, as shares of what it was after the first third; undefined where unknown. */
+  readonly growth: readonly (number | undefined)[];
+  /** What failed, with how to repeat it; null: nothing. */
+  readonly failure: string | null;
+}
+
+const atOnce = 16;
+const requestsMax = 12;
+/** A round seldom holds fewer; what is drawn beyond the end is not sent. */
+const requestsPerRound = 25;
+
+type RunDetailsFailed = RunDetails<[Conversation[]]>;
+
+class Fuzz {
+  readonly nodes: readonly FuzzNode[];
+  readonly answers = new Map<number, number>();
+  readonly memory: (number | undefined)[][] = [];
+  sent = 0;
+  races = 0;
+  #runs = 0;
+  #failed = false;
+
+  constructor(private readonly options: FuzzOptions) {
+    this.nodes = ['true', 'false'].map(
+      (lane) => new FuzzNode(`FAST_LANE=${lane}`, { ...options.env, FAST_LANE: lane }),
+    );
+  }
+
+  /** One conversation with each node; the answers of each as comparable texts. */
+  async #tell(conversation: Conversation): Promise<string[][]> {
+    this.#runs += 1;
+    const run = String(this.#runs).padStart(9, '0');
+    this.sent += conversation.requests.length + (conversation.raw === '' ? 0 : 1);
+    return Promise.all(
+      this.nodes.map(async (node, place) => {
+        const names = node.names(run);
+        const received = await converse(node.port, writesOf(conversation, names));
+        const answers = judge(conversation, names, received);
+        if (place === 0)
+          for (const { status } of answers) this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+        return answers.map(comparable);
+      }),
+    );
+  }
+
+  async #alike(conversation: Conversation): Promise<void> {
+    const [first, second] = await this.#tell(conversation);
+    if (JSON.stringify(first) === JSON.stringify(second)) return;
+    // Others may have got in between on one of them: what is no race comes back, every time.
+    for (let again = 0; again < 3; again++) {
+      const [one, other] = await this.#tell(conversation);
+      if (JSON.stringify(one) === JSON.stringify(other)) {
+        this.races += 1;
+        return;
+      }
+      if (again === 2) assert.equal(one, other, `${this.nodes[0]!.name} and ${this.nodes[1]!.name} differ`);
+    }
+  }
+
+  async round(all: readonly Conversation[]): Promise<void> {
+    if (this.sent >= this.options.requests && !this.#failed) return;
+    const fates = await Promise.allSettled(all.map((one) => this.#alike(one)));
+    try {
+      await this.#lookAfter();
+      for (const fate of fates) if (fate.status === 'rejected') throw fate.reason;
+    } catch (error) {
+      this.#failed = true;
+      throw error;
+    }
+    this.memory.push(this.nodes.map((node) => node.memoryMiB));
+    this.options.onProgress?.(this.sent, this.memory.at(-1)!);
+  }
+
+  /** A node that ended, or complained, is a failure; another takes its place, so that the failure can be shrunk. */
+  async #lookAfter(): Promise<void> {
+    for (const node of this.nodes) {
+      const { alive, complaints } = node;
+      if (alive && complaints.length === 0) continue;
+      await node.stop().catch(() => {});
+      await node.start();
+      throw new Error(`${node.name} ${alive ? 'complained' : 'ended'}: ${complaints.slice(-5).join('\n')}`);
+    }
+  }
+
+  /** The median of the last tenth against that of a tenth after the first third. */
+  growth(): (number | undefined)[] {
+    const { memory } = this;
+    const tenth = Math.max(1, Math.floor(memory.length / 10));
+    const warm = Math.floor(memory.length / 3);
+    return this.nodes.map((_, place) => {
+      const median = (from: number): number | undefined => {
+        const part = memory.slice(from, from + tenth).map((one) => one[place] ?? Number.NaN);
+        return part.sort((a, b) => a - b)[Math.floor(part.length / 2)];
+      };
+      const [before, after] = [median(warm), median(memory.length - tenth)];
+      return before === undefined || after === undefined || Number.isNaN(after / before)
+        ? undefined
+        : after / before - 1;
+    });
+  }
+}
+
+/** Starts the nodes, sends so many requests to each, and ends them. Rejects only where the fuzz itself cannot run. */
+export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
+  const run = new Fuzz(options);
+  await Promise.all(run.nodes.map((node) => node.start()));
+  const rounds = fc.array(conversations(requestsMax), { minLength: 1, maxLength: atOnce, size: 'max' });
+  const numRuns = Math.ceil(options.requests / requestsPerRound);
+  const { seed, path } = options;
+  const result = await fc.check(
+    fc.asyncProperty(rounds, (all) => run.round(all)),
+    {
+      seed,
+      numRuns,
+      ...(path === undefined ? {} : { path }),
+    },
+  );
+  const ends = await Promise.allSettled(run.nodes.map((node) => node.stop()));
+  const unclean = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
+  const failure = result.failed ? told(result) : (unclean[0] ?? null);
+  return { requests: run.sent, answers: run.answers, races: run.races, growth: run.growth(), failure };
+}
+
+/** A failure for people: how to repeat it, and the bytes of the shrunk conversations with names in place of keys and ids. */
+function told({ seed, counterexample, counterexamplePath, errorInstance }: RunDetailsFailed): string {
+  const writes = (counterexample?.[0] ?? []).map((one) =>
+    writesOf(one, new Map()).map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 4_000))),
+  );
+  const lines = writes.flatMap((one) => ['on one connection:', ...one.map((text) => `  ${text}`)]);
+  return [`${String(errorInstance)}`, `--seed ${seed} --path ${counterexamplePath}`, ...lines].join('\n');
+}

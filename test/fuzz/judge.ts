@@ -1,0 +1,80 @@
+/** What every answer must satisfy, whatever was asked; and what two nodes must answer alike. */
+import * as assert from 'uvu/assert';
+import { type ErrorCode, errors } from '../../src/errors.js';
+import { hold } from '../http/exchange.js';
+import { type Conversation, isAligned, type Names, named } from './conversation.js';
+import { answersOf, type RawAnswer } from './wire.js';
+
+/** Refused because the node is full, as some conversations make it: `PEERS_MAX` ends registrations. */
+function isOverloaded({ status, body }: RawAnswer): boolean {
+  return status === 503 && body.includes('"code":"overloaded"');
+}
+
+function methodsOf(conversation: Conversation): string[] {
+  return conversation.requests.map(({ method }) => method);
+}
+
+/** The path that a request's target stands for, for the table of routes. */
+function rowPath(target: string): string {
+  return target.replace(/^https?:\/\/[^/?]+(?=\/)/, '');
+}
+
+/** Every answer is in the contract; throws where one is not. Answers them. */
+export function judge(conversation: Conversation, names: Names, received: string): RawAnswer[] {
+  const answers = answersOf(received, isAligned(conversation) ? methodsOf(conversation) : []);
+  for (const answer of answers) {
+    if (answer.status >= 500 && !isOverloaded(answer)) assert.unreachable(`${answer.status}: ${answer.body}`);
+  }
+  if (!isAligned(conversation)) {
+    for (const answer of answers) judgeAlone(answer);
+    return answers;
+  }
+  const { requests } = conversation;
+  assert.ok(answers.length <= requests.length, `${answers.length} answers to ${requests.length} requests`);
+  const last = answers.at(-1);
+  if (answers.length < requests.length)
+    assert.is(last?.headers.connection, 'close', 'a request went without an answer');
+  for (const [place, { status, headers, body }] of answers.entries()) {
+    const { method, target } = requests[place]!;
+    // Where the head is refused as a whole, its method and path say nothing.
+    const isMalformed = status === 400 && body.includes('"code":"invalid_parameter"');
+    const isOfHead = isMalformed || status === 431 || status === 414 || status === 408;
+    const path = isOfHead ? '/' : rowPath(named(target, names));
+    hold(method, path, status, { ...headers }, Buffer.from(body, 'latin1').toString());
+  }
+  return answers;
+}
+
+/** An answer to what may be no request: an error of the table, or a success of whatever was asked. */
+function judgeAlone({ status, headers, body }: RawAnswer): void {
+  assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,128}$/);
+  assert.is(headers['x-content-type-options'], 'nosniff');
+  if (status < 400) return;
+  const { code }: { code: ErrorCode } = JSON.parse(Buffer.from(body, 'latin1').toString());
+  assert.is(errors[code].status, status);
+}
+
+const uuid = /[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+/** Members whose value is chance, or stands for all that a node ever did. */
+const ofItsOwn =
+  /"(?:api_key|receipt|hash|prev_hash|next_cursor|originally_received_at|received_at|withdrawn_at|erased_at|registered_at|uptime_s|last_seq|weights_based_on_seq|based_on_seq|peer_count|player_count)":(?:"[^"]*"|[\d.]+|null)/g;
+
+/** Whose event it was first, where two conversations used one id. */
+const firstOwner = /"code":"duplicate_event"[^}]*\}/g;
+
+/** Lists of what all conversations did together: their length is chance. */
+const isOfAll = /^\{"(?:group|data)":.*"(?:peer_name|prev_hash)"|^\{"data":\[\],"next_cursor"/s;
+
+/** An answer without what two nodes cannot have in common, as text. */
+export function comparable({ status, headers, body }: RawAnswer): string {
+  // Who registers last in a node that is nearly full is chance.
+  const isRegistration = status === 201 && body.includes('"api_key"');
+  if (isRegistration || isOverloaded({ status, headers, body })) return 'registered, or full';
+  const { date: _date, etag, 'x-request-id': id, 'content-length': length, ...fields } = headers;
+  const text = isOfAll.test(body)
+    ? 'a list'
+    : body.replace(ofItsOwn, '').replace(firstOwner, 'a duplicate').replace(time, 'time').replace(uuid, 'uuid');
+  const kept = { ...fields, etag: etag !== undefined, id: id?.replace(uuid, 'uuid'), length: length !== undefined };
+  return JSON.stringify([status, kept, text]);
+}

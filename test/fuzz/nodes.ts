@@ -1,0 +1,99 @@
+/** The nodes under fuzz: processes of their own, alike but for their lane, with the same peers; started again where they end. */
+
+import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ask } from '../http/exchange.js';
+import { residentMiB } from '../support/memory.js';
+import { mainEntry, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+
+const salt = 'the salt of a group under fuzz';
+
+export class FuzzNode {
+  readonly name: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #process: NodeProcess | undefined;
+  #dir = '';
+  #peers: ReadonlyMap<string, string> = new Map();
+
+  constructor(name: string, env: Readonly<Record<string, string>>) {
+    this.name = name;
+    this.#env = env;
+  }
+
+  /** With two active peers, one suspended and one revoked. */
+  async start(): Promise<void> {
+    this.#dir = temporaryFolder();
+    this.#process = await startProcess({
+      DATA_DIR: this.#dir,
+      GROUP_SALT: salt,
+      REGISTRATION_MODE: 'open',
+      HALF_LIFE_DAYS: '0',
+      PEERS_MAX: '200',
+      ERASURE_QUOTA_PER_DAY: '1000000',
+      // Weights would come at another moment on each node.
+      WEIGHTS_INTERVAL_MS: '3600000',
+      LOG_LEVEL: 'info',
+      ...this.#env,
+    });
+    const names = new Map<string, string>();
+    for (const [place, peer_name] of ['first', 'second', 'suspended', 'revoked'].entries()) {
+      const { body } = await ask(this.url, '/api/v1/peers/register', { json: { peer_name, game_ids: ['arena'] } });
+      names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);
+      if (place === 2) this.#operate('suspend', body.peer_id);
+      if (place === 3) this.#operate('revoke', body.peer_id, '--yes');
+    }
+    this.#peers = names;
+  }
+
+  get url(): string {
+    return this.#process?.url ?? '';
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  get memoryMiB(): number | undefined {
+    return residentMiB(this.#process?.child.pid);
+  }
+
+  /** What it logged beyond the start and the stop: nothing, if all is well. */
+  get complaints(): string[] {
+    const output = this.#process?.output() ?? '';
+    return output.split('\n').filter((line) => line !== '' && !/"level":"(?:info|debug|trace)"/.test(line));
+  }
+
+  /** Whether its process still runs. */
+  get alive(): boolean {
+    const child = this.#process?.child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** The names of one conversation; `run` is its own. */
+  names(run: string): ReadonlyMap<string, string> {
+    const names = new Map(this.#peers);
+    for (let i = 0; i < 6; i++) {
+      const player = `player-${run}-${i}`;
+      names.set(`event${i}`, `event-${run}-${i}`).set(`player${i}`, player);
+      names.set(`hash${i}`, hash('sha256', player + salt, 'hex'));
+    }
+    return names;
+  }
+
+  /** Ends the node as an operator would; rejects where that is no clean end. */
+  async stop(): Promise<void> {
+    const { alive } = this;
+    const exit = alive ? await this.#process?.kill('SIGTERM') : await this.#process?.ended;
+    rmSync(this.#dir, { recursive: true, force: true });
+    if (exit !== 0)
+      throw new Error(`the node ${this.name} ended with ${exit}: ${this.complaints.slice(-5).join('\n')}`);
+  }
+
+  #operate(...args: readonly string[]): void {
+    const ptf = join(mainEntry, '..', 'ptf.js');
+    const run = spawnSync(process.execPath, [ptf, '--data-dir', this.#dir, 'peers', ...args], { encoding: 'utf8' });
+    if (run.status !== 0) throw new Error(`ptf peers ${args.join(' ')}: ${run.stderr}`);
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Callers that mean harm against a node of its own process: each takes little of it and ends, and the others notice nothing.
+ * HOSTILE_SCALE multiplies what they send; HOSTILE_SECONDS is how long the others are watched before.
+ */
+import { rmSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../src/limits.js';
+import { ask, askRaw } from '../http/exchange.js';
+import { registerPeer } from '../http/peer-client.js';
+import { residentMiB } from '../support/memory.js';
+import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import { drip, heard, open, openMany, pipelineUnread, probe, quantile } from './clients.js';
+
+const scale = Number(process.env.HOSTILE_SCALE ?? 1);
+const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 2) * 1000;
+
+/** Far below what any of these attacks took of a node without bounds, far above what chance moves. */
+const growthMiBMax = 150;
+
+const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
+
+async function withNode(
+  env: Record<string, string>,
+  run: (node: NodeProcess, port: number) => Promise<void>,
+): Promise<void> {
+  const dir = temporaryFolder();
+  const node = await startProcess({ DATA_DIR: dir, ...env });
+  try {
+    await run(node, Number(new URL(node.url).port));
+    assert.is((await ask(node.url, '/api/v1/health')).status, 200);
+    assert.is(await node.kill('SIGTERM'), 0, node.output());
+    // Nothing of what a caller does is an error of ours.
+    assert.not(/"level":"(error|fatal)"/.test(node.output()), node.output());
+  } finally {
+    endAll();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Resident memory may not grow by more than `growthMiBMax` over a run. */
+async function holdMemory(node: NodeProcess, run: () => Promise<void>): Promise<void> {
+  const before = residentMiB(node.child.pid);
+  let most = before ?? 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, residentMiB(node.child.pid) ?? 0);
+  }, 100);
+  await run();
+  clearInterval(watch);
+  const growth = most - (before ?? 0);
+  process.stdout.write(`memory grew by ${growth.toFixed(0)} MiB at most\n`);
+  assert.ok(growth < growthMiBMax, `memory grew by ${growth} MiB`);
+}
+
+function event(key: string, peerId: string, number: number): string {
+  const body = JSON.stringify({
+    schema_version: '1.0.0',
+    event_id: `hostile-${number}`,
+    event_type: 'report_cheating',
+    peer_id: peerId,
+    player_id: 'somebody',
+    game_id: 'arena',
+    severity: 1,
+    timestamp: '2026-01-01T00:00:00Z',
+  });
+  return `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+for (const FAST_LANE of ['true', 'false']) {
+  test(`who pipelines requests and reads no answer is not read from, and ends (fast lane ${FAST_LANE})`, async () => {
+    await withNode({ FAST_LANE }, async (node, port) => {
+      const peer = await registerPeer(node.url);
+      const bytesMax = 64_000_000;
+      await holdMemory(node, async () => {
+        const attacks = [scoreRead, 'GET /docs HTTP/1.1\r\nHost:\r\n\r\n', event(peer.key, peer.peerId, 0)].map(
+          (request) => pipelineUnread(port, request, bytesMax * scale),
+        );
+        // What two kernels keep of a connection that nobody reads is some 6 MB.
+        for (const taken of await Promise.all(attacks)) assert.ok(taken < bytesMax / 2, `${taken} bytes were taken`);
+      });
+    });
+  });
+}
+
+test('who asks for a large answer and reads nothing of it ends', async () => {
+  await withNode({}, async (_node, port) => {
+    const sockets = await openMany(port, 20 * scale);
+    const ended = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    for (const socket of sockets) {
+      socket.pause();
+      socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
+    }
+    // Only a write that fails tells a caller that does not read.
+    const nudge = setInterval(() => sockets.map((socket) => socket.write('GET ')), 500);
+    await Promise.all(ended);
+    clearInterval(nudge);
+  });
+});
+
+test('a thousand connections that drip end within 15 s, and cost the others at most twice their time', async () => {
+  await withNode({}, async (_node, port) => {
+    const before = await probe(port, scoreRead, 10, AbortSignal.timeout(watchedMs));
+    const sockets = await openMany(port, 1_000 * scale);
+    const over = new AbortController();
+    const during = probe(port, scoreRead, 10, over.signal);
+    const body = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n${'x'.repeat(1000)}`;
+    const ends = await drip(sockets, [`${scoreRead.slice(0, -2)}A: ${'b'.repeat(1000)}`, body, '\r\n'.repeat(500)]);
+    over.abort();
+    const [was, is] = [quantile(before, 0.99), quantile(await during, 0.99)];
+    process.stdout.write(
+      `p99 of the others ${was.toFixed(2)} ms before, ${is.toFixed(2)} ms during; all closed after ${(Math.max(...ends) / 1000).toFixed(1)} s\n`,
+    );
+    assert.ok(Math.max(...ends) < 15_000, `the last one ended after ${Math.max(...ends)} ms`);
+    // A figure for people; a busy machine has a bound of its own.
+    assert.ok(is < Math.max(2 * was, 250), `p99 went from ${was} to ${is} ms`);
+  });
+});
+
+test('connections that say nothing end, and as many half-closed ones do', async () => {
+  await withNode({}, async (_node, port) => {
+    const silent = await openMany(port, 200 * scale);
+    const halves = await Promise.all(Array.from({ length: 200 * scale }, () => open(port, { allowHalfOpen: true })));
+    const ends = [...silent, ...halves].map(heard);
+    for (const socket of halves) socket.end();
+    for (const { ms } of await Promise.all(ends)) assert.ok(ms < 15_000);
+  });
+});
+
+test('a connection beyond the bound is told so, and those within it are served', async () => {
+  const max = 50;
+  await withNode({ CONNECTIONS_MAX: String(max) }, async (_node, port) => {
+    const within = await openMany(port, max);
+    const turnedAway = await openMany(port, 20);
+    for (const { text } of await Promise.all(turnedAway.map(heard))) {
+      assert.match(text, /^HTTP\/1\.1 503 [\s\S]*Retry-After: \d+\r\n[\s\S]*Connection: close\r\n[\s\S]*"overloaded"/);
+    }
+    // Far beyond it nobody is told anything, and nobody waits.
+    await Promise.all((await openMany(port, limits.connectionsTurnedAway * 2)).map(heard));
+    for (const socket of within) {
+      const answer = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
+      socket.write(scoreRead);
+      assert.match(await answer, /^HTTP\/1\.1 404 /);
+      socket.destroy();
+    }
+    await Promise.all(within.map((socket) => (socket.destroyed ? socket.closed : heard(socket))));
+  });
+});
+
+test('heads without end take no memory', async () => {
+  await withNode({}, async (node, port) => {
+    await holdMemory(node, async () => {
+      const line = `A: ${'b'.repeat(60_000)}`;
+      const answers = Array.from({ length: 200 * scale }, () =>
+        askRaw(port, ['GET / HTTP/1.1\r\nHost: x\r\n', line, line]),
+      );
+      for (const [answer] of await Promise.all(answers)) assert.is(answer?.status, 431);
+    });
+  });
+});
+
+test('a compressed body is refused before a byte of it is unpacked', async () => {
+  await withNode({}, async (node) => {
+    const peer = await registerPeer(node.url);
+    // 100 MB of blanks in 100 kB, once and twice packed.
+    const bomb = gzipSync(Buffer.alloc(100_000_000, ' '));
+    const encodings = ['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'gzip, gzip', 'identity, gzip', 'GZIP'];
+    await holdMemory(node, async () => {
+      for (let i = 0; i < 10 * scale; i++) {
+        for (const encoding of encodings) {
+          const { status, body } = await ask(node.url, '/api/v1/events/batch', {
+            method: 'POST',
+            key: peer.key,
+            raw: i % 2 === 0 ? bomb : gzipSync(bomb),
+            headers: { 'Content-Type': 'application/json', 'Content-Encoding': encoding },
+          });
+          assert.equal([status, body.code], [415, 'unsupported_media_type'], encoding);
+        }
+      }
+    });
+  });
+});
+
+test.run();

@@ -66,6 +66,8 @@ class LaneConnection {
   #awaiting = false;
   #answered = false;
   #ended = false;
+  /** The connection is node:http's from here on. */
+  #left = false;
   /** Whether what is to be sent has one byte per character, which is written in half the time. */
   #isAscii = true;
   /** The answer being sent is the last one. */
@@ -123,7 +125,7 @@ class LaneConnection {
 
   /** Takes up what arrived meanwhile, as long as nothing has to be waited for. */
   #goOn(): void {
-    while (!this.#awaiting && !this.#socket.writableNeedDrain) {
+    while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
       const next = this.#waiting.shift();
       if (next === undefined) {
         if (this.#ended) this.#socket.end();
@@ -240,7 +242,8 @@ class LaneConnection {
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
     socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
     this.#lane.open.delete(this);
-    this.#handOver(Buffer.concat([rest, ...this.#waiting]));
+    this.#left = true;
+    this.#handOver(Buffer.concat([rest, ...this.#waiting.splice(0)]));
     if (this.#ended) socket.emit('end');
     else socket.resume();
   }

@@ -3,7 +3,6 @@
  * logged as a fault, and memory must stay. The first failure is shrunk, and tells the seed that repeats it.
  */
 import fc, { type RunDetails } from 'fast-check';
-import * as assert from 'uvu/assert';
 import { type Conversation, writesOf } from './conversation.js';
 import { comparable, judge } from './judge.js';
 import { FuzzNode } from './nodes.js';
@@ -82,7 +81,9 @@ class Fuzz {
         this.races += 1;
         return;
       }
-      if (again === 2) assert.equal(one, other, `${this.nodes[0]!.name} and ${this.nodes[1]!.name} differ`);
+      if (again < 2) continue;
+      const [here, there] = this.nodes.map(({ name }) => name);
+      throw new Error(`${here} answers\n${one?.join('\n')}\nand ${there} answers\n${other?.join('\n')}`);
     }
   }
 

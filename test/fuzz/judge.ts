@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { type ErrorCode, errors } from '../../src/errors.js';
 import { hold } from '../http/exchange.js';
 import { type Conversation, isAligned, type Names, named } from './conversation.js';
+import { givenId } from './requests.js';
 import { answersOf, type RawAnswer } from './wire.js';
 
 /** Refused because the node is full, as some conversations make it: `PEERS_MAX` ends registrations. */
@@ -75,6 +76,6 @@ export function comparable({ status, headers, body }: RawAnswer): string {
   const text = isOfAll.test(body)
     ? 'a list'
     : body.replace(ofItsOwn, '').replace(firstOwner, 'a duplicate').replace(time, 'time').replace(uuid, 'uuid');
-  const kept = { ...fields, etag: etag !== undefined, id: id?.replace(uuid, 'uuid'), length: length !== undefined };
+  const kept = { ...fields, etag: etag !== undefined, id: id === givenId ? id : 'made', length: length !== undefined };
   return JSON.stringify([status, kept, text]);
 }

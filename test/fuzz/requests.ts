@@ -101,6 +101,9 @@ function queryOf(route: Route): Arbitrary<string> {
 /** A value as a header field's, which no bytes may end early; what may is drawn among the damages. */
 const fieldText = hostileText.map((text) => bytesOf(text).replace(/[\r\n\0]/g, ''));
 
+/** A request id that is taken over. */
+export const givenId = 'a-request.id_1';
+
 const keyFields: Arbitrary<Fields> = fc.oneof(
   { arbitrary: fc.constant<Fields>([['X-Peer-API-Key', '~key0~']]), weight: 12 },
   { arbitrary: fc.constant<Fields>([]), weight: 4 },
@@ -129,7 +132,7 @@ const otherFields: Arbitrary<Fields> = fc
         ['Accept', '*/*'],
         ['If-None-Match', '*'],
         ['If-None-Match', 'W/"x", "y'],
-        ['X-Request-Id', 'a-request.id_1'],
+        ['X-Request-Id', givenId],
         ['X-Request-Id', 'bad id'],
         ['Cookie', 'service_session=x.y.z; a=b'],
         ['Cookie', ';;=;service_session=eyJhbGciOiJub25lIn0.e30.'],

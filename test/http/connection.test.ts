@@ -119,6 +119,34 @@ test('garbage behind a write is answered though the caller has closed its half',
   });
 });
 
+test('what waits behind a write is answered once, in order, whoever answers it, also where the caller has closed its half', async () => {
+  let release = (): void => {};
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  const score = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
+  const health = score.replace('players/nobody/trust-score', 'health');
+  for (const behind of [[score], [health], [health, score], [score, health], [health, health]]) {
+    await onBothLanes(group, async (face) => {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      socket.write(submission() + behind[0]);
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      socket.end(behind[1] ?? '');
+      // Answered on another connection: all of this one was read.
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      release();
+      const expected = ['HTTP/1.1 201', ...behind.map((one) => (one === score ? 'HTTP/1.1 404' : 'HTTP/1.1 200'))];
+      assert.equal((await all).match(/HTTP\/1\.1 \d+/g), expected, behind.join(''));
+    });
+  }
+});
+
 test('a head with two Host fields is malformed', async () => {
   await onBothLanes(
     () => ({}),

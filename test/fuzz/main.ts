@@ -1,0 +1,66 @@
+/** `npm run fuzz -- --requests N --seed S`: the long form of `fuzz.test.ts`. Exits with 1 at the first failure. */
+import { Command, InvalidArgumentError } from 'commander';
+import { fuzz } from './fuzz.js';
+import { modes } from './modes.js';
+
+const growthMax = 0.05;
+const progressMs = 10_000;
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('expected a whole number.');
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+interface Options {
+  readonly requests: number;
+  readonly seed: number;
+  readonly mode?: string;
+  readonly path?: string;
+}
+
+async function run({ requests, seed, mode, path }: Options): Promise<boolean> {
+  let holds = true;
+  for (const { name, share, env } of modes.filter((one) => mode === undefined || one.name === mode)) {
+    const count = Math.ceil(requests * (mode === undefined ? share : 1));
+    say(`${name}: ${count} requests to each of two nodes, seed ${seed}`);
+    let toldAt = performance.now();
+    const fuzzed = await fuzz({
+      seed,
+      requests: count,
+      env,
+      ...(path === undefined ? {} : { path }),
+      onProgress: (sent, memoryMiB) => {
+        if (performance.now() - toldAt < progressMs) return;
+        toldAt = performance.now();
+        say(`  ${sent} sent, resident MiB ${memoryMiB.map((one) => one?.toFixed(0) ?? '?').join(' and ')}`);
+      },
+    });
+    const statuses = [...fuzzed.answers].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
+    say(`  ${fuzzed.requests} sent; answers of the first node by status: ${statuses.join(', ')}`);
+    say(`  ${fuzzed.races} conversations differed while others ran, and not alone`);
+    say(
+      `  resident memory after warm-up: ${fuzzed.growth.map((one) => (one === undefined ? 'unknown' : `${(one * 100).toFixed(1)} %`)).join(', ')}`,
+    );
+    if (fuzzed.failure !== null) say(`FAILED, mode ${name}: ${fuzzed.failure}`);
+    const grew = fuzzed.growth.some((one) => one !== undefined && one > growthMax);
+    if (grew) say(`FAILED, mode ${name}: memory grew by more than ${growthMax * 100} %`);
+    holds &&= fuzzed.failure === null && !grew;
+  }
+  return holds;
+}
+
+const program = new Command('fuzz')
+  .description('Sends requests drawn from the contract to two nodes that differ by their lane only.')
+  .option('--requests <n>', 'about how many, to each node', wholeNumber, 20_000)
+  .option('--seed <n>', 'what is drawn', wholeNumber, Math.floor(Math.random() * 2 ** 31))
+  .option('--mode <name>', `one of ${modes.map(({ name }) => `"${name}"`).join(', ')} instead of all`)
+  .option('--path <path>', "of a failure's report: goes to it at once; with its --seed and --mode")
+  .action(async (options: Options) => {
+    process.exitCode = (await run(options)) ? 0 : 1;
+  });
+await program.parseAsync();

@@ -59,10 +59,10 @@ export class FuzzNode {
     return residentMiB(this.#process?.child.pid);
   }
 
-  /** What it logged beyond the start and the stop: nothing, if all is well. */
+  /** Errors that it logged, and what is no line of a log: nothing, if all is well. */
   get complaints(): string[] {
     const output = this.#process?.output() ?? '';
-    return output.split('\n').filter((line) => line !== '' && !/"level":"(?:info|debug|trace)"/.test(line));
+    return output.split('\n').filter((line) => line !== '' && !/"level":"(?:warn|info|debug|trace)"/.test(line));
   }
 
   /** Whether its process still runs. */

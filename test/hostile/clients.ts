@@ -30,7 +30,9 @@ export function heard(socket: Socket): Promise<{ readonly text: string; readonly
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
     });
-    socket.once('close', () => resolve({ text, ms: performance.now() - startedAt }));
+    const end = (): void => resolve({ text, ms: performance.now() - startedAt });
+    if (socket.closed) end();
+    else socket.once('close', end);
   });
 }
 

@@ -9,6 +9,7 @@ interface MemorySnapshot {
 export class MemorySnapshotStore implements SnapshotStore {
   readonly #snapshots = new Map<number, MemorySnapshot>();
   readonly #damaged = new Set<number>();
+  readonly #altered = new Set<number>();
 
   list(): number[] {
     return [...this.#snapshots.keys()].sort((a, b) => b - a);
@@ -18,6 +19,7 @@ export class MemorySnapshotStore implements SnapshotStore {
     const copies = Array.from(blocks, copyOf);
     this.#snapshots.set(header.seq, { header: { ...header }, blocks: copies });
     this.#damaged.delete(header.seq);
+    this.#altered.delete(header.seq);
   }
 
   readHeader(seq: number): SnapshotHeader {
@@ -43,9 +45,16 @@ export class MemorySnapshotStore implements SnapshotStore {
     this.#damaged.add(seq);
   }
 
-  /** Whether nothing of a snapshot was damaged. */
+  /** Changes the content of a snapshot under checksums that hold, as a fault in what wrote it would. */
+  alter(seq: number): void {
+    const last = this.#snapshot(seq).blocks.at(-1)!;
+    last.bytes[last.bytes.length - 2]! ^= 1;
+    this.#altered.add(seq);
+  }
+
+  /** Whether nothing of a snapshot was damaged or altered. */
   holds(seq: number): boolean {
-    return !this.#damaged.has(seq);
+    return !this.#damaged.has(seq) && !this.#altered.has(seq);
   }
 
   /** The blocks as they are stored, damaged or not. */

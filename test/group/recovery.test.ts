@@ -55,6 +55,17 @@ test('recovery starts from the newest snapshot and goes on with the tail', async
   assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
 });
 
+test('a snapshot whose checksums hold, and whose content does not have its digest, is passed over and named', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  await machine.ask('more', submitted(5));
+  machine.snapshots.alter(7);
+  const recovered = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
+  assert.is(recovered.snapshotSeq, 0);
+  assert.match(recovered.faults.join(), /snapshot 7: .*digest/);
+  assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
+});
+
 test('a damaged snapshot falls back to the one before, then to the whole log, and says so', async () => {
   const machine = await grown(5);
   await machine.snapshot();

@@ -217,12 +217,14 @@ class Run {
     this.#world.wall = Math.min(t0 + jumpMaxMs, Math.max(t0 - jumpMaxMs, this.#world.wall + ms));
   }
 
-  async #damage(which: number, how: 'flip' | 'lose'): Promise<void> {
+  async #damage(which: number, how: 'flip' | 'alter' | 'lose'): Promise<void> {
     const seq = this.#disk.snapshots.list()[which];
     if (seq === undefined) return;
-    this.#count(how === 'flip' ? 'snapshots damaged' : 'snapshots lost');
-    if (how === 'flip') this.#disk.snapshots.damage(seq);
-    else await this.#disk.snapshots.remove(seq);
+    this.#count(how === 'lose' ? 'snapshots lost' : 'snapshots damaged');
+    const { snapshots } = this.#disk;
+    if (how === 'flip') snapshots.damage(seq);
+    else if (how === 'alter') snapshots.alter(seq);
+    else await snapshots.remove(seq);
   }
 
   /** The process ends here, whatever it was doing, and another one starts. */

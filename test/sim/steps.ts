@@ -45,7 +45,7 @@ export type Step =
   | { readonly do: 'pool_fault'; readonly lane: 'replica' | 'reader'; readonly how: PoolFault }
   | { readonly do: 'defer_scrub' }
   | { readonly do: 'disk_low'; readonly runs: number }
-  | { readonly do: 'damage'; readonly snapshot: number; readonly how: 'flip' | 'lose' }
+  | { readonly do: 'damage'; readonly snapshot: number; readonly how: 'flip' | 'alter' | 'lose' }
   | { readonly do: 'crash'; readonly chance: number; readonly restart: Restart }
   | { readonly do: 'stop'; readonly restart: Restart }
   | { readonly do: 'check' }
@@ -247,7 +247,7 @@ class Draw {
         return { do: 'disk_low', runs: random.below(60) };
       case 6:
       case 7:
-        return { do: 'damage', snapshot: random.below(2), how: random.pick(['flip', 'lose']) };
+        return { do: 'damage', snapshot: random.below(2), how: random.pick(['flip', 'alter', 'lose']) };
       default:
         return {
           do: 'stall',

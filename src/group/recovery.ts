@@ -3,6 +3,7 @@
  * Also what the replica follows the log with, so that live recovery and replica are one code.
  */
 import { Batch, chainStart } from '../core/batch.js';
+import { stateDigest } from '../core/digest.js';
 import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
 import { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
@@ -83,15 +84,23 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
 
 function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, faults: string[]): Follower | null {
   try {
-    const header = snapshots.readHeader(seq);
-    if (header.version !== SNAPSHOT_VERSION) throw new DamagedError(`has the format ${header.version}`);
-    const state = loadSnapshot(snapshots.readBlocks(seq), salt);
-    if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
-    return new Follower(state, Buffer.from(header.chain, 'hex'));
+    return snapshotAt(snapshots, seq, salt);
   } catch (error) {
     faults.push(`snapshot ${seq}: ${error instanceof Error ? error.message : error}`);
     return null;
   }
+}
+
+/** The state of one snapshot. Throws where it is not whole, or its content is not what its header says. */
+export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
+  const header = snapshots.readHeader(seq);
+  if (header.version !== SNAPSHOT_VERSION) throw new DamagedError(`has the format ${header.version}`);
+  const state = loadSnapshot(snapshots.readBlocks(seq), salt);
+  if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
+  if (stateDigest(state) !== header.digest) {
+    throw new DamagedError('its content does not have the digest of its header');
+  }
+  return new Follower(state, Buffer.from(header.chain, 'hex'));
 }
 
 /** The state before the second record: the first says what the group is. */

@@ -5,13 +5,11 @@
 import { createHash } from 'node:crypto';
 import { auditHash, auditStart } from '../core/audit.js';
 import { type Batch, chainStart } from '../core/batch.js';
-import { stateDigest } from '../core/digest.js';
 import type { LogRecord } from '../core/records.js';
-import { loadSnapshot } from '../core/snapshot.js';
 import { limits } from '../limits.js';
 import type { OnProgress, VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
-import { batchFrom } from './recovery.js';
+import { batchFrom, snapshotAt } from './recovery.js';
 
 /**
  * `start`: from the newest snapshot that holds, as a start reads; `full`: all snapshots, and the log from its first record;
@@ -94,11 +92,8 @@ export function* verifySteps(
 /** Where the log goes on behind a snapshot that holds, or why it does not. */
 function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
-    const header = snapshots.readHeader(seq);
-    const state = loadSnapshot(snapshots.readBlocks(seq), noSalt);
-    if (state.lastSeq !== seq) return { fault: `holds the state at record ${state.lastSeq}` };
-    if (stateDigest(state) !== header.digest) return { fault: 'its content does not have the digest of its header' };
-    return { seq, chain: Buffer.from(header.chain, 'hex'), audit: state.auditHead };
+    const { state, chain } = snapshotAt(snapshots, seq, noSalt);
+    return { seq, chain, audit: state.auditHead };
   } catch (error) {
     return { fault: messageOf(error) };
   }

@@ -8,7 +8,7 @@ import { ask } from '../http/exchange.js';
 import { residentMiB } from '../support/memory.js';
 import { mainEntry, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 
-const salt = 'the salt of a group under fuzz';
+export const groupSalt = 'the salt of a group under fuzz';
 
 export class FuzzNode {
   readonly name: string;
@@ -17,9 +17,13 @@ export class FuzzNode {
   #dir = '';
   #peers: ReadonlyMap<string, string> = new Map();
 
-  constructor(name: string, env: Readonly<Record<string, string>>) {
+  readonly #cookie: string;
+
+  /** @param cookie of those who register, where the node asks for one. */
+  constructor(name: string, env: Readonly<Record<string, string>>, cookie = '') {
     this.name = name;
     this.#env = env;
+    this.#cookie = cookie;
   }
 
   /** With two active peers, one suspended and one revoked. */
@@ -27,7 +31,7 @@ export class FuzzNode {
     this.#dir = temporaryFolder();
     this.#process = await startProcess({
       DATA_DIR: this.#dir,
-      GROUP_SALT: salt,
+      GROUP_SALT: groupSalt,
       REGISTRATION_MODE: 'open',
       HALF_LIFE_DAYS: '0',
       PEERS_MAX: '200',
@@ -39,7 +43,10 @@ export class FuzzNode {
     });
     const names = new Map<string, string>();
     for (const [place, peer_name] of ['first', 'second', 'suspended', 'revoked'].entries()) {
-      const { body } = await ask(this.url, '/api/v1/peers/register', { json: { peer_name, game_ids: ['arena'] } });
+      const { body } = await ask(this.url, '/api/v1/peers/register', {
+        json: { peer_name, game_ids: ['arena'], contact_email: 'ops@example.com' },
+        headers: { Cookie: this.#cookie },
+      });
       names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);
       if (place === 2) this.#operate('suspend', body.peer_id);
       if (place === 3) this.#operate('revoke', body.peer_id, '--yes');
@@ -53,6 +60,15 @@ export class FuzzNode {
 
   get port(): number {
     return Number(new URL(this.url).port);
+  }
+
+  get dir(): string {
+    return this.#dir;
+  }
+
+  /** All that it wrote to its standard output and error. */
+  get output(): string {
+    return this.#process?.output() ?? '';
   }
 
   get memoryMiB(): number | undefined {
@@ -77,16 +93,20 @@ export class FuzzNode {
     for (let i = 0; i < 6; i++) {
       const player = `player-${run}-${i}`;
       names.set(`event${i}`, `event-${run}-${i}`).set(`player${i}`, player);
-      names.set(`hash${i}`, hash('sha256', player + salt, 'hex'));
+      names.set(`hash${i}`, hash('sha256', player + groupSalt, 'hex'));
     }
     return names;
   }
 
-  /** Ends the node as an operator would; rejects where that is no clean end. */
+  /** Ends the node and removes its folder; rejects where that is no clean end. */
   async stop(): Promise<void> {
+    await this.end().finally(() => rmSync(this.#dir, { recursive: true, force: true }));
+  }
+
+  /** Ends the node as an operator would; the folder stays. */
+  async end(): Promise<void> {
     const { alive } = this;
     const exit = alive ? await this.#process?.kill('SIGTERM') : await this.#process?.ended;
-    rmSync(this.#dir, { recursive: true, force: true });
     if (exit !== 0)
       throw new Error(`the node ${this.name} ended with ${exit}: ${this.complaints.slice(-5).join('\n')}`);
   }

@@ -88,6 +88,9 @@ export function hold(
   const route = routeOf(method, path);
   assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,128}$/, `${place}: request id`);
   assert.is(headers['x-content-type-options'], 'nosniff', place);
+  assert.is(headers['x-frame-options'], 'DENY', place);
+  assert.is(headers['referrer-policy'], 'no-referrer', place);
+  assert.match(headers['content-security-policy'] ?? '', /default-src 'none'.*frame-ancestors 'none'/, place);
   assert.match(headers['cache-control'] ?? '', /^(no-store|private, no-store|public, max-age=2)$/, `${place}: caching`);
   assert.match(headers.vary ?? '', /Accept/, `${place}: vary`);
   const isJson = /^application\/(?:problem\+)?json/.test(headers['content-type'] ?? '');

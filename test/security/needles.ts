@@ -1,0 +1,55 @@
+/** Looks for secrets in bytes: as they are, and in every form in which a program might have written them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Needle {
+  /** What it is, for people; never the secret itself. */
+  readonly what: string;
+  readonly text: string;
+}
+
+/** The forms in which a text may stand: plain, two bytes a character, hexadecimal, base64 at each of its three offsets, escaped. */
+function formsOf(text: string): Buffer[] {
+  const bytes = Buffer.from(text);
+  const base64 = [0, 1, 2].map((offset) => {
+    const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
+    // Characters that the bytes around would share are left out.
+    return padded.toString('base64').slice(offset === 0 ? 0 : 4, -4);
+  });
+  const texts = [
+    text,
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    ...base64,
+    ...base64.map((one) => one.replaceAll('+', '-').replaceAll('/', '_')),
+    encodeURIComponent(text),
+    JSON.stringify(text).slice(1, -1),
+  ];
+  return [...new Set(texts)].map((one) => Buffer.from(one)).concat(Buffer.from(text, 'utf16le'));
+}
+
+/** A place with bytes in it. */
+export interface Haystack {
+  readonly where: string;
+  readonly bytes: Buffer;
+}
+
+/** Every file under a folder. */
+export function filesUnder(folder: string): Haystack[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return { where: path.slice(folder.length + 1), bytes: readFileSync(path) };
+    });
+}
+
+/** Each `what in where` that was found; empty where nothing was. */
+export function found(needles: readonly Needle[], haystacks: readonly Haystack[]): string[] {
+  return needles.flatMap(({ what, text }) => {
+    const forms = formsOf(text);
+    return haystacks
+      .filter(({ bytes }) => forms.some((form) => form.length >= 8 && bytes.includes(form)))
+      .map(({ where }) => `${what} in ${where}`);
+  });
+}

@@ -48,9 +48,10 @@ export class FuzzNode {
         headers: { Cookie: this.#cookie },
       });
       names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);
-      if (place === 2) this.#operate('suspend', body.peer_id);
-      if (place === 3) this.#operate('revoke', body.peer_id, '--yes');
     }
+    // Not between the requests: the operator's command may outlast a connection that rests.
+    this.#operate('suspend', names.get('peer2') ?? '');
+    this.#operate('revoke', names.get('peer3') ?? '', '--yes');
     this.#peers = names;
   }
 

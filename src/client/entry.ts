@@ -5,6 +5,7 @@
  * cache current, so that reads become local.
  * @packageDocumentation
  */
+export { AllowList, type AllowListEntry } from './allow-list.js';
 export type {
   CallOptions,
   ErasedSubject,
@@ -18,6 +19,14 @@ export type {
 export type { TrustClientOptions } from './client-options.js';
 export { type Fetch, fetchTransport } from './fetch-transport.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
+export {
+  type Decision,
+  type DecisionReason,
+  type PolicyMode,
+  type PolicyOptions,
+  type PolicyTally,
+  TrustPolicy,
+} from './policy.js';
 export { type PoolTransportOptions, poolTransport } from './pool-transport.js';
 export type { Runtime } from './runtime.js';
 export type { Fallback } from './score-reader.js';

@@ -1,0 +1,259 @@
+/**
+ * The package as a game server gets it: packed, unpacked in an empty project elsewhere, its types checked by a strict project, its
+ * examples run from there against a real node. The dependencies are links to those of this repository, so nothing is downloaded.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const timeoutMs = 120_000;
+
+let folder = '';
+let project = '';
+let node: TestNode;
+let peer: TestPeer;
+const children = new Set<ChildProcess>();
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+function run(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const all = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
+    execFile(command, args, { cwd, env: all, timeout: timeoutMs, maxBuffer: 1 << 24 }, (error, output, errors) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, output, errors });
+    });
+  });
+}
+
+/** A project with the packed package and links to these of its dependencies. */
+function makeProject(name: string, packed: string, dependencies: readonly string[]): string {
+  const path = join(folder, name);
+  cpSync(packed, join(path, 'node_modules', 'peer-trust-federation'), { recursive: true });
+  for (const dependency of dependencies) {
+    const link = join(path, 'node_modules', dependency);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(root, 'node_modules', dependency), link);
+  }
+  writeFileSync(join(path, 'package.json'), JSON.stringify({ name, private: true, type: 'module' }));
+  return path;
+}
+
+function asPeer(): Record<string, string> {
+  const { peerId, apiKey } = peer;
+  return { TRUST_URL: node.url, TRUST_PEER_ID: peerId, TRUST_API_KEY: apiKey, TRUST_GROUP_SALT: node.groupSalt };
+}
+
+let manifest: { readonly version: string; readonly dependencies: Readonly<Record<string, string>> };
+let packed = '';
+
+test.before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-package-'));
+  const { code, output, errors } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    root,
+  );
+  assert.is(code, 0, errors);
+  const [{ filename }] = JSON.parse(output) as [{ filename: string }];
+  assert.is((await run('tar', ['-xzf', filename], folder)).code, 0);
+  packed = join(folder, 'package');
+  manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as typeof manifest;
+  const types = ['@types/node', '@types/cli-progress'];
+  project = makeProject('game', packed, [...Object.keys(manifest.dependencies), ...types]);
+  cpSync(join(packed, 'examples'), join(project, 'examples'), { recursive: true });
+  node = await startTestNode();
+  peer = (await node.seed({ bad: ['cheater'], good: ['angel'] }))[0]!;
+});
+test.after(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await node.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the package holds what it says, and neither sources nor tests nor secrets', () => {
+  const paths = readdirSync(packed, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(packed.length + 1));
+  for (const wanted of [
+    'dist/client/entry.js',
+    'dist/client/entry.d.ts',
+    'dist/testing.js',
+    'examples/quick-start.sh',
+    'README.md',
+    'LICENSE',
+  ]) {
+    assert.ok(paths.includes(wanted), wanted);
+  }
+  const odd = paths.filter((path) => /^(?:src|test|bench|snapshots)\/|\.env$|\.log$/.test(path));
+  assert.equal(odd, []);
+});
+
+test('the client loads with its two dependencies alone: nothing native, nothing of the service', async () => {
+  const bare = makeProject('bare', packed, ['undici', 'eventsource-parser']);
+  const script = "import * as all from 'peer-trust-federation/client'; console.log(Object.keys(all).sort().join());";
+  const { code, output, errors } = await run(process.execPath, ['--input-type=module', '-e', script], bare);
+  assert.is(code, 0, errors);
+  assert.match(output, 'TrustClient');
+  const service = await run(
+    process.execPath,
+    ['--input-type=module', '-e', "import 'peer-trust-federation/dist/node.js';"],
+    bare,
+  );
+  assert.match(service.errors, 'ERR_PACKAGE_PATH_NOT_EXPORTED');
+});
+
+test('a strict TypeScript project finds no fault with the types and the examples, and finds those of its own', async () => {
+  const compilerOptions = {
+    module: 'NodeNext',
+    target: 'ES2023',
+    lib: ['ES2023'],
+    types: ['node'],
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noImplicitOverride: true,
+    skipLibCheck: false,
+    allowJs: true,
+    checkJs: true,
+  };
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: ['*.ts', 'examples/*.mjs'] }),
+  );
+  const good = `
+    import { AllowList, EventSpool, TrustClient, TrustError, TrustPolicy } from 'peer-trust-federation/client';
+    import { startTestNode } from 'peer-trust-federation/testing';
+    export async function all(): Promise<string> {
+      const node = await startTestNode();
+      const client: TrustClient = node.client(await node.register());
+      const spool = await EventSpool.open({ folder: '/tmp/x', to: client, whenFull: 'wait' });
+      await spool.add({ eventType: 'commendation', playerId: 'p', gameId: 'arena', severity: 1, at: new Date() });
+      const policy = new TrustPolicy<'in' | 'out'>({ mode: 'shadow', pass: 'in', rule: () => 'out', allowList: new AllowList() });
+      try {
+        return policy.decide(await client.score('p', { budgetMs: 5 })).action;
+      } catch (error) {
+        return error instanceof TrustError && error.code === 'overloaded' ? 'later' : 'never';
+      }
+    }
+  `;
+  writeFileSync(join(project, 'game.ts'), good);
+  const clean = await run(process.execPath, [compiler, '-p', '.'], project);
+  assert.is(clean.output, '');
+  assert.is(clean.code, 0);
+
+  const bad = `
+    import { TrustClient } from 'peer-trust-federation/client';
+    const client = new TrustClient({ url: 'http://node' });
+    void client.submit({ eventType: 'report_cheeting', playerId: 'p', gameId: 'arena', severity: 1 });
+    void client.scores('p');
+  `;
+  writeFileSync(join(project, 'game.ts'), bad);
+  const faulty = await run(process.execPath, [compiler, '-p', '.'], project);
+  assert.is(faulty.output.match(/game\.ts\(\d/g)?.length, 2, faulty.output);
+});
+
+test('the example of a match server reads at match start, reports at its end, once, and stops cleanly', async () => {
+  const child = spawn(process.execPath, ['examples/match-server.mjs'], {
+    cwd: project,
+    env: { ...asPeer(), PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const found = /http:\S+/.exec(text)?.[0];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', () => reject(new Error(errors)));
+  });
+  const post = async (path: string, body: unknown) =>
+    (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+  const match = (await post('/matches', { players: ['cheater', 'angel', 'fresh'] })) as {
+    match_id: string;
+    players: Record<string, string>[];
+  };
+  assert.equal(
+    match.players.map(({ player, lobby, would, verdict }) => [player, lobby, would, verdict]),
+    [
+      ['cheater', 'open', 'supervised', 'untrusted'],
+      ['angel', 'open', 'open', 'trusted'],
+      ['fresh', 'open', 'open', 'neutral'],
+    ],
+  );
+  const reports = [
+    { player: 'fresh', kind: 'report_cheating', severity: 0.7 },
+    { player: 'somebody else', kind: 'report_cheating', severity: 0.7 },
+  ];
+  assert.equal(await post(`/matches/${match.match_id}/end`, { reports }), { reported: 1 });
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  assert.is(code, 0, errors);
+  children.delete(child);
+  // What was reported is in the folder or at the node: a spool on the same folder brings the rest.
+  const { EventSpool } = await import('../src/client/spool/event-spool.js');
+  const spool = await EventSpool.open({ folder: join(project, 'trust-spool'), to: node.client(peer) });
+  await spool.drained();
+  await spool.close();
+  assert.is((await node.client(peer).explain('fresh'))?.event_count, 1);
+});
+
+for (const [name, text] of [
+  [
+    'bans.csv',
+    'player_id,banned_at,severity\nbanned-1,2026-01-02T03:04:05Z,0.9\n"banned,2",2026-01-02,\n\nbanned-3,,\n,2026-01-02,1\n',
+  ],
+  [
+    'bans.ndjson',
+    '{"player_id":"nd-1","banned_at":"2026-01-02T03:04:05Z"}\nno json\n{"player_id":"nd-2","severity":0.5}\n{"player_id":"nd-3"}\n',
+  ],
+] as const) {
+  test(`the example of an import brings a list in once (${name}), and says what it could not read`, async () => {
+    writeFileSync(join(project, name), text);
+    const importing = () => run(process.execPath, ['examples/import-bans.mjs', name], project, asPeer());
+    const first = await importing();
+    assert.is(first.output, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.errors);
+    assert.is(first.code, 1);
+    assert.is((await importing()).output, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
+  });
+}
+
+test('an import of thousands of rows brings each of them', async () => {
+  const rows = Array.from({ length: 2_345 }, (_, index) => `many-${index}`);
+  writeFileSync(join(project, 'many.csv'), `player_id\n${rows.join('\n')}\n`);
+  const { output, code, errors } = await run(
+    process.execPath,
+    ['examples/import-bans.mjs', 'many.csv'],
+    project,
+    asPeer(),
+  );
+  assert.is(output, '2345 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
+  assert.is(code, 0);
+});
+
+test('the quick start in the shell runs as it stands', async () => {
+  const { code, output, errors } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
+  assert.is(code, 0, errors + output);
+  assert.match(output, '"status":"accepted"');
+  assert.match(output, /^409$/m);
+  assert.match(output, '"explain":');
+  assert.match(output, '"code":"player_not_found"');
+});
+
+test.run();

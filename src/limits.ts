@@ -196,9 +196,10 @@ export const limits = {
   paceSamplesMax: 1_800,
   /** Beats that a rate and a percentile are taken over. */
   paceWindowSamples: 6,
-  /** A day of samples. */
+  /** A day of samples, or the last hours where weights move all the time. */
   weightSamplesMax: 1_440,
   weightSampleMs: 60_000,
+  weightSampleMsMin: 10_000,
   /** Verdicts are counted again no sooner than after this, and than this many times what the last count took. */
   verdictsRestMs: 5_000,
   verdictsRestFactor: 20,

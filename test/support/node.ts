@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.js';
 import type { GroupApi } from '../../src/group/api.js';
-import { type NodePorts, startNode } from '../../src/node.js';
+import { type Address, type NodePorts, startNode } from '../../src/node.js';
 
 export interface TestNode {
   readonly url: string;
   readonly metricsUrl: string | null;
+  readonly dashboardUrl: string | null;
   readonly dir: string;
   readonly group: GroupApi;
   /** Stops the node; the folder goes unless it was given. */
@@ -36,10 +37,11 @@ export async function startTestNode(
     onFatal: (error) => failures.push(error),
     ...ports,
   });
-  const { metricsAddress } = node;
+  const urlOf = (address: Address | null) => (address === null ? null : `http://${address.host}:${address.port}`);
   return {
     url: `http://${node.address.host}:${node.address.port}`,
-    metricsUrl: metricsAddress === null ? null : `http://${metricsAddress.host}:${metricsAddress.port}`,
+    metricsUrl: urlOf(node.metricsAddress),
+    dashboardUrl: urlOf(node.dashboardAddress),
     dir,
     group: node.group,
     async close() {

@@ -123,21 +123,24 @@ function quantileMs(boundsS: readonly number[], upTo: readonly number[], total: 
   return (lower + (boundsS[bucket]! - lower) * share) * 1000;
 }
 
-/** Weight and gate of each of the first peers, once a minute. */
+/** Weight and gate of each of the first peers, once a minute, and sooner after they moved. */
 export class WeightHistory {
   readonly #samples = new Ring<{ readonly at: number; readonly weight: Float32Array; readonly gate: Float32Array }>(
     limits.weightSamplesMax,
   );
   #sampledAt = Number.NEGATIVE_INFINITY;
+  #computedAt: number | null = null;
 
-  /** Whether a sample is due; a clock that was set back does not put it off. */
-  isDue(at: number): boolean {
-    return at < this.#sampledAt || at >= this.#sampledAt + limits.weightSampleMs;
+  /** Whether a sample is due: sooner where weights were published since. A clock that was set back does not put it off. */
+  isDue(at: number, computedAt: number | null): boolean {
+    const restMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
+    return at < this.#sampledAt || at >= this.#sampledAt + restMs;
   }
 
-  /** `peers`: all of them in the order of their numbers, or the first ones. */
-  add(at: number, peers: readonly PeerView[]): void {
+  /** `peers`: all of them in the order of their numbers, or the first ones; their weights were computed at `computedAt`. */
+  add(at: number, computedAt: number | null, peers: readonly PeerView[]): void {
     this.#sampledAt = at;
+    this.#computedAt = computedAt;
     this.#samples.push({
       at,
       weight: Float32Array.from(peers, ({ weight }) => weight),

@@ -60,7 +60,8 @@ export class Watch {
       const { group, traffic, pages, clock } = this.#deps;
       const at = clock.now();
       this.pace.add({ at, accepted: group.counts().events, traffic: traffic() });
-      if (this.weights.isDue(at)) this.weights.add(at, group.peers(0, limits.metricsPeersMax));
+      const { computedAt } = group.health().weights;
+      if (this.weights.isDue(at, computedAt)) this.weights.add(at, computedAt, group.peers(0, limits.metricsPeersMax));
       if (pages.open === 0) return;
       void this.#countVerdicts();
       pages.tell('overview', await this.overview());

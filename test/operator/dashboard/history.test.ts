@@ -64,22 +64,30 @@ test('the ring of rates keeps the newest, oldest first', () => {
 test('weights are kept once a minute, and end with what they are now', () => {
   const history = new WeightHistory();
   const peer = { ...peerView(1), weight: 0.25, tau: 0.5 };
-  assert.ok(history.isDue(0));
-  history.add(0, [peerView(0), peer]);
-  assert.not.ok(history.isDue(limits.weightSampleMs - 1));
-  assert.ok(history.isDue(limits.weightSampleMs));
+  assert.ok(history.isDue(0, null));
+  history.add(0, null, [peerView(0), peer]);
+  assert.not.ok(history.isDue(limits.weightSampleMs - 1, null));
+  assert.ok(history.isDue(limits.weightSampleMs, null));
   // A clock that was set back must not stop the samples.
-  assert.ok(history.isDue(-1));
-  history.add(60_000, [peerView(0), { ...peer, weight: 0.75 }]);
+  assert.ok(history.isDue(-1, null));
+  history.add(60_000, 59_000, [peerView(0), { ...peer, weight: 0.75 }]);
   const { at, weight, gate } = history.value({ ...peer, weight: 1 }, 90_000);
   assert.equal(at, [0, 60, 90]);
   assert.equal(weight, [0.25, 0.75, 1]);
   assert.equal(gate, [0.5, 0.5, 0.5]);
 });
 
+test('weights that were published since are kept sooner', () => {
+  const history = new WeightHistory();
+  history.add(0, 100, [peerView(0)]);
+  assert.not.ok(history.isDue(limits.weightSampleMsMin, 100));
+  assert.ok(history.isDue(limits.weightSampleMsMin, 200));
+  assert.not.ok(history.isDue(limits.weightSampleMsMin - 1, 200));
+});
+
 test('a peer has no weight before it was there', () => {
   const history = new WeightHistory();
-  history.add(0, [peerView(0)]);
+  history.add(0, null, [peerView(0)]);
   assert.equal(history.value(peerView(1), 1_000).weight, [null, 0.5]);
 });
 

@@ -59,7 +59,7 @@ export function lineChart({ title, lines, format, range }: ChartOptions): Chart 
           label: line.label,
           stroke: color(line.color),
           width: 2,
-          points: { show: false },
+          points: { size: 5, fill: color(line.color) },
           spanGaps: false,
         })),
       ],

@@ -8,7 +8,7 @@ import { button, card, empty, facts, field, fill, h, table } from './dom.js';
 import { count } from './format.js';
 import { notify } from './notice.js';
 import { isAlone, remarksOf } from './peers.js';
-import { badge, heading, link, time, type View, type ViewContext } from './view.js';
+import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from './view.js';
 
 const overlaps = [
   { text: 'at once: the old key is dead', ms: 0 },
@@ -48,7 +48,7 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
         );
         return;
       }
-      if (peer !== shown && !headArea.contains(document.activeElement)) show(peer, all);
+      if (peer !== shown && mayRedraw(content)) show(peer, all);
       if (beats++ % plotBeats === 0) await plot();
     } catch (error) {
       notify(faultText(error), 'bad');
@@ -63,9 +63,11 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
   function show(peer: ListedPeerValue, all: readonly ListedPeerValue[]): void {
     const isFirst = shown === undefined;
     shown = peer;
+    const hadFocus = content.contains(document.activeElement);
     fill(headArea, heading(peer.peer_name, ...actionsOf(peer)));
     fill(body, card('Peer', factsOf(peer, all)), h('div', { class: 'column' }, plotCard, signalsCard(peer, all)));
     if (isFirst) fill(content, h('p', { class: 'crumb' }, link('peers', 'Peers')), headArea, body);
+    if (hadFocus) headArea.querySelector('h1')?.focus();
   }
 
   function actionsOf(peer: ListedPeerValue): HTMLElement[] {

@@ -4,7 +4,7 @@ import { faultText } from './api.js';
 import { button, empty, fill, h } from './dom.js';
 import { compact, count, plural } from './format.js';
 import { isAlone, remarksOf } from './peers.js';
-import { badge, bar, heading, link, type View, type ViewContext } from './view.js';
+import { badge, bar, heading, link, mayRedraw, type View, type ViewContext } from './view.js';
 
 const rowsAtFirst = 100;
 
@@ -97,10 +97,10 @@ export function peersView({ live, peers }: ViewContext): View {
   async function load(): Promise<void> {
     try {
       const listed = await peers.list();
-      if (listed === all) return;
-      all = listed;
       // What somebody is about to press must not move away below the finger.
-      if (!list.contains(document.activeElement)) show();
+      if (listed === all || !mayRedraw(list)) return;
+      all = listed;
+      show();
     } catch (error) {
       fill(list, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
     }

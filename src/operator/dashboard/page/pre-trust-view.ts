@@ -4,7 +4,7 @@ import { command, faultText } from './api.js';
 import { ask } from './dialog.js';
 import { button, card, empty, field, fill, h, table } from './dom.js';
 import { notify } from './notice.js';
-import { badge, heading, link, type View, type ViewContext } from './view.js';
+import { badge, heading, link, mayRedraw, type View, type ViewContext } from './view.js';
 
 /** More weaken what pre-trust is for. */
 const warnAbove = 3;
@@ -24,7 +24,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
   async function load(): Promise<void> {
     try {
       const all = await peers.list();
-      if (all === shown || form.contains(document.activeElement) || set.contains(document.activeElement)) return;
+      if (all === shown || !mayRedraw(form) || !mayRedraw(set)) return;
       show(all);
     } catch (error) {
       fill(set, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));

@@ -46,6 +46,13 @@ export function timeAgo(iso: string): HTMLElement {
   return h('time', { datetime: iso, title: moment(iso) }, ago(iso, Date.now()));
 }
 
+/** Whether an area may be drawn anew: nobody is about to press something in it, or to come back to it from a dialog. */
+export function mayRedraw(area: HTMLElement): boolean {
+  const active = document.activeElement;
+  const isHeld = area.contains(active) && active?.tagName !== 'H1';
+  return !isHeld && document.querySelector('dialog[open]') === null;
+}
+
 /** A share of the whole as a bar; the number stands beside it, so it says nothing to a screen reader. */
 export function bar(share: number, kind = ''): HTMLElement {
   const inner = h('span', { class: `bar-fill ${kind}` });

@@ -1,0 +1,333 @@
+/** The dashboard as an operator uses it: a real node, a real Chromium. A complaint of its console fails the test. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { type Test, test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { hashPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { chromiumPath, isDrawn, namelessOf, openPage, overflowOf, type Seen, startBrowser } from './browser.js';
+
+const test: Test = uvuTest;
+const password = 'correct horse battery';
+const views = ['', 'peers', 'register', 'players', 'pre-trust', 'erasure', 'audit'];
+
+let node: TestNode;
+let browser: Browser;
+/** Where the operator sits, from test to test. */
+let seen: Seen;
+
+function url(): string {
+  return `${node.dashboardUrl}/`;
+}
+
+async function signIn(page: Page, word = password): Promise<void> {
+  await page.goto(url());
+  await page.getByLabel('Your name').fill('alice');
+  await page.getByLabel('Password').fill(word);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** By the navigation, as an operator would. */
+async function goTo(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+}
+
+function eventOf(peerId: string, i: number, playerId: string): object {
+  return {
+    schema_version: '1.0.0',
+    event_id: `event-${peerId}-${i}`,
+    event_type: 'report_cheating',
+    peer_id: peerId,
+    player_id: playerId,
+    game_id: 'arena',
+    severity: 1,
+    timestamp: new Date().toISOString(),
+  };
+}
+
+/** What the public port answers to an event of this key. */
+async function submit(key: string, peerId: string, i: number, playerId = 'player-1'): Promise<number> {
+  const { status } = await fetch(`${node.url}/api/v1/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Peer-API-Key': key },
+    body: JSON.stringify(eventOf(peerId, i, playerId)),
+  });
+  return status;
+}
+
+function registerAt(origin: string, cookie: string): Promise<Response> {
+  return fetch(`${origin}/api/v1/peers/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', cookie },
+    body: JSON.stringify({ peer_name: 'by cookie', game_ids: ['arena'] }),
+  });
+}
+
+async function cookieOf({ context }: Seen): Promise<string> {
+  const [cookie] = (await context.cookies()).filter(({ name }) => name === 'service_session');
+  return `service_session=${cookie?.value}`;
+}
+
+function define(): void {
+  let key = '';
+  let peerId = '';
+
+  test.before(async () => {
+    node = await startTestNode({
+      DASHBOARD_PORT: '0',
+      GROUP_ID: 'eu-shooters',
+      REGISTRATION_MODE: 'session',
+      SESSION_SECRET: 'a secret of at least thirty-two bytes',
+      WEIGHTS_INTERVAL_MS: '50',
+    });
+    writeFileSync(join(node.dir, passwordFile), await hashPassword(password), { mode: 0o600 });
+    browser = await startBrowser(chromiumPath ?? '');
+    seen = await openPage(browser);
+  });
+  test.after(async () => {
+    await browser?.close();
+    await node?.close();
+  });
+  test.after.each(() => {
+    assert.equal(seen.complaints.splice(0), []);
+  });
+
+  test('a wrong password is said, and opens nothing', async () => {
+    const { page, complaints } = seen;
+    await signIn(page, 'a wrong password');
+    assert.match((await page.getByRole('alert').textContent()) ?? '', /not the password/);
+    // Chromium's console notes every document that comes with a status of 4xx.
+    assert.equal(
+      complaints.splice(0).map((text) => /\b401\b/.test(text)),
+      [true],
+    );
+    await page.goto(`${url()}#/peers`);
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  test('the right password opens the overview, live', async () => {
+    const { page } = seen;
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('serving').waitFor();
+    assert.is(await page.title(), 'Overview · eu-shooters · Peer Trust');
+    await page.getByText('No players yet').waitFor();
+    assert.equal(await namelessOf(page), []);
+  });
+
+  test('a signed-in operator who comes by a link from elsewhere is not asked again', async () => {
+    const { page } = seen;
+    await page.goto(`${url()}sign-in`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  test('a peer is registered in the hosted form, and its key, shown once, works', async () => {
+    const { page } = seen;
+    await goTo(page, 'Peers');
+    await page.getByText('No peers yet').waitFor();
+    await page.getByRole('link', { name: 'Register a peer' }).click();
+    await page.getByLabel('Name').fill('Arena <b>EU</b> 1');
+    await page.getByLabel('Games').fill('arena\nchess');
+    await page.getByRole('button', { name: 'Register' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    key = (await dialog.getByLabel('API key').textContent()) ?? '';
+    assert.match(key, /^ptf_dev_[\w-]{43}$/);
+    // Escape would lose the key for good.
+    await page.keyboard.press('Escape');
+    assert.ok(await dialog.isVisible());
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('heading', { name: 'Arena <b>EU</b> 1' }).waitFor();
+    assert.not.ok((await page.content()).includes(key));
+    peerId = decodeURIComponent(new URL(page.url()).hash.split('/').at(-1) ?? '');
+    assert.is(await submit(key, peerId, 1), 201);
+  });
+
+  test('what happens shows by itself', async () => {
+    const { page } = seen;
+    await goTo(page, 'Overview');
+    await page.locator('.tile', { hasText: 'ever accepted' }).getByText('1', { exact: true }).waitFor();
+    await page.getByText('All 1 player.').waitFor();
+  });
+
+  test('a peer is suspended after a question, and reinstated', async () => {
+    const { page } = seen;
+    await goTo(page, 'Peers');
+    await page.getByRole('link', { name: 'Arena <b>EU</b> 1' }).click();
+    const suspend = page.getByRole('button', { name: 'Suspend…' });
+    await suspend.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    // Back to where it was asked from.
+    assert.is(await page.evaluate('document.activeElement.textContent'), 'Suspend…');
+    assert.is(await submit(key, peerId, 2), 201);
+    await suspend.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    const reinstate = page.getByRole('button', { name: 'Reinstate…' });
+    await reinstate.waitFor();
+    assert.is(await submit(key, peerId, 3), 403);
+    await reinstate.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reinstate' }).click();
+    await suspend.waitFor();
+    assert.is(await submit(key, peerId, 3), 201);
+  });
+
+  test('the weight over time is drawn, and said in words', async () => {
+    const { page } = seen;
+    await page.locator('.plot canvas').waitFor();
+    // A line needs a second sample, which comes ten seconds after the first.
+    await page.waitForFunction(isDrawn('.plot', 400));
+    const label = await page.getByRole('img', { name: 'Weight and gate' }).getAttribute('aria-label');
+    // One peer alone has the default weight of an unknown one.
+    assert.match(label ?? '', /Now: weight \d\.\d\d, gate 1\.00\.$/);
+  });
+
+  test('a rotated key kills the old one', async () => {
+    const { page } = seen;
+    await page.getByRole('button', { name: 'Rotate key…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click();
+    const shown = page.getByRole('dialog').getByLabel('API key');
+    await shown.waitFor();
+    const next = (await shown.textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    assert.is(await submit(key, peerId, 4), 401);
+    assert.is(await submit(next, peerId, 4), 201);
+    key = next;
+  });
+
+  test('a player is looked up by its account id, which goes into no address', async () => {
+    const { page } = seen;
+    await goTo(page, 'Players');
+    await page.getByLabel('Player').fill('nobody');
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.getByText('Nothing is known of this player').waitFor();
+    // The answer is a 404, and Chromium's console notes those of a page's own calls.
+    assert.equal(
+      seen.complaints.splice(0).map((text) => /\b404\b/.test(text)),
+      [true],
+    );
+    await page.getByLabel('Player').fill('player-1');
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.getByRole('heading', { name: 'Score' }).waitFor();
+    assert.match((await page.locator('.score').textContent()) ?? '', /of 100/);
+    assert.not.match(page.url(), /player-1/);
+    assert.not.ok(((await page.locator('main').textContent()) ?? '').includes(peerId));
+  });
+
+  test('a peer is pre-trusted, and the audit log names who did it', async () => {
+    const { page } = seen;
+    await goTo(page, 'Pre-trust');
+    await page.getByText('No pre-trusted peers').waitFor();
+    await page.getByLabel('Peer').selectOption({ label: 'Arena <b>EU</b> 1' });
+    await page.getByRole('button', { name: 'Add…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pre-trust' }).click();
+    await page.getByRole('button', { name: 'Remove Arena <b>EU</b> 1' }).waitFor();
+    await goTo(page, 'Audit');
+    const newest = page.locator('.table tbody tr').first();
+    await newest.waitFor();
+    assert.match((await newest.textContent()) ?? '', /operator:alice \(dashboard\)/);
+    await page.getByRole('button', { name: 'Verify the chain' }).click();
+    await page.getByText(/The chain holds: \d+ entries/).waitFor();
+    await page.getByRole('button', { name: 'Verify the whole store' }).click();
+    await page.getByText(/The store holds: \d+ records/).waitFor();
+  });
+
+  test('a player is erased by its hash, with a receipt', async () => {
+    const { page } = seen;
+    await goTo(page, 'Players');
+    await page.getByLabel('Player').fill('player-1');
+    await page.getByRole('button', { name: 'Look up' }).click();
+    const hash = (await page.locator('.hash').first().textContent()) ?? '';
+    await goTo(page, 'Erasure');
+    await page.getByText('Nothing waits').waitFor();
+    await page.getByLabel('Subject hash').fill(hash);
+    await page.getByRole('button', { name: 'Erase…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+    await page.getByRole('heading', { name: 'Erased' }).waitFor();
+    assert.is(node.group.trust(Buffer.from(hash, 'hex')), undefined);
+  });
+
+  test('the page is used by keys alone', async () => {
+    const { page } = seen;
+    await goTo(page, 'Peers');
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    assert.is(await page.evaluate('document.activeElement.textContent'), 'Skip to content');
+    await page.keyboard.press('Enter');
+    assert.is(await page.evaluate('document.activeElement.id'), 'main');
+    assert.match(page.url(), /#\/peers$/);
+    await page.getByRole('link', { name: 'Register a peer' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Register a peer' }).waitFor();
+    assert.is(await page.evaluate('document.activeElement.tagName'), 'H1');
+  });
+
+  test('no view is wider than a phone, in light or dark, and every field has a name', async () => {
+    const state = await seen.context.storageState();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const narrow = await openPage(browser, {
+        storageState: state,
+        colorScheme,
+        viewport: { width: 360, height: 740 },
+      });
+      for (const view of [...views, `peers/${peerId}`]) {
+        await narrow.page.goto(`${url()}#/${view}`);
+        await narrow.page.reload();
+        await narrow.page.getByRole('heading', { level: 1 }).waitFor();
+        await narrow.page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
+        assert.is(await overflowOf(narrow.page), 0, `${view} ${colorScheme}`);
+        assert.equal(await namelessOf(narrow.page), [], view);
+      }
+      assert.equal(narrow.complaints, []);
+      await narrow.context.close();
+    }
+  });
+
+  test('the theme is chosen, and kept', async () => {
+    const { page } = seen;
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await ground();
+    const theme = page.getByRole('button', { name: /Theme/ });
+    await theme.click();
+    await theme.click();
+    assert.is.not(await ground(), light);
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    assert.is.not(await ground(), light);
+    await theme.click();
+    assert.is(await ground(), light);
+  });
+
+  test('the cookie registers on the public port too, until its session is signed out', async () => {
+    const { page } = seen;
+    const cookie = await cookieOf(seen);
+    assert.is((await registerAt(node.url, cookie)).status, 201);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    assert.is((await registerAt(node.url, cookie)).status, 401);
+    await page.goto(url());
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    assert.is(await cookieOf(seen), 'service_session=undefined');
+  });
+
+  test('a page whose session ends elsewhere leads to the form by itself', async () => {
+    const { page } = seen;
+    await signIn(page);
+    await page.getByText('live', { exact: true }).waitFor();
+    writeFileSync(join(node.dir, passwordFile), await hashPassword('another password'));
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+}
+
+if (chromiumPath === undefined) {
+  process.stdout.write('SKIPPED: chromium is not installed, so the dashboard is not used in a browser\n');
+  test('without a browser the dashboard is tested by its server alone', () => {
+    assert.is(chromiumPath, undefined);
+  });
+} else {
+  define();
+}
+test.run();

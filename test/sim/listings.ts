@@ -1,13 +1,16 @@
 /** What a listing of a player's events must hold, from the oracle's list: weeks and counts are told from the calendar itself. */
-import type { SummaryRow } from '../../src/group/api.js';
+import type { OwnEvent, PlayerEvents, SummaryRow } from '../../src/group/api.js';
+import { limits } from '../../src/limits.js';
+import { Difference, same } from './difference.js';
 import type { EventFact } from './facts.js';
+import type { Oracle } from './oracle.js';
 
 const dayMs = 86_400_000;
 /** Peers below which nothing is split up, from the contract. */
 const peersMin = 3;
 
 /** The summary of these events, newest first as they came. */
-export function summaryOf(events: readonly EventFact[]): SummaryRow[] {
+function summaryOf(events: readonly EventFact[]): SummaryRow[] {
   if (events.length === 0) return [];
   if (new Set(events.map(({ peer }) => peer)).size < peersMin) return [{ eventType: 'other', count: events.length }];
   const counts = new Map<string, number>();
@@ -22,7 +25,7 @@ export function summaryOf(events: readonly EventFact[]): SummaryRow[] {
 }
 
 /** By the rule that week 1 is the one that holds 4 January, and weeks begin on Mondays. */
-export function isoWeek(at: number): string {
+function isoWeek(at: number): string {
   for (const shift of [1, 0, -1]) {
     const year = new Date(at).getUTCFullYear() + shift;
     const fourth = Date.UTC(year, 0, 4);
@@ -35,6 +38,64 @@ export function isoWeek(at: number): string {
 }
 
 /** Rows in one order, for a comparison. */
-export function sorted(rows: readonly SummaryRow[]): string[] {
+function sorted(rows: readonly SummaryRow[]): string[] {
   return rows.map(({ eventType, week, count }) => `${week ?? ''} ${eventType} ${count}`).sort();
+}
+
+/** What was asked for, and what the player had when the listing's turn was taken. */
+export interface ListingAsked {
+  readonly what: string;
+  readonly subject: string;
+  /** Number of the peer whose own events are wanted. */
+  readonly caller: number | null;
+  readonly limit: number;
+  /** All events of the player, newest first, from the cursor on; and those of all that counted. */
+  readonly events: readonly EventFact[];
+  readonly live: ReadonlySet<EventFact>;
+}
+
+/** The event to go on with, where there is a next page. */
+export interface Cursor {
+  readonly before: number;
+  readonly event: EventFact;
+}
+
+/**
+ * Exactly what the player had, unless something of it was taken back since: that may be in the listing or not, for the log is read
+ * a moment later.
+ */
+export function compareListing(oracle: Oracle, asked: ListingAsked, listing: PlayerEvents): Cursor | null {
+  const { what, subject, caller, limit, events, live } = asked;
+  const { total, summarised, summary, own, nextBefore } = listing;
+  same('listing', `total of ${what}`, total, live.size);
+  const wanted = events.filter((event) => live.has(event) && event.peer === caller);
+  const found = own.map(({ seq: _, ...event }) => event);
+  const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event));
+  if (isStill) {
+    const newest = [...live].slice(0, limits.summaryEventsMax);
+    same('listing', `events of ${what}`, found, wanted.slice(0, limit).map(shown));
+    same('listing', `summary of ${what}`, [summarised, sorted(summary)], [newest.length, sorted(summaryOf(newest))]);
+    same('listing', `end of ${what}`, nextBefore === null, wanted.length <= limit);
+    return nextBefore === null ? null : { before: nextBefore, event: wanted[limit]! };
+  }
+  const known = new Set(wanted.map(({ id }) => id));
+  const extra = found.find(({ eventId }) => !known.has(eventId));
+  if (extra !== undefined) throw new Difference('listing', `${what}: ${extra.eventId} is none of them`);
+  const missing = wanted
+    .slice(0, limit)
+    .find((event) => oracle.isLive(event) && !found.some(({ eventId }) => eventId === event.id));
+  if (missing !== undefined && nextBefore === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
+  return null;
+}
+
+function shown(event: EventFact): Omit<OwnEvent, 'seq'> {
+  return {
+    schemaVersion: event.schemaVersion,
+    eventId: event.id,
+    eventType: event.type,
+    gameId: event.gameId,
+    severity: event.severity,
+    timestamp: event.timestamp,
+    receivedAt: event.receivedAt,
+  };
 }

@@ -9,14 +9,15 @@ import { MemoryLog } from '../../src/store/memory-log.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { formedRecord, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
-import { Calls, peerId } from './calls.js';
+import { AuditTrail } from './audit-trail.js';
+import { Calls } from './calls.js';
 import { checkErased, checkReplay, checkStore } from './checks.js';
 import { Difference } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
 import { type Profile, withBounds } from './profile.js';
 import { SimNode } from './sim-node.js';
-import { isOperation, type Plan, type Restart, type Step } from './steps.js';
+import { isOperation, type Plan, peerId, type Restart, type Step } from './steps.js';
 import { type Disk, storedBytes } from './store.js';
 import { checkWeights } from './trust.js';
 import { type Lane, World } from './world.js';
@@ -63,6 +64,7 @@ class Run {
   readonly #world: World;
   readonly #disk: Disk;
   readonly #ledger: Ledger;
+  readonly #audit = new AuditTrail();
   readonly #random: Random;
   readonly #counts = new Map<string, number>();
   readonly #trace: Hash = createHash('sha256');
@@ -283,6 +285,7 @@ class Run {
     this.#calls = new Calls({
       world: this.#world,
       ledger,
+      audit: this.#audit,
       node,
       count: (what) => this.#count(what),
       trace: (text) => void this.#trace.update(`${text}\n`),

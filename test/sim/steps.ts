@@ -5,6 +5,7 @@
 import { type EventTypeName, eventTypeNames } from '../../src/core/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { AppendFault } from '../../src/store/memory-log.js';
+import { subjectOf } from '../support/given.js';
 import { Random } from '../support/random.js';
 import type { PoolFault } from './pool.js';
 import { drawProfile, type Profile } from './profile.js';
@@ -58,6 +59,10 @@ export interface Restart {
   /** Whether the process before goes on for a moment, and writes into the log that is no longer its own. */
   readonly zombie: boolean;
 }
+
+export const peerId = (peer: number): string => `peer-${peer}`;
+export const eventId = (event: number): string => `event-${event}-of-the-simulation`;
+export const subject = (player: number): Buffer => subjectOf(`player-${player}`);
 
 /** Steps that count as operations: what a caller or an operator asks. */
 const operations: ReadonlySet<Step['do']> = new Set([

@@ -1,0 +1,77 @@
+/** What a node shows at once, from memory: players, peers, keys and counts, against the oracle. */
+import type { GroupApi, TrustExplanation, TrustView } from '../../src/group/api.js';
+import { Difference, same } from './difference.js';
+import type { Oracle } from './oracle.js';
+import { isNearBand, trustOf } from './scores.js';
+
+/** Keys that are tried, the newest ones. */
+const keysTried = 12;
+/** A unit of evidence moves the log-odds by less than 11, and they the score by at most 25. */
+const scorePerEvidence = 300;
+
+/** Score, verdict and explanation of a subject that is known. False where the range of doubles lets nothing be said of the score. */
+export function compareTrust(
+  oracle: Oracle,
+  key: string,
+  trust: TrustView,
+  explained: TrustExplanation,
+  now: number,
+): boolean {
+  const expected = trustOf(oracle, key, now);
+  const { eventCount, updatedAt } = trust;
+  same('score', `events and hour of ${key}`, [eventCount, updatedAt], [expected.eventCount, expected.updatedAt]);
+  const { halfLifeDays, weightsBasedOnSeq } = explained;
+  const basedOn = oracle.facts.weights.at(-1)?.basedOnSeq ?? 0;
+  same('score', 'half-life of a read', halfLifeDays, oracle.scale.halfLifeDays);
+  same('weights', 'record that the weights of a read are based on', weightsBasedOnSeq, basedOn);
+  if (expected.error === null) return false;
+  const near = (what: string, found: number, wanted: number, tolerance: number) => {
+    if (Math.abs(found - wanted) <= tolerance) return;
+    throw new Difference('score', `${what} of ${key}: found ${found}, expected ${wanted}`);
+  };
+  const sums = expected.error * 2 + 1e-9 * (expected.lowering + expected.raising);
+  near('lowering evidence', explained.lowering, expected.lowering, sums);
+  near('raising evidence', explained.raising, expected.raising, sums);
+  const tolerance = 1e-7 + scorePerEvidence * expected.error;
+  near('score', trust.score, expected.score, tolerance);
+  near('confidence', trust.confidence, expected.confidence, tolerance);
+  if (expected.isEdge) return true;
+  same('score', `peers of ${key}`, [explained.peers, explained.preTrusted], [expected.peers, expected.preTrusted]);
+  if (!isNearBand(expected, tolerance)) same('score', `verdict of ${key}`, trust.verdict, expected.verdict);
+  return true;
+}
+
+/** Every peer with its weights, the newest keys, and the counts of the group. */
+export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void {
+  const { facts, preTrusted } = oracle;
+  const eventCounts = new Map<number, number>();
+  for (const { peer } of facts.events.values()) eventCounts.set(peer, (eventCounts.get(peer) ?? 0) + 1);
+  const views = group.peers(0, facts.peers.length + 1);
+  same('peers', 'number of peers', views.length, facts.peers.length);
+  for (const [index, { peerId, peerName, gameIds, at }] of facts.peers.entries()) {
+    const { tau, a, b, weight, ...found } = views[index]!;
+    const weights = oracle.weightsOf(index);
+    same('weights', `weights of peer ${index}`, [tau, a, b], [weights.tau, weights.a, weights.b]);
+    const expectedWeight = Math.min(1, Math.max(0, (weights.tau * (weights.a + weights.b)) / 4));
+    if (Math.abs(weight - expectedWeight) > 1e-12)
+      throw new Difference('weights', `weight of peer ${index}: ${weight}`);
+    const expected = {
+      index,
+      peerId,
+      peerName,
+      gameIds,
+      status: oracle.statusOf(index),
+      registeredAt: at,
+      eventCount: eventCounts.get(index) ?? 0,
+      preTrusted: preTrusted.includes(index),
+    };
+    same('peers', `peer ${index}`, found, expected);
+  }
+  for (const { keyDigest } of [...facts.peers, ...facts.keys].slice(-keysTried)) {
+    const found = group.peerByKeyDigest(keyDigest)?.index ?? -1;
+    same('keys', 'peer of a key', found, oracle.peerOfKey(keyDigest, now));
+  }
+  const { events, players } = group.counts();
+  same('counts', 'events and players', [events, players], [facts.events.size, oracle.subjects.length]);
+  same('counts', 'pending erasures', [...group.pendingErasures()].sort(), oracle.pending.sort());
+}

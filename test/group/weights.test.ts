@@ -99,4 +99,13 @@ test('evidence is gathered at its worth of the moment, with what each peer share
   assert.equal([...shared], [1, 1, 0]);
 });
 
+test('a clock that was set back makes no evidence larger than it was', () => {
+  const given = new Given(1).peers(2);
+  const ahead = t0 + 40 * dayMs;
+  given.event(0, 'a', { timestamp: ahead }, ahead);
+  given.event(1, 'b', { timestamp: t0 - 7_300 * dayMs }, t0 - 7_300 * dayMs);
+  const { evidence } = gatherEvidence(given.state, t0 - 7_300 * dayMs);
+  assert.equal([...evidence.lowering], [1, 1]);
+});
+
 test.run();

@@ -45,7 +45,7 @@ export function momentOf(state: Pick<EvidenceView, 'epoch' | 'halfLifeDays'>, at
 }
 
 /** The worth of a subject's evidence. A clock that was set back inflates nothing: a read is never before the newest evidence. */
-function worthFor(state: EvidenceView, row: number, moment: Moment): number {
+export function worthFor(state: EvidenceView, row: number, moment: Moment): number {
   const evidenceAt = state.subjects.evidenceAt(row);
   return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }

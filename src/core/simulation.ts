@@ -111,7 +111,7 @@ function viewed(
   const { subjects, epoch, halfLifeDays } = sums;
   const peerWeights = peersAssumed(state, assumption);
   const { evidence, sample, facts } = gatherEvidence(
-    { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers, lastAt: state.lastAt },
+    { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers },
     at,
   );
   const { tau, a, b, weight } = computePeerTrust(evidence, facts, sample);

@@ -70,6 +70,8 @@ export class Replica {
     const { state } = this.follow(upTo);
     const { evidence, sample, facts, reported, shared } = gatherEvidence(state, at);
     const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
+    if (![tau, a, b].every((column) => column.every(Number.isFinite)))
+      throw new Error('replica: a weight is no number');
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, signals: { pairs, reported, shared } };
   }
 

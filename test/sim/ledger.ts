@@ -17,7 +17,6 @@ interface Staged {
   readonly from: number;
   readonly audited: number;
   readonly lastSeq: number;
-  readonly lastAt: number;
   readonly tokens: ReadonlySet<Resolve>;
 }
 
@@ -60,7 +59,6 @@ export class Ledger {
       from: facts.all.length,
       audited: facts.audited.length,
       lastSeq,
-      lastAt: this.oracle.lastAt,
       tokens: new Set<Resolve>(),
     };
     for (const { command, token } of mails) {
@@ -80,9 +78,7 @@ export class Ledger {
     }
     same('records', 'newest record of a turn', lastSeq, this.lastSeq + records);
     this.lastSeq = lastSeq;
-    if (records === 0) return;
-    this.#staged = staged;
-    this.oracle.lastAt = now;
+    if (records > 0) this.#staged = staged;
   }
 
   #listing(subject: string): Listed | undefined {
@@ -143,10 +139,7 @@ export class Ledger {
     }
     const staged = this.#staged;
     if (staged !== null && lastSeq === staged.lastSeq) this.durableSeq = lastSeq;
-    else if (staged !== null) {
-      this.oracle.facts.truncate(staged.from);
-      this.oracle.lastAt = staged.lastAt;
-    }
+    else if (staged !== null) this.oracle.facts.truncate(staged.from);
     if (lastSeq !== this.durableSeq)
       throw new Difference('lost', `the log holds record ${lastSeq}, which nobody wrote`);
     this.#staged = null;

@@ -29,8 +29,6 @@ export type Expected =
 export class Oracle {
   readonly facts = new Facts();
   readonly rules: Rules;
-  /** ms since 1970 of the newest record. */
-  lastAt: number;
 
   constructor(
     rules: Rules,
@@ -38,7 +36,6 @@ export class Oracle {
   ) {
     this.rules = rules;
     const { halfLifeDays, at, by, groupId } = formed;
-    this.lastAt = at;
     this.facts.add({ kind: 'scale', halfLifeDays, epoch: at });
     this.#audit('group_formed', by, groupId, at);
   }

@@ -18,7 +18,9 @@ export function compareTrust(
   now: number,
 ): boolean {
   const expected = trustOf(oracle, key, now);
-  const { eventCount, updatedAt } = trust;
+  const { eventCount, updatedAt, score, confidence } = trust;
+  const isSound = score >= 0 && score <= 100 && confidence >= 0 && confidence <= 1;
+  if (!isSound) throw new Difference('score', `no score of ${key}: ${score}, ${confidence}`);
   same('score', `events and hour of ${key}`, [eventCount, updatedAt], [expected.eventCount, expected.updatedAt]);
   const { halfLifeDays, weightsBasedOnSeq } = explained;
   const basedOn = oracle.facts.weights.at(-1)?.basedOnSeq ?? 0;
@@ -33,8 +35,8 @@ export function compareTrust(
   near('lowering evidence', explained.lowering, expected.lowering, sums);
   near('raising evidence', explained.raising, expected.raising, sums);
   const tolerance = 1e-7 + scorePerEvidence * expected.error;
-  near('score', trust.score, expected.score, tolerance);
-  near('confidence', trust.confidence, expected.confidence, tolerance);
+  near('score', score, expected.score, tolerance);
+  near('confidence', confidence, expected.confidence, tolerance);
   if (expected.isEdge) return true;
   same('score', `peers of ${key}`, [explained.peers, explained.preTrusted], [expected.peers, expected.preTrusted]);
   if (!isNearBand(expected, tolerance)) same('score', `verdict of ${key}`, trust.verdict, expected.verdict);

@@ -65,8 +65,11 @@ export interface ExpectedTrust {
 
 /** The moment at which a read of a subject takes the decay: the end of the minute, but never before its newest evidence. */
 export function momentOf(oracle: Oracle, subject: string, now: number): number {
-  const minute = Math.ceil(now / minuteMs) * minuteMs;
-  return Math.max(minute, ...oracle.eventsOf(subject).map(decaysFrom));
+  return Math.max(Math.ceil(now / minuteMs) * minuteMs, newestEvidence(oracle, subject));
+}
+
+export function newestEvidence(oracle: Oracle, subject: string): number {
+  return Math.max(...oracle.eventsOf(subject).map(decaysFrom));
 }
 
 function decaysFrom(event: EventFact): number {

@@ -4,7 +4,7 @@ import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { Difference } from './difference.js';
 import type { Oracle } from './oracle.js';
-import { evidenceOf, isAtEdge } from './scores.js';
+import { evidenceOf, isAtEdge, newestEvidence } from './scores.js';
 
 /** What sums in another order may move, through ten rounds of a fit that divides small masses. */
 const tolerance = 1e-6;
@@ -12,6 +12,9 @@ const tolerance = 1e-6;
 const nudges = [0, 1e-9, -1e-9, 3e-9];
 
 export function checkWeights(oracle: Oracle, computed: WeightsComputed, count: (what: string) => void): void {
+  const { tau, a, b, pi } = computed;
+  const isSound = tau.every((t) => t >= 0 && t <= 1) && [...a, ...b].every((odds) => odds >= 0 && odds < 5);
+  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${pi}`);
   let nearest = Number.POSITIVE_INFINITY;
   for (const nudge of nudges) {
     const facts = {
@@ -45,14 +48,14 @@ export function checkWeights(oracle: Oracle, computed: WeightsComputed, count: (
 }
 
 function columnsOf(oracle: Oracle, now: number, nudge: number): { evidence: EvidenceColumns; isVague: boolean } {
-  // A clock that was set back makes no evidence larger: it is taken at the moment of the newest record, at least.
-  const at = Math.max(now, oracle.lastAt);
   const offsets = [0];
   const peer: number[] = [];
   const lowering: number[] = [];
   const raising: number[] = [];
   let isVague = false;
   for (const subject of oracle.subjects) {
+    // A clock that was set back makes no evidence larger.
+    const at = Math.max(now, newestEvidence(oracle, subject));
     for (const evidence of evidenceOf(oracle, subject, at)) {
       isVague ||= evidence.error > 1e-7 || isAtEdge(evidence);
       const factor = 1 + nudge * (1 + (peer.length % 7));

@@ -1,13 +1,12 @@
 /** The evidence of a state as the columns that peer trust is computed from, at one moment. */
-import { worthAt } from '../decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
+import { momentOf, worthFor } from '../score.js';
 import { trustConstants } from '../trust-constants.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 
-/** A view together with how many peers there are, and the time of the newest record, ms since 1970. */
+/** A view together with how many peers there are. */
 export interface GatheredView extends EvidenceView {
   readonly peers: { readonly size: number };
-  readonly lastAt: number;
 }
 
 export interface Gathered {
@@ -20,7 +19,7 @@ export interface Gathered {
   readonly shared: Uint32Array;
 }
 
-/** `at` is in ms since 1970; evidence newer than it is taken at its own worth then. */
+/** `at` is in ms since 1970; evidence of a player that is newer is taken at the moment of the newest, as a read takes it. */
 export function gatherEvidence(state: GatheredView, at: number): Gathered {
   const peers = state.peers.size;
   const { excluded, preTrusted } = state.peerWeights;
@@ -48,7 +47,7 @@ function sampleOf(subjects: EvidenceSubjects, rows: Uint32Array, most: number): 
 function columnsOf(state: GatheredView, rows: Uint32Array, at: number): EvidenceColumns {
   const { subjects } = state;
   const { entries } = subjects;
-  const worth = worthAt(Math.max(at, state.lastAt), state.epoch, state.halfLifeDays);
+  const moment = momentOf(state, at);
   const offsets = new Uint32Array(rows.length + 1);
   for (let i = 0; i < rows.length; i++) offsets[i + 1] = offsets[i]! + subjects.peerCount(rows[i]!);
   const total = offsets[rows.length]!;
@@ -57,6 +56,7 @@ function columnsOf(state: GatheredView, rows: Uint32Array, at: number): Evidence
   const raising = new Float64Array(total);
   let to = 0;
   for (const row of rows) {
+    const worth = worthFor(state, row, moment);
     const first = subjects.firstEntry(row);
     const end = first + subjects.peerCount(row);
     for (let entry = first; entry < end; entry++, to++) {

@@ -1,8 +1,8 @@
 /**
  * A client of the peer trust federation service for game servers.
  *
- * Start with {@link TrustClient}: reads that never wait longer than they may, writes that arrive once. {@link TrustClient.follow} keeps a
- * cache current, so that reads become local.
+ * `TrustClient` is where to start: reads that never wait longer than they may, writes that arrive once, and a cache that the node's stream keeps
+ * current. `EventSpool` keeps events on disk until the node has them. `TrustPolicy` decides what follows, in the shadow first.
  * @packageDocumentation
  */
 export { AllowList, type AllowListEntry } from './allow-list.js';

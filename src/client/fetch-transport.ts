@@ -2,10 +2,18 @@
 import { addressOf, isUnsent, messageOf } from './pool-transport.js';
 import { type Transport, TransportError } from './transport.js';
 
-/** The part of `fetch` that the transport uses. */
+/**
+ * What the transport calls: the platform's `fetch`, or something that stands in for it.
+ * @public
+ */
 export type Fetch = typeof fetch;
 
-/** A transport to the node at `url` that calls `using`, by default the platform's `fetch`. Its connections are the platform's. */
+/**
+ * A transport over the platform's own `fetch`, for where undici is not wanted. Its connections are the platform's.
+ * @param url - the node's address.
+ * @param using - what to call; the platform's `fetch` where it is left out.
+ * @public
+ */
 export function fetchTransport(url: string, using: Fetch = fetch): Transport {
   const { origin, prefix } = addressOf(url);
   return {

@@ -13,13 +13,21 @@ const unsent = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** What {@link poolTransport} can be told. */
+/**
+ * What {@link poolTransport} can be told.
+ * @public
+ */
 export interface PoolTransportOptions {
   /** Connections at most; a stream takes one of its own. 16 where it is left out. */
   readonly connections?: number;
 }
 
-/** A transport to the node at `url` over kept-alive connections. */
+/**
+ * The transport of choice, over a pool of kept-alive connections (undici).
+ * @param url - the node's address.
+ * @param options - how many connections.
+ * @public
+ */
 export function poolTransport(url: string, options: PoolTransportOptions = {}): Transport {
   const { origin, prefix } = addressOf(url);
   // Every request brings its own signal, and a stream is quiet for long: no time limits beside those.

@@ -1,0 +1,77 @@
+/** The pages of the client's API: made of the docstrings as they are now, each public symbol documented. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestNode } from '../../src/testing.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const pages = (folder: string) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+
+test('docs/client is what `npm run docs:client` makes of the docstrings, and no public symbol is without one', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-docs-'));
+  try {
+    const made = join(folder, 'client');
+    const run = spawnSync(process.execPath, ['scripts/docs-client.mjs', '--to', made], { cwd: root, encoding: 'utf8' });
+    assert.is(run.status, 0, run.stderr);
+    const now = pages(made);
+    const kept = pages(join(root, 'docs/client'));
+    assert.equal(Object.keys(kept).sort(), Object.keys(now).sort());
+    const stale = Object.keys(now).filter((name) => now[name] !== kept[name]);
+    assert.equal(stale, [], 'run `npm run docs:client`');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('every method that the guide names is one of the client', () => {
+  const guide = readFileSync(join(root, 'docs/CLIENT.md'), 'utf8');
+  const methods = [...guide.matchAll(/`client\.(\w+)\(/g)].map(([, name]) => name?.toLowerCase());
+  assert.ok(methods.length >= 8);
+  const known = readdirSync(join(root, 'docs/client'));
+  assert.equal(
+    methods.filter((name) => !known.includes(`client.trustclient.${name}.md`)),
+    [],
+  );
+});
+
+test('the programs of the guide run as they stand, but for the address', async () => {
+  const guide = readFileSync(join(root, 'docs/CLIENT.md'), 'utf8');
+  const blocks = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-guide-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'peer-trust-federation'));
+  const node = await startTestNode();
+  try {
+    const [peer] = await node.seed({ bad: ['player-2'], good: ['player-1'] });
+    const env = {
+      TRUST_PEER_ID: peer!.peerId,
+      TRUST_API_KEY: peer!.apiKey,
+      TRUST_GROUP_SALT: node.groupSalt,
+    };
+    const run = (code: string): string => {
+      writeFileSync(join(folder, 'program.mjs'), code.replace('http://127.0.0.1:8080', node.url));
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['program.mjs'], {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+      });
+      assert.is(status, 0, stderr);
+      return stdout;
+    };
+    const [start = '', , policy = '', tests = ''] = blocks;
+    const played = run(`${start}\n${policy}\nawait spool.drained(); await spool.close(); await client.close();`);
+    assert.match(played, /^player-2 untrusted [\d.]+ node$/m);
+    assert.match(played, 'would supervise untrusted');
+    assert.match(run(tests), 'untrusted');
+  } finally {
+    await node.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.run();

@@ -57,6 +57,8 @@ export interface NodePorts {
   readonly log: Logger;
   /** The node cannot go on: whoever runs it must end the process with a failure. */
   readonly onFatal: (error: unknown) => void;
+  /** Makes this process the owner of a data folder; `claimFolder` where absent. */
+  readonly claimLog?: (dir: string) => Promise<LogWriter>;
   /** Looks at the disk; the data folder's own where absent. */
   readonly disk?: DiskGauge;
   /** When log and snapshots are checked in the background; `limits` where absent. */
@@ -84,12 +86,13 @@ const timers: Timers = {
 const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
-export async function startNode(config: Config, { log, onFatal, disk: gauge, checkTimes }: NodePorts): Promise<Node> {
+export async function startNode(config: Config, ports: NodePorts): Promise<Node> {
+  const { log, onFatal, claimLog = claimFolder, disk: gauge, checkTimes } = ports;
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);
   await verifyFolder(dir, log);
-  const writer = await claim(dir);
+  const writer = await claim(dir, claimLog);
   // In the order of their parts; a node closes from the last to the first.
   const closers: (() => Promise<void>)[] = [() => writer.close()];
   const close = async () => {
@@ -266,9 +269,9 @@ async function verifyFolder(dir: string, log: Logger): Promise<void> {
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
 }
 
-async function claim(dir: string): Promise<LogWriter> {
+async function claim(dir: string, claimLog: (dir: string) => Promise<LogWriter>): Promise<LogWriter> {
   try {
-    return await claimFolder(dir);
+    return await claimLog(dir);
   } catch (error) {
     if (error instanceof FolderOwnedError || error instanceof DamagedError) throw new StartRefusedError(error.message);
     throw error;

@@ -3,12 +3,13 @@ import { Command } from 'commander';
 import { startProgress } from '../../bench/progress.js';
 import { alignColumns } from '../../bench/text-table.js';
 import { audit } from './audit.js';
+import { commit } from './commit.js';
 import { type Fault, type Findings, Rounds } from './fault.js';
 import { flips } from './flips.js';
 import { kill } from './kill.js';
 import { takeover } from './takeover.js';
 
-const faults: readonly Fault[] = [kill, flips, takeover, audit];
+const faults: readonly Fault[] = [kill, commit, flips, takeover, audit];
 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',

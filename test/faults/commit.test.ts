@@ -1,0 +1,7 @@
+/** The short form of `npm run faults -- commit`. */
+import { test } from 'uvu';
+import { commit } from './commit.js';
+import { testShort } from './short.js';
+
+testShort(commit, 8);
+test.run();

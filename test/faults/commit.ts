@@ -1,0 +1,230 @@
+/**
+ * Commits that go wrong, at every index of a group's life on the real store: the node stops at once, acknowledges nothing more,
+ * and what a start recovers holds all that was acknowledged, and nothing that was not written.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { stateDigest } from '../../src/core/digest.js';
+import type { EventSubmission, PeerView } from '../../src/group/api.js';
+import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { openLogReader } from '../../src/store/lmdb-log.js';
+import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { verifyFolder } from '../../src/workers/verify-folder.js';
+import { subjectOf } from '../support/given.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+import { Random } from '../support/random.js';
+import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+import { type CommitFault, commitFaults, FaultyLog } from './faulty-log.js';
+
+const salt = 'a salt of sixteen bytes or more';
+/** From a failed commit until the node says that it must end. */
+const stopWithinMs = 1_000;
+/** How long a delayed commit is watched for an answer that must not come. */
+const watchMs = 30;
+
+/** What was acknowledged, and what hung when the node failed. */
+interface Told {
+  readonly peers: PeerView[];
+  readonly events: Set<string>;
+  readonly withdrawn: Set<string>;
+  readonly erased: Set<string>;
+  pending: string[];
+}
+
+interface Running {
+  readonly node: TestNode;
+  readonly log: FaultyLog;
+  readonly failed: Promise<'failed'>;
+  failedAt: number | null;
+}
+
+async function startOn(dir: string, fault: CommitFault, at: number): Promise<Running> {
+  let log: FaultyLog | undefined;
+  let fail: (failed: 'failed') => void = () => undefined;
+  const failed = new Promise<'failed'>((resolve) => {
+    fail = resolve;
+  });
+  const running = { failedAt: null as number | null };
+  const node = await startTestNode(
+    { DATA_DIR: dir, GROUP_SALT: salt, SNAPSHOT_EVERY: '20', WEIGHTS_INTERVAL_MS: '3600000' },
+    {
+      claimLog: async (folder) => {
+        log = await FaultyLog.claim(folder, fault, at);
+        return log;
+      },
+      onFatal: () => {
+        running.failedAt ??= performance.now();
+        fail('failed');
+      },
+    },
+  );
+  return Object.assign(running, { node, log: log!, failed });
+}
+
+function eventOf(peer: PeerView, eventId: string, player: string): EventSubmission {
+  return {
+    schemaVersion: '1.0.0',
+    eventId,
+    eventType: 'report_cheating',
+    peerId: peer.peerId,
+    subject: subjectOf(player),
+    gameId: 'g',
+    severity: 1,
+    timestamp: Date.UTC(2026, 0, 1),
+  };
+}
+
+/** The life: each step answers once it is acknowledged. Ends at the first that the failure leaves without an answer. */
+async function live({ node, failed }: Running, told: Told): Promise<void> {
+  const { group } = node;
+  let over = false;
+  async function step<T extends { readonly ok: boolean }>(name: string, act: () => Promise<T>): Promise<T | null> {
+    if (over) return null;
+    told.pending = [name];
+    const answer = await Promise.race([act(), failed]);
+    if (answer === 'failed') {
+      over = true;
+      return null;
+    }
+    told.pending = [];
+    return answer.ok ? answer : null;
+  }
+  const register = async (peerName: string) => {
+    const issued = await step(`peer ${peerName}`, () => group.register({ peerName, gameIds: ['g'] }, 'test'));
+    if (issued?.ok) told.peers.push(issued.value.peer);
+  };
+  const submit = async (ids: readonly string[], player: string) => {
+    const peer = told.peers[0];
+    if (peer === undefined || over) return;
+    told.pending = [...ids];
+    const sent = group.submit(
+      peer,
+      ids.map((id) => eventOf(peer, id, player)),
+    );
+    const answer = await Promise.race([sent, failed]);
+    if (answer === 'failed') {
+      over = true;
+      return;
+    }
+    told.pending = [];
+    for (const [i, outcome] of answer.entries()) if (outcome.ok) told.events.add(ids[i]!);
+  };
+  await register('a');
+  await register('b');
+  for (let i = 0; i < 4; i++) await submit([`single-${i}`], `player ${i}`);
+  await submit(
+    Array.from({ length: 25 }, (_, i) => `batch-${i}`),
+    'player 1',
+  );
+  const [one, two] = told.peers;
+  if (two !== undefined) await step('suspension', () => group.setPeerStatus(two.peerId, 'suspended', 'test'));
+  await submit(['to-withdraw'], 'player 2');
+  if (one !== undefined && (await step('withdrawal', () => group.withdraw(one, 'to-withdraw'))) !== null)
+    told.withdrawn.add('to-withdraw');
+  if (one !== undefined && (await step('erasure', () => group.erase(one, subjectOf('player 1')))) !== null)
+    told.erased.add('player 1');
+  await submit(['last'], 'player 3');
+}
+
+/** What a start on the folder finds against what was told. */
+async function check(dir: string, fault: CommitFault, told: Told, say: (what: string) => void): Promise<void> {
+  const report = await verifyFolder(dir, 'full');
+  if (!report.ok) say(`the store does not hold: ${report.faults.join('; ')}`);
+  const reader = openLogReader(dir);
+  const [fromSnapshot, fromStart] = [new LmdbSnapshotStore(dir), new MemorySnapshotStore()].map(
+    (snapshots) => recover(reader, snapshots, Buffer.from(salt), lastSeqOf(reader))!.follower.state,
+  );
+  await reader.close();
+  if (stateDigest(fromSnapshot!) !== stateDigest(fromStart!))
+    say('snapshot and tail lead elsewhere than the whole log');
+  const { node } = await startOn(dir, 'none', 0);
+  try {
+    const { group } = node;
+    const peers = group.peers(0, 10).map(({ peerId }) => peerId);
+    for (const { peerId } of told.peers) if (!peers.includes(peerId)) say(`peer ${peerId} is lost`);
+    for (const player of told.erased) if (group.trust(subjectOf(player)) !== undefined) say(`${player} is back`);
+    const peer = told.peers[0];
+    if (peer === undefined) return;
+    const isStored = async (id: string) => {
+      const [outcome] = await group.submit(peer, [eventOf(peer, id, 'asked')]);
+      return !outcome!.ok && outcome!.code === 'duplicate_event';
+    };
+    for (const id of told.events) if (!(await isStored(id))) say(`${id} was acknowledged and is lost`);
+    for (const id of told.withdrawn) if ((await group.withdraw(peer, id)).ok) say(`the withdrawal of ${id} is lost`);
+    const events = told.pending.filter((name) => /^(single|batch|last|to-)/.test(name));
+    for (const id of events) {
+      // A written commit whose answer was lost is there; one that never was written is not.
+      if ((await isStored(id)) !== (fault === 'lost')) say(`${id}: ${fault}, and stored is ${fault !== 'lost'}`);
+    }
+  } finally {
+    await node.close();
+  }
+}
+
+async function playRound(dir: string, fault: CommitFault, at: number, say: (what: string) => void): Promise<number> {
+  const told: Told = { peers: [], events: new Set(), withdrawn: new Set(), erased: new Set(), pending: [] };
+  // The commit that forms the group is the first.
+  const running = await startOn(dir, fault, at + 1);
+  const { node, log } = running;
+  const living = live(running, told);
+  if (fault === 'delayed') {
+    while (log.faultAt === null && (await Promise.race([living.then(() => 'over'), delay(1)])) !== 'over');
+    const before = told.events.size;
+    await delay(watchMs);
+    if (log.faultAt !== null && told.events.size !== before)
+      say('an event was answered while its commit was on its way');
+    log.release();
+  }
+  await living;
+  if (fault !== 'delayed' && log.faultAt !== null) {
+    await running.failed;
+    const ms = running.failedAt! - log.faultAt;
+    if (ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to stop`);
+    const { ready, reason } = node.group.health();
+    if (ready || reason !== 'log_failed') say(`health says ${reason ?? 'ready'}`);
+    const peer = told.peers[0];
+    if (peer !== undefined) {
+      const [outcome] = await node.group.submit(peer, [eventOf(peer, 'after', 'player')]);
+      if (outcome!.ok) say('an event was acknowledged after the failure');
+    }
+  }
+  const { commits, happened } = log;
+  // Of a failed node this rejects with what made it fail.
+  await node.close().catch(() => undefined);
+  await check(dir, happened, told, say);
+  return commits;
+}
+
+/** Every fault at every index, in an order from the seed. */
+function placesOf(commits: number, random: Random): { readonly fault: CommitFault; readonly at: number }[] {
+  const places = commitFaults.flatMap((fault) => Array.from({ length: commits }, (_, at) => ({ fault, at })));
+  for (let i = places.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [places[i], places[j]] = [places[j]!, places[i]!];
+  }
+  return places;
+}
+
+async function run(rounds: Rounds): Promise<Findings> {
+  const tally = new Tally();
+  await inFastFolder(async (root) => {
+    const commits = await playRound(`${root}/whole`, 'none', -1, (what) => tally.break(`without a fault: ${what}`));
+    tally.add('commits and scrubs of a life', commits - 1);
+    const places = placesOf(commits - 1, new Random(rounds.seed));
+    for (const round of rounds) {
+      const { fault, at } = places[round % places.length]!;
+      await playRound(`${root}/${round}`, fault, at, (what) =>
+        tally.break(`round ${round}, ${fault} at ${at}: ${what}`),
+      );
+      tally.add(fault);
+    }
+  });
+  return tally.findings();
+}
+
+export const commit: Fault = {
+  name: 'commit',
+  summary: 'commits refused, torn, lost, late or out of space, at every index of a life',
+  rounds: 200,
+  run,
+};

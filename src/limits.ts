@@ -129,7 +129,11 @@ export const limits = {
   shutdownAnswersMs: 3_000,
   /** What the pools' workers get to close their files before they are ended. */
   shutdownPoolMs: 1_500,
+  /** What workers get to load, where a node is stopped that has hardly started: one that opens its files must not be ended. */
+  shutdownLoadMs: 5_000,
   shutdownMs: 10_000,
+  /** What a node that cannot go on gives its threads to end, before it ends without them. */
+  failedExitMs: 500,
 
   // Disk
   /** Free space below which writes are refused, in MB (10^6 bytes), where the operator says nothing. */

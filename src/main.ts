@@ -47,9 +47,19 @@ function run(config: Config, warnings: readonly { readonly variable: string; rea
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
+  /**
+   * For a log that cannot be written. An exit waits for the threads, and one of the lowest priority may keep it waiting for
+   * seconds on a busy machine: whoever does not end in time is not waited for.
+   */
+  const failSoon = (error: unknown): void => {
+    log.fatal({ err: error }, 'the node cannot go on');
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), limits.failedExitMs);
+    starting.then((node) => node.abandon()).finally(() => process.exit(1));
+  };
+
   log.info({ config: describeConfig(config) }, 'starting');
   for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
-  const starting = startNode(config, { log, onFatal: fail });
+  const starting = startNode(config, { log, onFatal: failSoon });
   starting.catch(fail);
 
   let stoppingSince: number | undefined;

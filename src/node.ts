@@ -72,6 +72,8 @@ export interface Node {
   readonly group: GroupApi;
   /** Stops accepting, answers what was accepted, makes what it can of a last snapshot, and gives the folder back. */
   close(): Promise<void>;
+  /** Ends the threads and nothing else, for a process that cannot go on: an exit waits for them. */
+  abandon(): Promise<void>;
 }
 
 const clock: Clock = { now: () => Date.now() };
@@ -206,7 +208,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
       { ...address, metrics: metricsAddress, dashboard: dashboardAddress, last_seq: actor.durableSeq },
       'listening',
     );
-    return { address, metricsAddress, dashboardAddress, group, close };
+    return { address, metricsAddress, dashboardAddress, group, close, abandon: () => pool.close() };
   } catch (error) {
     await close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     throw refusalOf(error);

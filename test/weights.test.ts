@@ -1,10 +1,11 @@
 /** Peer weights in a running node: computed in the pool, published as records, read by everyone, and never in the way. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission, PeerView } from '../src/group/api.js';
+import { limits } from '../src/limits.js';
 import { PiscinaPool } from '../src/workers/pool.js';
 import { subjectOf } from './support/given.js';
 import { startTestNode, type TestNode } from './support/node.js';
@@ -118,6 +119,27 @@ function failingReplica(body: string): URL {
   );
   return pathToFileURL(file);
 }
+
+test('a pool that is closed lets its workers load first: one ended while it opens its files takes the process along', async () => {
+  const marker = join(temporaryFolder(), 'loaded');
+  const entry = join(temporaryFolder(), 'slow.mjs');
+  const slow = limits.shutdownPoolMs + 500;
+  writeFileSync(
+    entry,
+    `import { writeFileSync } from 'node:fs';
+await new Promise((resolve) => setTimeout(resolve, ${slow}));
+writeFileSync(${JSON.stringify(marker)}, '');
+export function loaded() {}
+export function close() {}
+`,
+  );
+  const pool = new PiscinaPool(
+    { dir: temporaryFolder(), salt: new Uint8Array(16) },
+    { replica: pathToFileURL(entry), reader: failingReplica('') },
+  );
+  await pool.close();
+  assert.ok(existsSync(marker));
+});
 
 test('a replica that dies rejects its task and is replaced', async () => {
   const reader = failingReplica('');

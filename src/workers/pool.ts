@@ -34,6 +34,8 @@ export class PiscinaPool implements GroupPool {
   readonly #replica: Piscina;
   readonly #readers: Piscina;
   readonly #weightsTimeoutMs: number;
+  /** Settled once every worker that was there at the start has loaded, or failed to. */
+  readonly #loaded: Promise<unknown>;
 
   /** `entries`: the workers' files; others than its own let a test make them fail. */
   constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
@@ -41,6 +43,8 @@ export class PiscinaPool implements GroupPool {
     this.#weightsTimeoutMs = weightsTimeoutMs;
     this.#replica = poolOf(entries.replica, folder, 1, limits.replicaQueueMax);
     this.#readers = poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax);
+    const loading = [this.#replica, this.#readers].flatMap((pool) => onEach(pool, 'loaded'));
+    this.#loaded = Promise.allSettled(loading);
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
@@ -94,6 +98,7 @@ export class PiscinaPool implements GroupPool {
   }
 
   async close(): Promise<void> {
+    await within(limits.shutdownLoadMs, this.#loaded);
     await Promise.all([end(this.#replica), end(this.#readers)]);
   }
 }
@@ -115,9 +120,18 @@ function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: num
  * opens its environment, can take the whole process along.
  */
 async function end(pool: Piscina): Promise<void> {
-  const closing = Array.from(pool.threads, () => pool.run(undefined, { name: 'close' }));
-  await Promise.race([Promise.allSettled(closing), delay(limits.shutdownPoolMs, undefined, { ref: false })]);
+  await within(limits.shutdownPoolMs, Promise.allSettled(onEach(pool, 'close')));
   await pool.destroy();
+}
+
+/** One task for each worker of a pool. */
+function onEach(pool: Piscina, name: 'loaded' | 'close'): Promise<unknown>[] {
+  return Array.from(pool.threads, () => pool.run(undefined, { name }));
+}
+
+/** Waits for `done`, but not longer than `ms`. */
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  await Promise.race([done, delay(ms, undefined, { ref: false })]);
 }
 
 interface RunOptions {

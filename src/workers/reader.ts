@@ -20,6 +20,9 @@ export function records(seqs: readonly number[]): readonly { readonly record: Lo
   return readRecords(log, seqs);
 }
 
+/** The first task: done once this file is loaded, and its environment open. */
+export function loaded(): void {}
+
 /** The last task: gives the environment back. */
 export function close(): Promise<void> {
   return log.close();

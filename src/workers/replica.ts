@@ -51,6 +51,9 @@ export function simulate(task: { readonly work: SimulationWork; readonly progres
   }
 }
 
+/** The first task: done once this file is loaded, and its environment open. */
+export function loaded(): void {}
+
 /** The last task: gives the environment back. */
 export function close(): Promise<void> {
   return log.close();

@@ -66,6 +66,11 @@ export class Tally {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + count);
   }
 
+  /** Keeps the greatest value. */
+  most(name: string, value: number): void {
+    this.#counts.set(name, Math.max(this.#counts.get(name) ?? value, value));
+  }
+
   break(what: string): void {
     this.#brokenCount += 1;
     if (this.#broken.length < brokenKept) this.#broken.push(what);

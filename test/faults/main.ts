@@ -4,12 +4,13 @@ import { startProgress } from '../../bench/progress.js';
 import { alignColumns } from '../../bench/text-table.js';
 import { audit } from './audit.js';
 import { commit } from './commit.js';
+import { disk } from './disk.js';
 import { type Fault, type Findings, Rounds } from './fault.js';
 import { flips } from './flips.js';
 import { kill } from './kill.js';
 import { takeover } from './takeover.js';
 
-const faults: readonly Fault[] = [kill, commit, flips, takeover, audit];
+const faults: readonly Fault[] = [kill, commit, disk, flips, takeover, audit];
 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',

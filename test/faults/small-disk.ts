@@ -1,0 +1,54 @@
+/** A small file system of its own, to be filled up: a tmpfs, where this process may mount one. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export class SmallDisk {
+  /** Where it is mounted. */
+  readonly path: string;
+  readonly #ballast: string;
+  readonly #unmountNow = () => void spawnSync('umount', ['-l', this.path]);
+
+  private constructor(path: string) {
+    this.path = path;
+    this.#ballast = join(path, 'ballast');
+    process.once('exit', this.#unmountNow);
+  }
+
+  /** Null where mounting is not permitted here. */
+  static mount(mb: number): SmallDisk | null {
+    const path = mkdtempSync(join(tmpdir(), 'ptf-disk-'));
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mb}m,mode=700`, 'none', path]);
+    if (mounted.status === 0) return new SmallDisk(path);
+    rmdirSync(path);
+    return null;
+  }
+
+  get freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.path);
+    return bavail * bsize;
+  }
+
+  /** Takes all but so many bytes of what is free. */
+  fill(butBytes: number): void {
+    rmSync(this.#ballast, { force: true });
+    writeFileSync(this.#ballast, Buffer.alloc(Math.max(0, this.freeBytes - butBytes)));
+  }
+
+  /** Gives back what `fill` took. */
+  clear(): void {
+    rmSync(this.#ballast, { force: true });
+  }
+
+  /** Removes a folder on it. */
+  remove(name: string): void {
+    rmSync(join(this.path, name), { recursive: true, force: true });
+  }
+
+  unmount(): void {
+    process.off('exit', this.#unmountNow);
+    spawnSync('umount', [this.path]);
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

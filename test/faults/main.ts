@@ -5,12 +5,14 @@ import { alignColumns } from '../../bench/text-table.js';
 import { audit } from './audit.js';
 import { commit } from './commit.js';
 import { disk } from './disk.js';
+import { erase } from './erase.js';
 import { type Fault, type Findings, Rounds } from './fault.js';
 import { flips } from './flips.js';
 import { kill } from './kill.js';
+import { stop } from './stop.js';
 import { takeover } from './takeover.js';
 
-const faults: readonly Fault[] = [kill, commit, disk, flips, takeover, audit];
+const faults: readonly Fault[] = [kill, stop, commit, disk, flips, takeover, audit, erase];
 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',

@@ -1,0 +1,125 @@
+/**
+ * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds the player's
+ * hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventSubmission, PeerView } from '../../src/group/api.js';
+import { verifyInChild } from '../../src/workers/verification.js';
+import { subjectOf } from '../support/given.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+import { Random } from '../support/random.js';
+import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+
+const peersCount = 3;
+const eventsMax = 12;
+const othersPerRound = 10;
+/** Erasures between two starts, each of which leaves a snapshot. */
+const roundsPerLife = 25;
+const verifyEvery = 10;
+
+async function peersOf(node: TestNode): Promise<PeerView[]> {
+  const peers: PeerView[] = [];
+  for (let i = 0; i < peersCount; i++) {
+    const issued = await node.group.register({ peerName: `p${i}`, gameIds: ['g'] }, 'test');
+    if (!issued.ok) throw new Error(issued.code);
+    peers.push(issued.value.peer);
+  }
+  return peers;
+}
+
+function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSubmission {
+  return {
+    schemaVersion: '1.0.0',
+    eventId,
+    eventType: 'report_toxicity',
+    peerId: peer.peerId,
+    subject,
+    gameId: 'g',
+    severity: 0.5,
+    timestamp: Date.UTC(2026, 0, 1),
+  };
+}
+
+/**
+ * Files that hold one of `marks`, and which. The table of readers holds none, and must not be opened here: POSIX drops a process's
+ * locks on a file as soon as that process closes any descriptor of it.
+ */
+function filesWith(dir: string, marks: readonly Buffer[]): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.endsWith('lock.mdb'))
+    .map((name) => join(dir, name))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+    .flatMap((file) => {
+      const bytes = readFileSync(file);
+      const found = marks.filter((mark) => bytes.includes(mark));
+      return found.map((mark) => `${file} holds ${mark.toString('latin1').slice(0, 40)}`);
+    });
+}
+
+/** One player's life and erasure; the marks are what must be nowhere afterwards. */
+async function eraseOne(node: TestNode, peers: readonly PeerView[], round: number, random: Random): Promise<Buffer[]> {
+  const subject = subjectOf(`erased ${round}`);
+  const ids = Array.from(
+    { length: 1 + random.below(eventsMax) },
+    (_, i) => `erased-${round}-${i}-${random.below(1e9)}`,
+  );
+  for (const id of ids) {
+    const caller = random.pick(peers);
+    const [outcome] = await node.group.submit(caller, [eventOf(caller, id, subject)]);
+    if (!outcome!.ok) throw new Error(outcome!.code);
+  }
+  const peer = peers[0]!;
+  await node.group.submit(peer, [eventOf(peer, `erased-${round}-own`, subject)]);
+  const others = Array.from({ length: othersPerRound }, (_, i) =>
+    eventOf(peer, `kept-${round}-${i}`, subjectOf(`kept ${random.below(200)}`)),
+  );
+  const erased = node.group.erase(peer, subject);
+  const [outcome] = await Promise.all([
+    erased,
+    node.group.submit(peer, others),
+    node.group.withdraw(peer, `kept-${round - 1}-0`),
+  ]);
+  if (!outcome.ok) throw new Error(outcome.code);
+  const hash = Buffer.from(subject);
+  const texts = [hash.toString('hex'), ...ids, `erased-${round}-own`];
+  return [hash, ...texts.map((text) => Buffer.from(text))];
+}
+
+async function run(rounds: Rounds): Promise<Findings> {
+  const tally = new Tally();
+  const random = new Random(rounds.seed);
+  await inFastFolder(async (dir) => {
+    const env = { DATA_DIR: dir, SNAPSHOT_EVERY: '100', ERASURE_QUOTA_PER_DAY: '10000000' };
+    let node = await startTestNode(env);
+    const peers = await peersOf(node);
+    const everErased: Buffer[] = [];
+    for (const round of rounds) {
+      const marks = await eraseOne(node, peers, round, random);
+      tally.add('erasures answered');
+      for (const found of filesWith(dir, marks)) tally.break(`round ${round}: ${found}`);
+      everErased.push(marks[0]!);
+      if (round % verifyEvery === 0) {
+        const report = await verifyInChild(dir, 'full');
+        if (!report.ok) tally.break(`round ${round}: ${report.faults.join('; ')}`);
+        tally.add('verifications');
+      }
+      if (round % roundsPerLife === roundsPerLife - 1) {
+        await node.close();
+        for (const found of filesWith(dir, everErased)) tally.break(`round ${round}, stopped: ${found}`);
+        tally.add('stops');
+        node = await startTestNode(env);
+      }
+    }
+    await node.close();
+    for (const found of filesWith(dir, everErased)) tally.break(`in the end: ${found}`);
+  });
+  return tally.findings();
+}
+
+export const erase: Fault = {
+  name: 'erase',
+  summary: 'erasures beside writes; no file may hold a byte of an erased player, and the log must verify',
+  rounds: 1_000,
+  run,
+};

@@ -20,6 +20,7 @@ import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
+import { steps } from './scenarios/steps.js';
 
 const scenarios: readonly Scenario[] = [
   read,
@@ -34,6 +35,7 @@ const scenarios: readonly Scenario[] = [
   overload,
   peers,
   soak,
+  steps,
   quality,
   replay,
 ];

@@ -1,11 +1,10 @@
 /** What one event and one read cost in the core, without HTTP and disk, while a state grows from a few players to many. */
 import { decideEvent } from '../../src/core/decide-event.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
-import type { GroupFormed } from '../../src/core/records.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
-import { GroupState } from '../../src/core/state.js';
-import { eventId, fixedTimestamp, gameId, mix, playerId } from '../load/requests.js';
-import { arrivals, countEntries, credentials, type Population, peerOfEntry } from './population.js';
+import { eventId, gameId, mix, playerId } from '../load/requests.js';
+import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
+import { arrivals, countEntries, type Population, peerOfEntry } from './population.js';
 import type { OnProgress } from './tasks.js';
 
 export interface CostTask extends Population {
@@ -24,8 +23,6 @@ export interface CostOfSize {
   readonly readNs: number;
 }
 
-const saltText = 'a salt of the bench';
-const salt = Buffer.from(saltText);
 const samples = 200_000;
 const samplesAtLeast = 2_000;
 
@@ -37,14 +34,19 @@ export function measureCost(task: CostTask, onProgress: OnProgress): CostResult 
 
 function costOf(population: Population, onProgress: OnProgress): CostOfSize {
   const { players, seed, peers } = population;
-  const state = newState(population);
+  const state = emptyGroup(population);
   const submit = (peer: number, player: number, id: string): void => {
-    const subject = pseudonymise(playerId(player), saltText, 'privacy-first');
+    const subject = pseudonymise(playerId(player), benchSalt, 'privacy-first');
     const known = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId, severity: 0.5 } as const;
     const { peerId } = state.peers.at(peer);
-    const decided = decideEvent(state, peer, { ...known, eventId: id, peerId, subject, timestamp }, timestamp);
+    const decided = decideEvent(
+      state,
+      peer,
+      { ...known, eventId: id, peerId, subject, timestamp: benchTime },
+      benchTime,
+    );
     if (!decided.ok) throw new Error(decided.code);
-    state.applyDecided(decided.value.event, decided.value.tag, timestamp);
+    state.applyDecided(decided.value.event, decided.value.tag, benchTime);
   };
   const total = countEntries(population);
   let number = 0;
@@ -54,10 +56,10 @@ function costOf(population: Population, onProgress: OnProgress): CostOfSize {
   }
   const count = Math.max(samplesAtLeast, Math.min(samples, players));
   const reading = performance.now();
-  const moment = momentOf(state, timestamp);
+  const moment = momentOf(state, benchTime);
   let sum = 0;
   for (let i = 0; i < count; i++) {
-    const subject = pseudonymise(playerId(mix(seed + 13, i) % players), saltText, 'privacy-first')!;
+    const subject = pseudonymise(playerId(mix(seed + 13, i) % players), benchSalt, 'privacy-first')!;
     sum += trustOf(state, state.subjects.find(subject), moment).score;
   }
   const readNs = ((performance.now() - reading) * 1e6) / count;
@@ -66,28 +68,4 @@ function costOf(population: Population, onProgress: OnProgress): CostOfSize {
   for (let i = 0; i < count; i++) submit(mix(seed, i) % peers, mix(seed + 17, i) % players, eventId(seed + 1, i));
   const eventNs = ((performance.now() - writing) * 1e6) / count;
   return { players, eventNs, readNs };
-}
-
-const timestamp = Date.parse(fixedTimestamp);
-const audit = { action: 'bench', actor: 'bench', target: 'bench', prev_hash: '', hash: '' };
-
-function newState(population: Population): GroupState {
-  const formed: GroupFormed = {
-    type: 'group_formed',
-    group_id: 'bench',
-    identity_mode: 'privacy-first',
-    environment: 'dev',
-    salt_digest: '',
-    node_secret: '07'.repeat(32),
-    half_life_days: 30,
-    epoch: timestamp,
-    audit,
-  };
-  const state = new GroupState(formed, salt);
-  state.apply(formed, timestamp);
-  for (const [peer, { peerId }] of credentials(population).entries()) {
-    const about = { peer_id: peerId, peer_name: peerId, game_ids: [gameId], contact_email: null, key_digest: peerId };
-    state.apply({ type: 'peer_registered', peer, ...about, audit }, timestamp);
-  }
-  return state;
 }

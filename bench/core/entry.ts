@@ -4,6 +4,7 @@ import { fill } from './fill.js';
 import { grow } from './growth.js';
 import { rebuild } from './rebuild.js';
 import { recompute } from './recompute.js';
+import { measureSteps } from './steps.js';
 import type { OnProgress, TaskMessage, TaskName, TaskOrder, Tasks } from './tasks.js';
 
 type Run<N extends TaskName> = (
@@ -17,6 +18,7 @@ const runs: { readonly [N in TaskName]: Run<N> } = {
   cost: measureCost,
   rebuild,
   recompute,
+  steps: measureSteps,
 };
 
 const progressEveryMs = 250;

@@ -12,6 +12,7 @@ import type { FillResult, FillTask } from './fill.js';
 import type { GrowthResult, GrowthTask } from './growth.js';
 import type { RebuildResult, RebuildTask } from './rebuild.js';
 import type { RecomputeResult, RecomputeTask } from './recompute.js';
+import type { StepsResult, StepsTask } from './steps.js';
 
 /** What each task takes and gives. */
 export interface Tasks {
@@ -25,6 +26,8 @@ export interface Tasks {
   readonly rebuild: { readonly takes: RebuildTask; readonly gives: RebuildResult };
   /** The peer-trust computation on a drawn group. */
   readonly recompute: { readonly takes: RecomputeTask; readonly gives: RecomputeResult };
+  /** What each step of the hot requests costs by itself. */
+  readonly steps: { readonly takes: StepsTask; readonly gives: StepsResult };
 }
 
 export type TaskName = keyof Tasks;

@@ -41,7 +41,12 @@ export class Connection {
   /** What arrived of a head, or of a chunked body, in pieces. */
   #pieces = '';
 
-  constructor(host: string, port: number) {
+  /** `number` tells it from the other connections of a load. */
+  constructor(
+    host: string,
+    port: number,
+    readonly number = 0,
+  ) {
     this.#host = host;
     this.#port = port;
   }

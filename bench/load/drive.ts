@@ -11,7 +11,8 @@ export interface Kind {
   /** Statuses that are what was asked for. */
   readonly expects: readonly number[];
   /** The request number `i`, head and body: the same for the same number. */
-  request(i: number): string;
+  /** `connection`: its number. A peer has connections of its own, as a game server has. */
+  request(i: number, connection: number): string;
   /** Scores or events in one request, for rates that count these; 1 where absent. */
   readonly items?: number;
 }
@@ -88,7 +89,10 @@ class Drive {
   constructor(options: DriveOptions) {
     this.#options = options;
     this.#next = options.first;
-    this.#connections = Array.from({ length: options.connections }, () => new Connection(options.host, options.port));
+    this.#connections = Array.from(
+      { length: options.connections },
+      (_, number) => new Connection(options.host, options.port, number),
+    );
     this.#outcomes = options.workload.kinds.map(({ name, items = 1 }) => ({
       name,
       items,
@@ -143,7 +147,7 @@ class Drive {
     connection.startedMs = dueMs;
     connection.kind = kind;
     this.#onWay++;
-    connection.send(workload.kinds[kind]!.request(i));
+    connection.send(workload.kinds[kind]!.request(i, connection.number));
   }
 
   #answered(connection: Connection, status: number): void {

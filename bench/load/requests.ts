@@ -65,8 +65,8 @@ function eventJson(site: Site, peer: Credentials, i: number): string {
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${fixedTimestamp}"}`;
 }
 
-function peerOf({ peers, seed }: Site, i: number): Credentials {
-  return peers[mix(seed + 59, i) % peers.length]!;
+function peerOf({ peers }: Site, connection: number): Credentials {
+  return peers[connection % peers.length]!;
 }
 
 function get(path: string): string {
@@ -115,8 +115,8 @@ export function eventKind(site: Site): Kind {
   return {
     name: 'event',
     expects: [201],
-    request(i) {
-      const peer = peerOf(site, i);
+    request(i, connection) {
+      const peer = peerOf(site, connection);
       return post('/api/v1/events', `x-peer-api-key: ${peer.apiKey}\r\n`, eventJson(site, peer, i));
     },
   };
@@ -129,8 +129,8 @@ export function batchKind(given: Site, size = batchEvents): Kind {
     name: 'batch',
     expects: [200],
     items: size,
-    request(i) {
-      const peer = peerOf(site, i);
+    request(i, connection) {
+      const peer = peerOf(site, connection);
       let events = eventJson(site, peer, i * size);
       for (let j = 1; j < size; j++) events += `,${eventJson(site, peer, i * size + j)}`;
       return post('/api/v1/events/batch', `x-peer-api-key: ${peer.apiKey}\r\n`, `{"events":[${events}]}`);

@@ -63,6 +63,6 @@ export function sendBatch(node: OwnNode, site: Site, number: number): Promise<vo
       if (status === 200) resolve();
       else reject(new Error(`a batch was answered with ${status}`));
     };
-    connection.send(batchKind(site).request(number));
+    connection.send(batchKind(site).request(number, number));
   });
 }

@@ -5,19 +5,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { limits } from '../limits.js';
 
-/** The fields of a head. One and the same object for a connection that sends the same fields again. */
-export interface PlainFields {
-  /** By lower-case name, each named once. */
-  readonly headers: IncomingHttpHeaders;
-  /** Bytes of the body; 0 where the request has none. */
-  readonly contentLength: number;
-}
-
 export interface PlainHead {
   readonly method: 'GET' | 'POST';
   /** The request target as sent. */
   readonly url: string;
-  readonly fields: PlainFields;
+  /**
+   * The fields by lower-case name, each named once. One and the same object for a connection that sends the same fields
+   * again, but for the length of the body, which is that of its newest head.
+   */
+  readonly headers: IncomingHttpHeaders;
+  /** Bytes of the body; 0 where the request has none. */
+  readonly contentLength: number;
   /** Where the body begins. */
   readonly end: number;
 }
@@ -34,10 +32,20 @@ const notPlain = new Set(['transfer-encoding', 'content-encoding', 'expect', 'up
  */
 const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?[ \t]*\r\n/y;
 
-/** Remembers the newest fields of one connection: most clients send the same ones with every request. */
+/** Where the value of a length begins. */
+const lengthField = /(?:^|\r\n)content-length:[ \t]*/i;
+
+/** Fields as they stand in a head: in two parts, with the length of the body between them where there is one. */
+interface KnownFields {
+  readonly before: string;
+  readonly after: string;
+  readonly hasLength: boolean;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Remembers the newest fields of one connection: most clients send the same ones with every request, but for the length. */
 export class PlainHeadReader {
-  #known = '';
-  #fields: PlainFields | undefined;
+  #known: KnownFields | undefined;
 
   /** The head that begins at `at`, or undefined where it is not whole or not plain. `text`: bytes as latin1. */
   read(text: string, at: number): PlainHead | undefined {
@@ -47,22 +55,57 @@ export class PlainHeadReader {
     const urlEnd = text.indexOf(' ', urlAt);
     if (urlEnd < 0 || !text.startsWith(PROTOCOL, urlEnd)) return undefined;
     const fieldsAt = urlEnd + PROTOCOL.length;
-    if (this.#fields === undefined || text.slice(fieldsAt, fieldsAt + this.#known.length) !== this.#known) {
-      const fieldsEnd = text.indexOf(HEAD_END, fieldsAt) + HEAD_END.length;
-      if (fieldsEnd < HEAD_END.length) return undefined;
-      this.#known = text.slice(fieldsAt, fieldsEnd);
-      this.#fields = fieldsOf(this.#known);
-      if (this.#fields === undefined) return undefined;
-    }
-    const end = fieldsAt + this.#known.length;
-    if (end - at > limits.plainHeadBytes) return undefined;
-    if (method === 'GET' && this.#fields.contentLength > 0) return undefined;
-    return { method, url: text.slice(urlAt, urlEnd), fields: this.#fields, end };
+    const end = this.#endOfKnown(text, fieldsAt) ?? this.#learn(text, fieldsAt);
+    if (end === undefined || end - at > limits.plainHeadBytes) return undefined;
+    const { headers, hasLength } = this.#known!;
+    const contentLength = hasLength ? Number(headers['content-length']) : 0;
+    if (method === 'GET' && contentLength > 0) return undefined;
+    return { method, url: text.slice(urlAt, urlEnd), headers, contentLength, end };
+  }
+
+  /** Where the head ends, if its fields are the known ones. */
+  #endOfKnown(text: string, at: number): number | undefined {
+    const known = this.#known;
+    if (known === undefined) return undefined;
+    const { before, after, hasLength, headers } = known;
+    const lengthAt = at + before.length;
+    if (text.slice(at, lengthAt) !== before) return undefined;
+    if (!hasLength) return lengthAt;
+    let lengthEnd = lengthAt;
+    while (isDigit(text, lengthEnd)) lengthEnd++;
+    const end = lengthEnd + after.length;
+    if (lengthEnd === lengthAt || lengthEnd - lengthAt > lengthDigitsMax) return undefined;
+    if (text.slice(lengthEnd, end) !== after) return undefined;
+    headers['content-length'] = text.slice(lengthAt, lengthEnd);
+    return end;
+  }
+
+  /** Reads fields that are other ones than before, and gives where they end. */
+  #learn(text: string, at: number): number | undefined {
+    this.#known = undefined;
+    const end = text.indexOf(HEAD_END, at) + HEAD_END.length;
+    if (end < HEAD_END.length || end - at > limits.plainHeadBytes) return undefined;
+    const fields = text.slice(at, end);
+    const headers = headersOf(fields);
+    if (headers === undefined) return undefined;
+    const length = headers['content-length'];
+    const found = length === undefined ? null : lengthField.exec(fields);
+    const lengthAt = found === null ? fields.length : found.index + found[0].length;
+    const after = fields.slice(lengthAt + (length ?? '').length);
+    this.#known = { before: fields.slice(0, lengthAt), after, hasLength: found !== null, headers };
+    return end;
   }
 }
 
+const lengthDigitsMax = 7;
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 48 && code <= 57;
+}
+
 /** The fields of a head that ends in an empty line, or undefined where they are not plain. */
-function fieldsOf(text: string): PlainFields | undefined {
+function headersOf(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   let count = 0;
   fieldLine.lastIndex = 0;
@@ -75,7 +118,6 @@ function fieldsOf(text: string): PlainFields | undefined {
   }
   if (headers.host === undefined || (headers.connection ?? 'keep-alive').toLowerCase() !== 'keep-alive')
     return undefined;
-  const contentLength = headers['content-length'] ?? '0';
-  if (!/^\d{1,7}$/.test(contentLength)) return undefined;
-  return { headers, contentLength: Number(contentLength) };
+  const length = headers['content-length'];
+  return length === undefined || /^\d{1,7}$/.test(length) ? headers : undefined;
 }

@@ -3,6 +3,7 @@
  * the same endpoints as every other way. At the first byte of anything else it hands the connection to node:http for good.
  */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../limits.js';
 import { exchangeOf, recordAnswer } from './answering.js';
@@ -10,7 +11,7 @@ import { answerRaw } from './client-error.js';
 import type { FaceDeps } from './deps.js';
 import { parseTarget } from './head.js';
 import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
-import { type PlainFields, type PlainHead, PlainHeadReader } from './plain-head.js';
+import { type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
@@ -73,7 +74,7 @@ class LaneConnection {
   /** The answer being sent is the last one. */
   #closing = false;
   /** Of the newest fields: most connections send the same ones with every request. */
-  #exchangeFields: PlainFields | undefined;
+  #exchangeHeaders: IncomingHttpHeaders | undefined;
   #exchange: Exchange | undefined;
 
   constructor(socket: Socket, handOver: (rest: Buffer) => void, lane: LaneParts) {
@@ -164,29 +165,29 @@ class LaneConnection {
 
   #read(chunk: Buffer, text: string, at: number, startedAt: number): Asked | undefined {
     const head = this.#heads.read(text, at);
-    if (head === undefined || head.end + head.fields.contentLength > chunk.length) return undefined;
+    if (head === undefined || head.end + head.contentLength > chunk.length) return undefined;
     const target = parseTarget(head.url);
     if (target === undefined) return undefined;
-    const shape = this.#lane.shapeOf(head.method, target.path, head.fields.headers);
+    const shape = this.#lane.shapeOf(head.method, target.path, head.headers);
     if (shape === undefined) return undefined;
-    const body = chunk.subarray(head.end, head.end + head.fields.contentLength);
-    return { head, shape, query: target.query, exchange: this.#exchangeOf(head.fields), body, startedAt };
+    const body = chunk.subarray(head.end, head.end + head.contentLength);
+    return { head, shape, query: target.query, exchange: this.#exchangeOf(head.headers), body, startedAt };
   }
 
   /** A new request id for each request, where the caller gave none. */
-  #exchangeOf(fields: PlainFields): Exchange {
-    if (this.#exchange === undefined || this.#exchangeFields !== fields) {
-      this.#exchangeFields = fields;
-      this.#exchange = exchangeOf(fields.headers);
+  #exchangeOf(headers: IncomingHttpHeaders): Exchange {
+    if (this.#exchange === undefined || this.#exchangeHeaders !== headers) {
+      this.#exchangeHeaders = headers;
+      this.#exchange = exchangeOf(headers);
       return this.#exchange;
     }
     const { requestId, problem, keySent, ifNoneMatch } = this.#exchange;
-    const isGiven = requestId === fields.headers['x-request-id'];
+    const isGiven = requestId === headers['x-request-id'];
     return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
   #replyTo({ head, shape, query, exchange, body }: Asked): ApiReply | Promise<ApiReply> {
-    const { headers } = head.fields;
+    const { headers } = head;
     try {
       const incoming = { headers, captures: shape.captures, query, readBody: () => parseJson(body) };
       return shape.endpoint.answer(incoming);

@@ -39,23 +39,23 @@ function options(port: number, more: Partial<DriveOptions> = {}): DriveOptions {
 
 test('the same seed gives the same requests, another seed others', () => {
   for (const kindOf of [scoreKind, matchKind, eventKind, batchKind]) {
-    assert.is(kindOf(site).request(5), kindOf({ ...site }).request(5));
-    assert.is.not(kindOf(site).request(5), kindOf({ ...site, seed: 8 }).request(5));
-    assert.is.not(kindOf(site).request(5), kindOf(site).request(6));
+    assert.is(kindOf(site).request(5, 0), kindOf({ ...site }).request(5, 0));
+    assert.is.not(kindOf(site).request(5, 0), kindOf({ ...site, seed: 8 }).request(5, 0));
+    assert.is.not(kindOf(site).request(5, 0), kindOf(site).request(6, 0));
   }
 });
 
 test('no two events have the same id, also between single ones and batches', () => {
   const ids = (text: string) => [...text.matchAll(/"event_id":"([^"]+)"/g)].map(([, id]) => id);
   const [single, batch] = [eventKind(site), batchKind(site)];
-  const all = Array.from({ length: 1000 }, (_, i) => ids(single.request(i))).flat();
-  all.push(...[0, 1, 2].flatMap((i) => ids(batch.request(i))));
+  const all = Array.from({ length: 1000 }, (_, i) => ids(single.request(i, 0))).flat();
+  all.push(...[0, 1, 2].flatMap((i) => ids(batch.request(i, 0))));
   assert.is(all.length, 1000 + 3 * 500);
   assert.is(new Set(all).size, all.length);
 });
 
 test('a request says how long its body is', () => {
-  const request = batchKind(site).request(1);
+  const request = batchKind(site).request(1, 0);
   const [head, body] = request.split('\r\n\r\n') as [string, string];
   assert.is(Number(/content-length: (\d+)/.exec(head)?.[1]), Buffer.byteLength(body));
   assert.is((JSON.parse(body) as { events: unknown[] }).events.length, 500);
@@ -77,7 +77,7 @@ test('a closed loop numbers its requests on, and counts every answer', async () 
       const driven = await drive(options(port, { first: 40 }));
       assert.is(driven.sent, requests.length);
       assert.equal(new Set(requests).size > 1, true);
-      assert.is(requests[0], scoreKind(site).request(40));
+      assert.is(requests[0], scoreKind(site).request(40, 0));
       assert.is(driven.kinds[0]!.statuses.get(200), driven.sent);
     },
   );

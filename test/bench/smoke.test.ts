@@ -49,6 +49,7 @@ const scenarios: Readonly<Record<string, { readonly figure: string; readonly goa
   overload: { figure: 'batches stored under overload / at capacity', goals: 0 },
   peers: { figure: 'reads against bare node:http', goals: 8 },
   soak: { figure: 'log, live data', goals: 2 },
+  steps: { figure: 'event: parse', goals: 0 },
 };
 
 for (const [name, { figure, goals }] of Object.entries(scenarios)) {

@@ -12,7 +12,8 @@ test('a plain head is read: method, target, fields by lower-case name, and where
   assert.equal(head, {
     method: 'POST',
     url: '/x',
-    fields: { headers: { host: 'h', 'x-y': 'a b', 'content-length': '3', empty: '' }, contentLength: 3 },
+    headers: { host: 'h', 'x-y': 'a b', 'content-length': '3', empty: '' },
+    contentLength: 3,
     end: text.length - 3,
   });
 });
@@ -23,10 +24,27 @@ test('the same fields again are not read again, and other ones are', () => {
   const same = reader.read(`GET /other HTTP/1.1\r\nHost: h\r\nA: 1\r\n\r\n`, 0);
   const other = reader.read(`${line}Host: h\r\nA: 2\r\n\r\n`, 0);
   const longer = reader.read(`${line}Host: h\r\nA: 2\r\nB: 3\r\n\r\n`, 0);
-  assert.is(first?.fields, same?.fields);
+  assert.is(first?.headers, same?.headers);
   assert.is(same?.url, '/other');
-  assert.is(other?.fields.headers.a, '2');
-  assert.is(longer?.fields.headers.b, '3');
+  assert.is(other?.headers.a, '2');
+  assert.is(longer?.headers.b, '3');
+});
+
+test('fields that differ in the length of the body only are not read again, and the length is the new one', () => {
+  const head = (length: string) => `POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: ${length}\r\nA: 1\r\n\r\n`;
+  const reader = new PlainHeadReader();
+  const { headers } = reader.read(head('3'), 0)!;
+  for (const length of ['4', '1234567', '0']) {
+    const again = reader.read(head(length), 0)!;
+    assert.is(again.headers, headers);
+    assert.is(again.contentLength, Number(length));
+    assert.is(again.headers['content-length'], length);
+    assert.is(again.end, head(length).length);
+  }
+  for (const length of ['', '+3', '12345678', '3, 3', '3 3', '0x3'])
+    assert.is(reader.read(head(length), 0), undefined, length);
+  assert.is(reader.read(head('3 '), 0)?.contentLength, 3);
+  assert.is(reader.read(head('5 '), 0)?.contentLength, 5);
 });
 
 test('a second request is read where the first one ended', () => {

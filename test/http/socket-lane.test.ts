@@ -11,7 +11,7 @@ import { eventBody } from './samples.js';
 const score = 'GET /api/v1/players/p%C3%A9/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
 const match = 'GET /api/v1/trust-scores?ids=a,%C3%A9,c HTTP/1.1\r\nHost: x\r\nAccept: application/problem+json\r\n\r\n';
 const peers = 'GET /api/v1/peers HTTP/1.1\r\nHost: x\r\n\r\n';
-const last = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+const last = 'GET /api/v1/peers?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 const write = writeOf(JSON.stringify(eventBody()));
 const unicode = writeOf(JSON.stringify({ ...eventBody(), player_id: 'Žofie 🎮' }));
 
@@ -74,7 +74,7 @@ function talk(port: number, pieces: readonly Buffer[], ends: boolean): Promise<s
 
 /** Without what differs from one request to the next. */
 function settled(text: string): string {
-  return text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1').replace(/"uptime_s":[\d.]+/g, '"uptime_s":0');
+  return text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1');
 }
 
 /** The fields of each answer in the order of their names: neither lane promises another. */

@@ -1,0 +1,178 @@
+/** What each step of a durable event and of a score read costs by itself: the budget of the two hot requests, in nanoseconds. */
+import { hash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
+import { decideEvent } from '../../src/core/decide-event.js';
+import { pseudonymise } from '../../src/core/pseudonym.js';
+import { momentOf, trustOf } from '../../src/core/score.js';
+import { storedEventText, timeText, trustScoreText } from '../../src/http/bodies.js';
+import { parseUtcDateTime } from '../../src/http/contract/formats.js';
+import { type EventBody, eventSchema } from '../../src/http/contract/request-bodies.js';
+import { routes } from '../../src/http/contract/routes.js';
+import { validatorOf } from '../../src/http/contract/validators.js';
+import { parseJson } from '../../src/http/hot-shapes.js';
+import { PlainHeadReader } from '../../src/http/plain-head.js';
+import { okJson, replyText, wireReply } from '../../src/http/reply.js';
+import { newRequestId } from '../../src/http/request-id.js';
+import { RequestTally } from '../../src/http/request-tally.js';
+import { claimFolder } from '../../src/store/owner.js';
+import { eventKind, mix, playerId, scoreKind } from '../load/requests.js';
+import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
+import { credentials, type Population } from './population.js';
+import type { OnProgress } from './tasks.js';
+
+export interface StepsTask extends Population {
+  /** Events in one durable commit. */
+  readonly batch: number;
+}
+
+export interface StepCost {
+  readonly name: string;
+  readonly ns: number;
+}
+
+export interface StepsResult {
+  readonly write: readonly StepCost[];
+  readonly read: readonly StepCost[];
+}
+
+const events = 100_000;
+const turns = 5;
+
+/** The least of several rounds, since whatever else the machine does only adds. */
+function cost(name: string, count: number, once: (i: number) => unknown): StepCost {
+  let least = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < turns; turn++) {
+    const startedMs = performance.now();
+    for (let i = 0; i < count; i++) kept[0] = once(turn * count + i);
+    least = Math.min(least, performance.now() - startedMs);
+  }
+  return { name, ns: (least * 1e6) / count };
+}
+
+/** Keeps a step from being optimised away. */
+const kept: unknown[] = [];
+
+export async function measureSteps(task: StepsTask, onProgress: OnProgress): Promise<StepsResult> {
+  const site = { seed: task.seed, players: task.players, peers: credentials(task) };
+  const event = eventKind(site);
+  const requests = Array.from({ length: 1000 }, (_, i) => Buffer.from(event.request(i, 0)));
+  const texts = requests.map((request) => request.toString('latin1'));
+  const heads = new PlainHeadReader();
+  const raw = requests.map((request, i) => request.subarray(heads.read(texts[i]!, 0)!.end));
+  const validate = validatorOf(eventSchema);
+  const bodies = raw.map((bytes) => {
+    const parsed = parseJson(bytes);
+    if (!parsed.ok) throw new Error(parsed.code);
+    return parsed.value as EventBody;
+  });
+  const at = <T>(list: readonly T[], i: number): T => list[i % list.length]!;
+  const state = emptyGroup(task);
+  const peerId = state.peers.at(0).peerId;
+  const submission = (i: number) => ({
+    schemaVersion: '1.0.0',
+    eventId: `step-${i}`,
+    eventType: 'report_cheating' as const,
+    peerId,
+    subject: subjects[i % subjects.length]!,
+    gameId: bodies[0]!.game_id,
+    severity: 0.5,
+    timestamp: benchTime,
+  });
+  const subjects = Array.from(
+    { length: task.players },
+    (_, i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')!,
+  );
+  const decide = (i: number) => {
+    const decided = decideEvent(state, 0, submission(i), benchTime);
+    if (!decided.ok) throw new Error(decided.code);
+    return decided.value;
+  };
+  const decided = Array.from({ length: task.batch }, (_, i) => decide(1e9 + i).event);
+  onProgress(1, 4);
+  const exchange = { requestId: 'x', problem: false, keySent: true, ifNoneMatch: undefined };
+  const reply = (json: string, status = 200) =>
+    replyText(
+      wireReply(routes.submitEvent, { ...okJson(json), status }, exchange),
+      'Thu, 01 Jan 2026 00:00:00 GMT',
+      '',
+    );
+  const eventText = storedEventText(peerId, playerId(1), submission(0), benchTime);
+  const tally = new RequestTally();
+  const log = await logCost(task.batch, decided);
+  onProgress(2, 4);
+  const write = [
+    cost('bytes to text', events, (i) => at(requests, i).toString('latin1')),
+    cost('head', events, (i) => heads.read(at(texts, i), 0)),
+    cost('parse', events, (i) => parseJson(at(raw, i))),
+    cost('validate', events, (i) => validate(at(bodies, i))),
+    cost('date', events, (i) => parseUtcDateTime(i % 2 === 0 ? '2026-01-02T03:04:05.678Z' : '2026-01-02T03:04:05Z')),
+    cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
+    cost('id tag', events, (i) => state.tagOf(`step-${i}`)),
+    cost('decide and apply, tag included', events, (i) => {
+      const { event: accepted, tag } = decide(i);
+      state.applyDecided(accepted, tag, benchTime);
+    }),
+    ...log,
+    cost('body of the answer', events, (i) => storedEventText(peerId, 'p', submission(i), benchTime + i)),
+    cost('answer around the body', events, () => reply(eventText, 201)),
+    cost('request id', events, () => newRequestId()),
+    cost('tally', events, (i) => tally.note('/api/v1/events', 'POST', 201, '', i % 10)),
+  ];
+  onProgress(3, 4);
+  const moment = momentOf(state, benchTime);
+  const view = trustOf(state, 0, moment);
+  const scoreRequests = Array.from({ length: 1000 }, (_, i) => scoreKind(site).request(i, 0));
+  const scoreText = trustScoreText(playerId(1), view);
+  const read = [
+    cost('head', events, (i) => heads.read(at(scoreRequests, i), 0)),
+    cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
+    cost('look-up', events, (i) => state.subjects.find(subjects[mix(task.seed, i) % subjects.length]!)),
+    cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, moment)),
+    cost('body of the answer', events, () => trustScoreText('76561190000000001', view)),
+    cost('tag of the body', events, () => hash('sha256', scoreText, 'base64url')),
+    cost('time as text', events, (i) => timeText(benchTime + i)),
+    cost('answer around the body', events, () => reply(scoreText)),
+  ];
+  return { write, read };
+}
+
+/** Encoding, sealing and the log itself, an event. */
+async function logCost(batch: number, decided: Parameters<BatchWriter['add']>[0][]): Promise<StepCost[]> {
+  const nonce = randomBytes(NONCE_BYTES);
+  const encode = cost('encode', Math.ceil(events / batch), () => filled(decided));
+  const sealing = cost('seal: chain and CRC', Math.ceil(events / batch), () => {
+    return filled(decided).seal(1, benchTime, nonce, chainStart);
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-steps-'));
+  const writer = await claimFolder(folder);
+  try {
+    const commits = 200;
+    let usedUs = 0;
+    let seq = 1;
+    for (let i = 0; i < commits; i++) {
+      const { bytes } = filled(decided).seal(seq, benchTime, nonce, chainStart);
+      const before = process.cpuUsage();
+      await writer.append({ firstSeq: seq, bytes }, []);
+      const { user, system } = process.cpuUsage(before);
+      usedUs += user + system;
+      seq += batch;
+    }
+    return [
+      { name: encode.name, ns: encode.ns / batch },
+      { name: sealing.name, ns: (sealing.ns - encode.ns) / batch },
+      { name: `LMDB, processor time, ${batch} a commit`, ns: (usedUs * 1000) / commits / batch },
+    ];
+  } finally {
+    await writer.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function filled(decided: Parameters<BatchWriter['add']>[0][]): BatchWriter {
+  const writer = new BatchWriter();
+  for (const record of decided) writer.add(record);
+  return writer;
+}

@@ -70,6 +70,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     const last = sockets.get(socket)?.response;
     const before = last === undefined || last.writableFinished ? undefined : last;
     sockets.set(socket, { request, response, before });
+    // Node's parser drops what stands behind a wish for another protocol.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (before === undefined) {
       handle(request, response);
       return;

@@ -147,6 +147,19 @@ test('what waits behind a write is answered once, in order, whoever answers it, 
   }
 });
 
+test('a request to speak another protocol is answered in this one and ends the connection, so that nothing behind it is lost in silence', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      const upgrade = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+      socket.write(upgrade + peersRead);
+      assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), ['HTTP/1.1 200', 'Connection: close']);
+    },
+  );
+});
+
 test('a head with two Host fields is malformed', async () => {
   await onBothLanes(
     () => ({}),

@@ -1,0 +1,125 @@
+/** The files of `deploy/` against the code: variables that exist, ports and paths that are served, and a configuration that starts. */
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadConfig } from '../../src/config.js';
+import { routes } from '../../src/http/contract/routes.js';
+import { limits } from '../../src/limits.js';
+import { variables } from '../../src/variables.js';
+
+const urlOf = (path: string) => new URL(`../../../${path}`, import.meta.url);
+const fileOf = (path: string) => readFileSync(urlOf(path), 'utf8');
+const dockerfile = fileOf('deploy/Dockerfile');
+const compose = fileOf('deploy/compose.yml');
+const kubernetes = fileOf('deploy/kubernetes.yml');
+const unit = fileOf('deploy/ptf.service');
+const nginx = fileOf('deploy/nginx.conf');
+const caddy = fileOf('deploy/Caddyfile');
+
+const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
+const code = (text: string) => text.replaceAll(/^\s*#.*$/gm, '');
+
+/** What each file sets, by the name of the variable. */
+function assigned(text: string, pattern: RegExp): Record<string, string> {
+  return Object.fromEntries(Array.from(code(text).matchAll(pattern), ([, name, value]) => [name!, value!]));
+}
+const image = assigned(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? '', /(\w+)=(\S+)/g);
+const ofCompose = assigned(/environment:\n((?: {6}.*\n)+)/.exec(compose)?.[1] ?? '', /^ +(\w+): (.*)$/gm);
+const ofKubernetes = assigned(/^data:\n((?: {2}.*\n)+)/m.exec(kubernetes)?.[1] ?? '', /^ +(\w+): (.*)$/gm);
+const ofUnit = assigned(
+  Array.from(unit.matchAll(/^Environment=(.*)$/gm), ([, line]) => line).join(' '),
+  /(\w+)=(\S+)/g,
+);
+
+test('the files set variables that the node has', () => {
+  for (const [file, set] of Object.entries({ image, ofCompose, ofKubernetes, ofUnit })) {
+    assert.ok(Object.keys(set).length >= 3, file);
+    assert.equal(
+      Object.keys(set).filter((name) => !known.has(name)),
+      [],
+      file,
+    );
+  }
+});
+
+test('what the image and the manifests set together is a configuration that a production node starts with', () => {
+  const salt = 's'.repeat(limits.saltBytesMin);
+  // Compose's own notation: the name of the group is the operator's, the others have values behind `:-`.
+  const composed = Object.entries(ofCompose).map(([name, value]) => [name, /:-(.*)\}/.exec(value)?.[1] ?? value]);
+  for (const set of [
+    { ...image, ...Object.fromEntries(composed), GROUP_ID: 'g' },
+    { ...image, ...ofKubernetes },
+  ]) {
+    const outcome = loadConfig(set, () => salt);
+    assert.ok(outcome.ok, JSON.stringify(outcome));
+    if (!outcome.ok) continue;
+    assert.ok(outcome.config.production && outcome.config.salt === salt);
+    // Below the mounted volume, which may belong to root.
+    assert.ok(outcome.config.dataDir.startsWith('/data/'));
+    assert.equal(outcome.warnings, []);
+  }
+});
+
+test('probes ask for a path that is served without a key, on the port that is listened on', () => {
+  const paths = Array.from(kubernetes.matchAll(/^ +path: (\S+)$/gm), ([, path]) => path!);
+  assert.is(paths.length, 3);
+  const [check] = /\/api\/v1\/[^`]*/.exec(/^ {2}CMD \["node", "-e", .*$/m.exec(dockerfile)?.[0] ?? '') ?? [];
+  for (const path of [...paths, check!]) {
+    const route = Object.values(routes).find((one) => one.method === 'GET' && one.path === path.split('?')[0]);
+    assert.ok(route !== undefined && route.auth !== 'required', path);
+  }
+  for (const [name, port] of [
+    ['http', image.PORT],
+    ['metrics', image.METRICS_PORT],
+  ]) {
+    assert.match(kubernetes, new RegExp(`- name: ${name}\\n +containerPort: ${port}\\n`));
+    assert.match(dockerfile, new RegExp(`^EXPOSE.*\\b${port}\\b`, 'm'));
+    assert.match(compose, new RegExp(`- 127\\.0\\.0\\.1:${port}:${port}\\n`));
+  }
+});
+
+test('whoever stops a node waits longer than it may take to end', () => {
+  const grace = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]) * 1000;
+  assert.ok(grace(compose, /stop_grace_period: (\d+)s/) > limits.shutdownMs);
+  assert.ok(grace(kubernetes, /terminationGracePeriodSeconds: (\d+)/) > limits.shutdownMs);
+  assert.ok(grace(unit, /^TimeoutStopSec=(\d+)$/m) > limits.shutdownMs);
+  assert.match(unit, /^RestartPreventExitStatus=2$/m);
+});
+
+test('nothing runs as root, and nothing but the data is written', () => {
+  assert.match(dockerfile, /^USER node$/m);
+  assert.match(compose, /^ {4}read_only: true$/m);
+  for (const line of [
+    'runAsNonRoot: true',
+    'readOnlyRootFilesystem: true',
+    'allowPrivilegeEscalation: false',
+    'drop: [ALL]',
+  ]) {
+    assert.ok(kubernetes.includes(line), line);
+  }
+  for (const line of ['User=ptf', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'CapabilityBoundingSet=']) {
+    assert.match(unit, new RegExp(`^${line}$`, 'm'));
+  }
+});
+
+test('the proxies let through what the node takes, and leave its connections first', () => {
+  assert.ok(Number(/client_max_body_size (\d+)k/.exec(nginx)?.[1]) * 1024 > limits.batchBodyBytes);
+  assert.ok(Number(/max_size (\d+)KB/.exec(caddy)?.[1]) * 1000 > limits.batchBodyBytes);
+  assert.ok(Number(/large_client_header_buffers \d+ (\d+)k/.exec(nginx)?.[1]) * 1024 > limits.headBytes);
+  for (const [, seconds] of [
+    ...nginx.matchAll(/^ {2}keepalive_timeout (\d+)s/gm),
+    ...caddy.matchAll(/keepalive (\d+)s/g),
+  ]) {
+    assert.ok(Number(seconds) * 1000 < limits.keepAliveTimeoutMs);
+  }
+});
+
+test('what the image is built from is let in by .dockerignore', () => {
+  const letIn = Array.from(fileOf('.dockerignore').matchAll(/^!(\S+)$/gm), ([, path]) => path!);
+  for (const path of letIn) if (!path.includes('*')) assert.ok(existsSync(urlOf(path)), path);
+  for (const path of ['package.json', 'package-lock.json', 'LICENSE', 'CHANGELOG.md', 'bin', 'src', 'scripts']) {
+    assert.ok(letIn.includes(path), path);
+  }
+});
+
+test.run();

@@ -1,0 +1,173 @@
+/** The dashboard and the alerts for Prometheus against the metrics of a real node: what they name exists, labels too. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { anchorsOf } from '../support/markdown.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+
+const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const operating = fileOf('docs/OPERATING.md');
+const rules = fileOf('deploy/alerts.yml');
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }[];
+}
+const { panels } = JSON.parse(fileOf('deploy/grafana.json')) as Dashboard;
+
+/** One rule with its lines; the form that the file keeps to. */
+interface Rule {
+  readonly name: string;
+  readonly expr: string;
+  readonly text: string;
+}
+const alerts: readonly Rule[] = rules
+  .split(/^ {6}- alert: /m)
+  .slice(1)
+  .map((text) => ({
+    name: text.slice(0, text.indexOf('\n')),
+    expr: /^ {8}expr: ([\s\S]*?)^ {8}\w/m.exec(text)?.[1] ?? '',
+    text,
+  }));
+
+let node: TestNode;
+let exposed = '';
+/** Labels by the name of a metric, as samples have them. */
+const labels = new Map<string, Set<string>>();
+
+test.before(async () => {
+  node = await startTestNode({ METRICS_PORT: '0', WEIGHTS_INTERVAL_MS: '50' });
+  await live();
+  exposed = await (await fetch(`${node.metricsUrl}/metrics`)).text();
+  for (const line of exposed.split('\n')) {
+    const [, name, inner = ''] = /^(\w+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const known = labels.get(name) ?? new Set<string>();
+    for (const [, label] of inner.matchAll(/(\w+)="/g)) known.add(label!);
+    labels.set(name, known);
+  }
+});
+test.after(() => node.close());
+
+/** A little of everything that is counted: an event, a read, a refusal, a computation of weights, a snapshot. */
+async function live(): Promise<void> {
+  const post = (path: string, body: object, key = '') =>
+    fetch(`${node.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Peer-API-Key': key },
+      body: JSON.stringify(body),
+    });
+  const registered = await post('/api/v1/peers/register', { peer_name: 'a', game_ids: ['g'] });
+  const { peer_id, api_key } = (await registered.json()) as { peer_id: string; api_key: string };
+  const event = {
+    schema_version: '1.0.0',
+    event_id: '1',
+    event_type: 'report_spam',
+    peer_id,
+    player_id: 'p',
+    game_id: 'g',
+    severity: 1,
+    timestamp: new Date().toISOString(),
+  };
+  assert.is((await post('/api/v1/events', event, api_key)).status, 201);
+  assert.is((await post('/api/v1/events', event, 'wrong')).status, 401);
+  assert.is((await fetch(`${node.url}/api/v1/players/p/verdict`)).status, 200);
+  const isComputed = () => node.group.health().weights.basedOnSeq >= node.group.health().lastSeq;
+  while (!isComputed()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const names = /\b(?:ptf|nodejs|process)_\w+/g;
+/** Names in words that are none of Prometheus' functions and keywords, used as labels. */
+const usedLabels = /(?:by|on|ignoring|without) \(([^)]*)\)|\{([^}]*)\}/g;
+
+function faultsOf(expr: string, where: string): string[] {
+  const found = [...new Set(expr.match(names) ?? [])];
+  if (found.length === 0 && !/\bup\{/.test(expr)) return [`${where}: names no metric`];
+  const missing = found.filter((name) => !labels.has(name)).map((name) => `${where}: ${name} is no metric of a node`);
+  const known = new Set(['job', 'instance', 'le', ...found.flatMap((name) => [...(labels.get(name) ?? [])])]);
+  const used = [...expr.matchAll(usedLabels)].flatMap(([, list, matchers]) => {
+    if (list !== undefined) return list.split(',').map((label) => label.trim());
+    return Array.from(matchers!.replaceAll(/"[^"]*"/g, '').matchAll(/(\w+)\s*[=!]/g), ([, label]) => label!);
+  });
+  const odd = used
+    .filter((label) => !known.has(label))
+    .map((label) => `${where}: ${found.join(', ')} has no label ${label}`);
+  return [...missing, ...odd];
+}
+
+test('every metric and label on the dashboard exists in a node', () => {
+  const targets = panels.flatMap(({ title, targets: all = [] }) => all.map((target) => ({ title, ...target })));
+  assert.ok(targets.length > 40);
+  assert.equal(
+    targets.flatMap(({ title, expr }) => faultsOf(expr, title)),
+    [],
+  );
+  for (const { title, expr, legendFormat } of targets) {
+    for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
+      const own = (expr.match(names) ?? []).flatMap((name) => [...(labels.get(name) ?? [])]);
+      assert.ok([...own, 'le'].includes(label!), `${title}: the legend's ${label}`);
+    }
+  }
+});
+
+test('panels have numbers of their own and lie beside each other, not upon each other', () => {
+  assert.is(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const taken = new Map<string, string>();
+  for (const { title, gridPos: at } of panels) {
+    assert.ok(at.x + at.w <= 24, title);
+    for (let x = at.x; x < at.x + at.w; x++) {
+      for (let y = at.y; y < at.y + at.h; y++) {
+        assert.not(taken.has(`${x} ${y}`), `${title} lies upon ${taken.get(`${x} ${y}`)}`);
+        taken.set(`${x} ${y}`, title);
+      }
+    }
+  }
+});
+
+test('every metric and label in the alerts exists in a node', () => {
+  assert.ok(alerts.length > 20);
+  assert.equal(
+    alerts.flatMap(({ name, expr }) => faultsOf(expr, name)),
+    [],
+  );
+});
+
+test('every alert leads to what OPERATING.md says about it, and none is told of that is not there', () => {
+  const anchors = anchorsOf(operating);
+  for (const { name, text } of alerts) {
+    const link = /runbook_url: (\S+)/.exec(text)?.[1];
+    assert.is(link, `docs/OPERATING.md#alert-${name.toLowerCase()}`);
+    assert.ok(anchors.has(link!.split('#')[1]!), `${name} has no heading`);
+    assert.match(text, /severity: (?:page|ticket)\b/, name);
+  }
+  const told = Array.from(operating.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name);
+  assert.equal(
+    told,
+    alerts.map(({ name }) => name),
+  );
+});
+
+test('the table of OPERATING.md has every metric of a node, and no other', () => {
+  const [, after = ''] = operating.split('\n## Metrics\n');
+  const table = after.split('\n## ')[0]!;
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const inTable = new Set(rows.flatMap((line) => (line.split('|')[1] ?? '').match(/\bptf_\w+/g) ?? []));
+  const families = Array.from(exposed.matchAll(/^# TYPE (ptf_\w+) /gm), ([, name]) => name!);
+  assert.equal([...inTable].sort(), families.sort());
+});
+
+test('the checks above find what they look for', () => {
+  assert.equal(faultsOf('ptf_nothing > 0', 'a'), ['a: ptf_nothing is no metric of a node']);
+  assert.equal(faultsOf('sum by (peer) (ptf_peer_weight)', 'a'), ['a: ptf_peer_weight has no label peer']);
+  assert.equal(faultsOf('ptf_http_requests_total{state="500"}', 'a'), [
+    'a: ptf_http_requests_total has no label state',
+  ]);
+  assert.equal(faultsOf('rate(ptf_commit_duration_seconds_bucket{job=~"$job"}[5m])', 'a'), []);
+  assert.equal(faultsOf('1 > 0', 'a'), ['a: names no metric']);
+});
+
+test.run();

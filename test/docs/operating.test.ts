@@ -1,0 +1,116 @@
+/**
+ * Holds docs/OPERATING.md to the command: each of its `ptf` lines is run against a node, its links lead somewhere, and what it
+ * quotes is what is printed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { anchorsOf, blocksOf, linksOf } from '../support/markdown.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+
+const docs = new URL('../../../docs/', import.meta.url);
+const page = readFileSync(new URL('OPERATING.md', docs), 'utf8');
+const entry = fileURLToPath(new URL('../../src/ptf.js', import.meta.url));
+
+/** Commands that need what no test can give them here, and where they are tested. */
+const elsewhere: readonly (readonly [start: string, where: string])[] = [
+  ['backup', 'test/operator'],
+  ['restore', 'test/operator'],
+  ['dashboard', 'test/operator/dashboard'],
+];
+
+const lines = blocksOf(page, ['sh', 'bash'])
+  .flatMap((block) => block.split('\n'))
+  .map((line) => /^npm exec ptf -- (.*)$/.exec(line.trim())?.[1])
+  .filter((line) => line !== undefined);
+
+let node: TestNode;
+let folder = '';
+test.before(async () => {
+  node = await startTestNode({ ERASURE_MODE: 'operator' });
+  folder = mkdtempSync(join(tmpdir(), 'ptf-operating-'));
+});
+test.after(async () => {
+  await node.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A peer of its own for each command, and a player that it reported. */
+async function peerWithPlayer(): Promise<{ readonly peerId: string; readonly subject: string }> {
+  const registered = await node.group.register({ peerName: 'a peer', gameIds: ['g'] }, 'test');
+  if (!registered.ok) throw new Error(registered.code);
+  const { peer, apiKey } = registered.value;
+  const subject = peer.peerId.replaceAll('-', '').repeat(2);
+  const event = {
+    schema_version: '1.0.0',
+    event_id: peer.peerId,
+    event_type: 'report_spam',
+    peer_id: peer.peerId,
+    player_id: subject,
+    game_id: 'g',
+    severity: 1,
+    timestamp: new Date().toISOString(),
+  };
+  const answer = await fetch(`${node.url}/api/v1/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Peer-API-Key': apiKey },
+    body: JSON.stringify(event),
+  });
+  assert.is(answer.status, 201);
+  return { peerId: peer.peerId, subject };
+}
+
+test('every ptf line of the page does what it says', async () => {
+  assert.ok(lines.length > 20, 'the page has its commands');
+  const failed: string[] = [];
+  for (const line of new Set(lines)) {
+    if (elsewhere.some(([start]) => line.startsWith(start)) || line.includes('/backup/')) continue;
+    const { peerId, subject } = await peerWithPlayer();
+    if (line.startsWith('pretrust remove')) await node.group.preTrust('add', peerId, 'test');
+    if (line.startsWith('peers reinstate')) await node.group.setPeerStatus(peerId, 'suspended', 'test');
+    const filled = line.replaceAll('PEER_ID', peerId).replaceAll('SUBJECT_HASH', subject);
+    // By a shell, since lines may redirect and join; all of it within a folder that goes afterwards.
+    const command = `fpath=("$PWD"); mkdir -p .config/fish/completions; node ${entry} ${filled}`;
+    const child = spawn('bash', ['-c', command], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, DATA_DIR: node.dir },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    const { exitCode: status } = child;
+    if (status !== 0) failed.push(`${line}: ${status} ${stderr}`);
+  }
+  assert.equal(failed, []);
+});
+
+test('what the page quotes of the command is what the command prints', () => {
+  const source = ['shown', 'findings', 'simulate', 'doctor'].map((name) =>
+    readFileSync(new URL(`../src/operator/${name}.ts`, docs), 'utf8'),
+  );
+  for (const quoted of ['shares no player: another salt?', 'changed verdicts', 'at record']) {
+    assert.ok(page.includes(quoted) && source.some((code) => code.includes(quoted)), quoted);
+  }
+  // And the other way round: where the command sends its reader, there is something to read.
+  const sent = source.flatMap((code) => [...code.matchAll(/"([A-Z][a-z][a-z ]+)"/g)].map(([, heading]) => heading!));
+  assert.ok(sent.length >= 3);
+  const headings = new Set(Array.from(page.matchAll(/^#+ (.*)$/gm), ([, heading]) => heading!));
+  for (const heading of sent) assert.ok(headings.has(heading) || headings.has(`A ${heading.toLowerCase()}`), heading);
+});
+
+test('every link of the page leads somewhere', () => {
+  for (const target of linksOf(page)) {
+    if (/^https?:/.test(target)) continue;
+    const [path, anchor] = target.split('#') as [string, string?];
+    const file = path === '' ? new URL('OPERATING.md', docs) : new URL(path, docs);
+    assert.ok(existsSync(file), target);
+    if (anchor !== undefined) assert.ok(anchorsOf(readFileSync(file, 'utf8')).has(anchor), target);
+  }
+});
+
+test.run();

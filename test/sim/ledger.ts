@@ -3,9 +3,11 @@
  * that a crash caught in flight is kept or taken back by what the recovered log says.
  */
 import { readAgain } from '../../src/core/decide-removal.js';
+import type { ComputedWeights } from '../../src/core/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Answer } from '../../src/group/commands.js';
 import type { Resolve } from '../../src/group/group.js';
+import type { WeightsComputed } from '../../src/group/weights.js';
 import { Difference, same } from './difference.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
 import type { TurnTaken } from './observed-actor.js';
@@ -36,6 +38,8 @@ export class Ledger {
   #expected = new Map<Resolve, Expected | Expected[] | typeof readAgain>();
   #audited = new Map<Resolve, AuditedFact>();
   #listed = new Map<Resolve, Listed | undefined>();
+  /** What the pool computed: the only weights that may be published. */
+  #computed: WeightsComputed[] = [];
 
   constructor(oracle: Oracle, lastSeq: number) {
     this.oracle = oracle;
@@ -67,6 +71,7 @@ export class Ledger {
         this.#expected.set(token, readAgain);
         continue;
       }
+      if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);
       this.#expected.set(token, this.oracle.decide(command, now));
       if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
       if (command.type === 'chains') this.#listed.set(token, this.#listing(hex(command.subject)));
@@ -79,6 +84,25 @@ export class Ledger {
     same('records', 'newest record of a turn', lastSeq, this.lastSeq + records);
     this.lastSeq = lastSeq;
     if (records > 0) this.#staged = staged;
+  }
+
+  /** The replica computed weights from the log up to a record that is durable. */
+  computed(upTo: number, weights: WeightsComputed): void {
+    const { basedOnSeq } = weights;
+    if (basedOnSeq < upTo || basedOnSeq > this.durableSeq) {
+      throw new Difference('weights', `weights for record ${upTo} are based on ${basedOnSeq}`);
+    }
+    this.#computed.push(weights);
+  }
+
+  /** Published is what was computed, in the order in which it was. */
+  #mustBeComputed({ based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b }: ComputedWeights): void {
+    const at = this.#computed.findIndex((one) => one.basedOnSeq === basedOnSeq && one.computedAt === computedAt);
+    const found = this.#computed.splice(0, at + 1).at(-1);
+    if (at < 0 || found === undefined)
+      throw new Difference('weights', `nobody computed those for record ${basedOnSeq}`);
+    const { pi: share, tau: gates, a: bad, b: good } = found;
+    same('weights', 'published', [pi, ...tau, ...a, ...b], [share, ...gates, ...bad, ...good]);
   }
 
   #listing(subject: string): Listed | undefined {
@@ -147,6 +171,7 @@ export class Ledger {
     this.#expected.clear();
     this.#audited.clear();
     this.#listed.clear();
+    this.#computed = [];
     if (staged === null) return 'none';
     return lastSeq === staged.lastSeq ? 'kept' : 'lost';
   }

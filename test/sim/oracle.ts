@@ -18,7 +18,6 @@ export interface Rules {
   readonly eventIdsMax: number;
   readonly subjectsMax: number;
   readonly epochHalfLivesMax: number;
-  readonly summaryEventsMax: number;
 }
 
 /** An answer as the caller is to see it. */

@@ -1,6 +1,7 @@
 /** What differs from one simulated group to the next: its size, its rules, and bounds that are low enough to be met. */
 import { limits } from '../../src/limits.js';
 import type { Random } from '../support/random.js';
+import type { Rules } from './oracle.js';
 
 export interface Profile {
   readonly players: number;
@@ -52,6 +53,13 @@ export function drawProfile(random: Random, seed: number): Profile {
       ...(isSmall ? { eventIdsMax: 300, subjectsMax: 10 } : {}),
     },
   };
+}
+
+/** What the oracle has to know of a profile. */
+export function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile): Rules {
+  const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
+  const { epochHalfLivesMax = 256 } = bounds;
+  return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax };
 }
 
 /** Lowers the bounds while `act` runs. */

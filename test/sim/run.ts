@@ -2,7 +2,6 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { BatchWriter, chainStart } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
-import { OwnerLostError } from '../../src/group/ports.js';
 import type { ExpectedHead } from '../../src/group/verification.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { MemoryLog } from '../../src/store/memory-log.js';
@@ -15,10 +14,10 @@ import { checkErased, checkReplay, checkStore } from './checks.js';
 import { Difference } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
-import { type Profile, withBounds } from './profile.js';
+import { rulesOf, withBounds } from './profile.js';
 import { SimNode } from './sim-node.js';
 import { isOperation, type Plan, peerId, type Restart, type Step } from './steps.js';
-import { type Disk, storedBytes } from './store.js';
+import { type Disk, damageSnapshot, mustBeFenced, storedBytes } from './store.js';
 import { checkWeights } from './trust.js';
 import { type Lane, World } from './world.js';
 
@@ -171,7 +170,8 @@ class Run {
         this.#lowFor = step.runs;
         return node.setSpace(true);
       case 'damage':
-        return this.#damage(step.snapshot, step.how);
+        if (await damageSnapshot(this.#disk, step.snapshot, step.how)) this.#count(`snapshots: ${step.how}`);
+        return;
       case 'crash':
         return this.#crash(step.restart, new Random(step.chance));
       case 'stop':
@@ -219,16 +219,6 @@ class Run {
     this.#world.wall = Math.min(t0 + jumpMaxMs, Math.max(t0 - jumpMaxMs, this.#world.wall + ms));
   }
 
-  async #damage(which: number, how: 'flip' | 'alter' | 'lose'): Promise<void> {
-    const seq = this.#disk.snapshots.list()[which];
-    if (seq === undefined) return;
-    this.#count(how === 'lose' ? 'snapshots lost' : 'snapshots damaged');
-    const { snapshots } = this.#disk;
-    if (how === 'flip') snapshots.damage(seq);
-    else if (how === 'alter') snapshots.alter(seq);
-    else await snapshots.remove(seq);
-  }
-
   /** The process ends here, whatever it was doing, and another one starts. */
   async #crash(restart: Restart, random: Random): Promise<void> {
     const old = this.#node;
@@ -237,19 +227,9 @@ class Run {
     const zombie = restart.zombie ? old.log.underWay : null;
     old.process.die(() => zombie === null && random.below(2) === 0);
     await this.#start(old.ended === 'refused' ? this.#usual : restart);
-    if (zombie !== null) await this.#fenced(zombie);
-  }
-
-  /** The process before wakes up, and goes on with its write: the log is another's. */
-  async #fenced(write: () => Promise<void>): Promise<void> {
-    try {
-      await write();
-    } catch (error) {
-      if (!(error instanceof OwnerLostError)) throw error;
-      this.#count('writes of a former owner refused');
-      return;
-    }
-    throw new Difference('fencing', 'a former owner wrote into the log');
+    if (zombie === null) return;
+    await mustBeFenced(zombie);
+    this.#count('writes of a former owner refused');
   }
 
   #remember(): void {
@@ -304,6 +284,7 @@ class Run {
 
   /** Now and then, where the replica stands exactly where the oracle does. What it finds must not get lost in the pool. */
   #compareWeights(upTo: number, computed: WeightsComputed): void {
+    this.#ledger.computed(upTo, computed);
     if (upTo !== this.#ledger.lastSeq || this.#ledger.isInFlight || this.#random.below(4) > 0) return;
     this.#count('weights compared');
     try {
@@ -333,7 +314,8 @@ class Run {
   async #settle(): Promise<void> {
     this.#stalled.clear();
     for (let i = 0; !(await this.#isQuiet()); i++) {
-      if (i > restMax) throw new Difference('liveness', `never comes to rest: ${this.#unrest()}`);
+      if (i > restMax)
+        throw new Difference('liveness', `never comes to rest: ${this.#node.unrest(this.#calls.waiting)}`);
     }
     this.#check();
     if (this.#random.below(2) === 0) checkStore(this.#disk);
@@ -351,30 +333,12 @@ class Run {
       await this.#go(lane);
       return false;
     }
-    if (this.#unrest() === '') return true;
+    if (this.#node.unrest(this.#calls.waiting) === '') return true;
     const ms = life.untilTimer;
-    if (ms === null) throw new Difference('liveness', `nothing to wait for, though: ${this.#unrest()}`);
+    if (ms === null)
+      throw new Difference('liveness', `nothing to wait for, though: ${this.#node.unrest(this.#calls.waiting)}`);
     this.#pass(ms);
     return false;
-  }
-
-  /** What keeps the node from being at rest. */
-  #unrest(): string {
-    const { actor, loop, serving, stopping } = this.#node;
-    const { erasures, withdrawals, evidenceSeq } = actor.state;
-    const reasons = [
-      [!serving, 'starting'],
-      [stopping, 'stopping'],
-      [this.#calls.waiting > 0, `${this.#calls.waiting} callers wait`],
-      [actor.answering, 'a turn is under way'],
-      [erasures.size > 0, 'erasures are under way'],
-      [withdrawals.size > 0, 'withdrawals are under way'],
-      [evidenceSeq > loop.weights.basedOnSeq, 'weights are behind'],
-    ] as const;
-    return reasons
-      .filter(([holds]) => holds)
-      .map(([, reason]) => reason)
-      .join(', ');
   }
 
   async #guard(act: () => void | Promise<void>): Promise<void> {
@@ -395,10 +359,4 @@ class Run {
   #count(what: string, by = 1): void {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + by);
   }
-}
-
-function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile) {
-  const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
-  const { epochHalfLivesMax = 256, summaryEventsMax = 1_000 } = bounds;
-  return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax, summaryEventsMax };
 }

@@ -129,4 +129,20 @@ export class SimNode {
     if (!this.loop.failed) await this.loop.snapshotNow().catch(() => undefined);
     this.ended ??= 'stopped';
   }
+
+  /** What keeps it from being at rest, in words; nothing: it is. */
+  unrest(callers: number): string {
+    const { erasures, withdrawals, evidenceSeq } = this.actor.state;
+    const reasons = [
+      [!this.serving, 'starting'],
+      [this.stopping, 'stopping'],
+      [callers > 0, `${callers} callers wait`],
+      [this.actor.answering, 'a turn is under way'],
+      [erasures.size > 0, 'erasures are under way'],
+      [withdrawals.size > 0, 'withdrawals are under way'],
+      [evidenceSeq > this.loop.weights.basedOnSeq, 'weights are behind'],
+    ] as const;
+    const holding = reasons.filter(([holds]) => holds);
+    return holding.map(([, reason]) => reason).join(', ');
+  }
 }

@@ -191,7 +191,7 @@ class Draw {
     const random = this.#random;
     // One in twelve was sent before, or comes out of order; the event of a number is whatever comes first.
     const id = random.below(12) === 0 ? this.#known() : this.#events++;
-    const peer = this.#peer();
+    const peer = random.below(2) === 0 ? (this.#senders[id] ?? this.#peer()) : this.#peer();
     this.#senders[id] ??= peer;
     const event = {
       id,

@@ -4,6 +4,7 @@
  */
 import {
   type LogWriter,
+  OwnerLostError,
   ScrubDeferredError,
   type SnapshotBlock,
   type SnapshotHeader,
@@ -12,6 +13,7 @@ import {
 } from '../../src/group/ports.js';
 import type { AppendFault, MemoryLog, MemoryLogWriter } from '../../src/store/memory-log.js';
 import type { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { Difference } from './difference.js';
 import type { Process } from './world.js';
 
 /** What is on the disk, whoever runs on it. */
@@ -35,6 +37,31 @@ export function storedBytes({ log, snapshots, freed, leftOvers }: Disk): Buffer 
   const batches = log.from(0, everything, everything).map(({ bytes }) => bytes);
   const blocks = snapshots.list().flatMap((seq) => snapshots.stored(seq).map(({ bytes }) => bytes));
   return Buffer.concat([...batches, ...blocks, ...freed, ...leftOvers]);
+}
+
+/** Damages one of the snapshots, counted from the newest; false where there is none. */
+export async function damageSnapshot(
+  { snapshots }: Disk,
+  which: number,
+  how: 'flip' | 'alter' | 'lose',
+): Promise<boolean> {
+  const seq = snapshots.list()[which];
+  if (seq === undefined) return false;
+  if (how === 'flip') snapshots.damage(seq);
+  else if (how === 'alter') snapshots.alter(seq);
+  else await snapshots.remove(seq);
+  return true;
+}
+
+/** A process that was taken for dead wakes up, and goes on with its write: the log is another's. */
+export async function mustBeFenced(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (error instanceof OwnerLostError) return;
+    throw error;
+  }
+  throw new Difference('fencing', 'a former owner wrote into the log');
 }
 
 export class SimLog implements LogWriter {

@@ -74,8 +74,9 @@ class Run {
   #difference: Difference | null = null;
   readonly #stalled = new Map<Lane, number>();
   #restarts = 0;
-  /** Pieces of work for which the disk stays low. */
+  /** Pieces of work for which the disk stays low, and which a process still does after its log failed. */
   #lowFor = 0;
+  #lingers = 0;
 
   constructor(seed: number, plan: Plan, plant: Plant) {
     this.#plan = plan;
@@ -141,7 +142,7 @@ class Run {
   async #take(step: Step): Promise<void> {
     const node = this.#node;
     if (isOperation(step)) {
-      if (node.serving && !node.stopping && node.ended === null) this.#calls.take(step);
+      if (node.serving) this.#calls.take(step);
       else this.#count('asked of a node that is not ready');
       return;
     }
@@ -195,12 +196,15 @@ class Run {
     if (this.#node.space.low && this.#lowFor-- <= 0) await this.#node.setSpace(false);
     const ready = this.#node.process.ready.filter((lane) => !this.#stalled.has(lane));
     if (ready.length > 0) await this.#go(ready[pick % ready.length]!);
+    else if (this.#node.ended !== null) await this.#crash(this.#usual, this.#random);
   }
 
   async #go(lane: Lane): Promise<void> {
     this.#trace.update(`${this.#node.process.go(lane)}\n`);
     await settled();
-    if (this.#node.ended !== null) await this.#crash(this.#usual, this.#random);
+    const { ended } = this.#node;
+    if (ended === null || (ended === 'failed' && this.#lingers-- > 0)) return;
+    await this.#crash(this.#usual, this.#random);
   }
 
   get #usual(): Restart {
@@ -262,6 +266,7 @@ class Run {
     this.#count(`turns in flight at the end: ${ledger.recovered(node.actor.durableSeq)}`);
     this.#node = node;
     this.#stalled.clear();
+    this.#lingers = this.#random.below(8);
     this.#calls = new Calls({
       world: this.#world,
       ledger,
@@ -331,6 +336,10 @@ class Run {
     const [lane] = life.ready;
     if (lane !== undefined) {
       await this.#go(lane);
+      return false;
+    }
+    if (this.#node.ended !== null) {
+      await this.#crash(this.#usual, this.#random);
       return false;
     }
     if (this.#node.unrest(this.#calls.waiting) === '') return true;

@@ -9,6 +9,7 @@ import { quality } from './quality/run.js';
 import { replay } from './replay.js';
 import type { Scenario } from './scenario.js';
 import { batch } from './scenarios/batch.js';
+import { client } from './scenarios/client.js';
 import { ingest } from './scenarios/ingest.js';
 import { match } from './scenarios/match.js';
 import { memory } from './scenarios/memory.js';
@@ -25,6 +26,7 @@ import { steps } from './scenarios/steps.js';
 const scenarios: readonly Scenario[] = [
   read,
   match,
+  client,
   ingest,
   batch,
   mixed,

@@ -2,7 +2,7 @@
 import type { MatchScoresBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { type Caller, isRecord } from './caller.js';
-import { type PlayerTrust, type TrustValues, unknownPlayer } from './player-trust.js';
+import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
 import type { Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
 import { loneSurrogate } from './subject.js';
@@ -21,13 +21,11 @@ export type Fallback = 'last-known' | 'neutral';
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
 /** What is known of a player, whatever the caller calls it. */
-type Found = Omit<PlayerTrust, 'playerId'>;
-
-/** One player of a read: what is asked, under which key it is remembered. */
-interface Wanted {
-  readonly key: string;
-  /** As it goes to the node: the subject hash where the client has the salt. */
-  readonly sentId: string;
+interface Found {
+  readonly values: TrustValues;
+  readonly source: TrustSource;
+  readonly asOf: number | null;
+  readonly cause: TrustErrorCode | null;
 }
 
 export interface ReaderOptions {
@@ -55,61 +53,45 @@ export class ScoreReader {
 
   /** One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
-    const wanted = playerIds.map((playerId) => this.#wanted(playerId));
-    const local = this.#local(wanted);
-    if (local !== null) return local.map((trust, index) => ({ playerId: playerIds[index]!, ...trust }));
-
-    const missing = new Map<string, Wanted>();
+    const keys = playerIds.map((playerId) => this.#keyOf(playerId));
+    const cached = this.#fromCache(keys);
+    const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const found = new Map<string, Found>();
-    for (const one of wanted) {
-      const trust = this.#fromCache(one.key);
-      if (trust === null) missing.set(one.key, one);
-      else found.set(one.key, trust);
-    }
-    await Promise.all(chunksOf([...missing.values()]).map((chunk) => this.#readChunk(chunk, read, found)));
-    return wanted.map(({ key }, index) => ({ playerId: playerIds[index]!, ...found.get(key)! }));
+    await Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, read, found)));
+    return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
   }
 
-  #wanted(playerId: string): Wanted {
+  /** Under what a player is remembered, which is also what goes to the node: the subject hash where the client has the salt. */
+  #keyOf(playerId: string): string {
     if (typeof playerId !== 'string' || playerId === '' || playerId.length > 2 * bounds.playerIdLength) {
       throw new TrustError('invalid_argument', `a player id is a string of 1 to ${bounds.playerIdLength} characters`);
     }
     if (loneSurrogate.test(playerId)) throw new TrustError('invalid_argument', 'a player id holds half of a character');
-    const sentId = this.#options.sentId(playerId);
-    return { key: sentId, sentId };
+    return this.#options.sentId(playerId);
   }
 
-  /** The whole read from the cache, or null where a player is missing there. */
-  #local(wanted: readonly Wanted[]): Found[] | null {
-    if (this.#options.feed()?.isFresh !== true) return null;
-    const found: Found[] = [];
-    for (const { key } of wanted) {
-      const trust = this.#fromCache(key);
-      if (trust === null) return null;
-      found.push(trust);
-    }
-    return found;
-  }
-
-  #fromCache(key: string): Found | null {
+  /** What the cache says of each key, where it is current; undefined where it does not hold the player. */
+  #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
+    const { table } = this.#options;
     const feed = this.#options.feed();
-    if (feed?.isFresh !== true) return null;
-    const row = this.#options.table.get(key);
-    if (row === undefined) {
-      return this.#options.table.complete ? { ...unknownPlayer, source: 'cache', asOf: feed.asOf, cause: null } : null;
-    }
-    return { ...row.values, source: 'cache', asOf: feed.asOf, cause: null };
+    if (feed?.isFresh !== true) return [];
+    const { asOf } = feed;
+    const unknown = table.complete ? unknownPlayer : undefined;
+    return keys.map((key) => {
+      const values = table.get(key)?.values ?? unknown;
+      return values === undefined ? undefined : { values, source: 'cache', asOf, cause: null };
+    });
   }
 
   async #readChunk(
-    chunk: readonly Wanted[],
+    chunk: readonly string[],
     { budgetMs, fallback, signal }: Read,
     found: Map<string, Found>,
   ): Promise<void> {
     const { caller, runtime, table, prefix } = this.#options;
-    const tokens = chunk.map(({ key }) => table.reading(key));
+    const tokens = chunk.map((key) => table.reading(key));
     try {
-      const ids = chunk.map(({ sentId }) => encodeURIComponent(sentId)).join(',');
+      const ids = chunk.map(encodeURIComponent).join(',');
       const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
       const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?ids=${ids}`, ...limits });
       const values = matchValues(body, chunk.length);
@@ -117,7 +99,7 @@ export class ScoreReader {
       const asOf = runtime.now();
       for (const [index, token] of tokens.entries()) {
         table.answered(token, values[index]!, at);
-        found.set(token.key, { ...values[index]!, source: 'node', asOf, cause: null });
+        found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
       }
     } catch (error) {
       if (!(error instanceof TrustError) || !isTrouble(error)) throw error;
@@ -130,8 +112,8 @@ export class ScoreReader {
   #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
     const row = fallback === 'neutral' ? undefined : this.#options.table.get(key);
     const asOf = row === undefined ? null : this.#asOfRow(row);
-    if (row === undefined || asOf === null) return { ...unknownPlayer, source: 'assumed', asOf: null, cause };
-    return { ...row.values, source: 'last-known', asOf, cause };
+    if (row === undefined || asOf === null) return { values: unknownPlayer, source: 'assumed', asOf: null, cause };
+    return { values: row.values, source: 'last-known', asOf, cause };
   }
 
   /** When a row was last true, by this machine's clock: when it came, or later where the stream kept it current. Null: too long ago. */
@@ -143,18 +125,23 @@ export class ScoreReader {
   }
 }
 
-/** Pieces of at most one call each, by count and by the length of the encoded ids. */
-function chunksOf(wanted: readonly Wanted[]): Wanted[][] {
-  const chunks: Wanted[][] = [];
+function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {
+  const { score, confidence, verdict, known } = values;
+  return { playerId, score, confidence, verdict, known, source, asOf, cause };
+}
+
+/** Pieces of at most one call each, by count and by the length of the encoded keys. */
+function chunksOf(keys: readonly string[]): string[][] {
+  const chunks: string[][] = [];
   let room = 0;
-  for (const one of wanted) {
-    const bytes = encodeURIComponent(one.sentId).length + 1;
+  for (const key of keys) {
+    const bytes = encodeURIComponent(key).length + 1;
     const last = chunks.at(-1);
     if (last === undefined || last.length === bounds.scoresPerCall || bytes > room) {
-      chunks.push([one]);
+      chunks.push([key]);
       room = bounds.idsBytes - bytes;
     } else {
-      last.push(one);
+      last.push(key);
       room -= bytes;
     }
   }

@@ -1,5 +1,5 @@
 /** How a player becomes a subject on the game server's side, so that no raw account id needs to leave it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Half of a surrogate pair: such a string has no UTF-8 form to hash. */
 export const loneSurrogate = /\p{Surrogate}/u;
@@ -14,7 +14,7 @@ const subjectPattern = /^[0-9a-f]{64}$/i;
  */
 export function subjectHash(id: string, salt: string): string {
   if (isSubjectHash(id)) return id.toLowerCase();
-  return createHash('sha256').update(id, 'utf8').update(salt, 'utf8').digest('hex');
+  return hash('sha256', id + salt, 'hex');
 }
 
 /**

@@ -1,0 +1,98 @@
+/** What the client remembers when it cannot remember everybody. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TrustValues } from '../../src/client/player-trust.js';
+import { TrustTable } from '../../src/client/trust-table.js';
+
+const values: TrustValues = { score: 12, confidence: 0.5, verdict: 'untrusted', known: true };
+const other: TrustValues = { score: 90, confidence: 0.5, verdict: 'trusted', known: true };
+
+function answered(table: TrustTable, key: string, at = 0): void {
+  const token = table.reading(key);
+  table.answered(token, values, at);
+  table.done([token]);
+}
+
+const held = (table: TrustTable, keys: string) => [...keys].filter((key) => table.get(key) !== undefined).join('');
+
+test('beyond its bound the least recently read goes', () => {
+  // Of eight rows, one that was read just before counts as near the end of the line.
+  const table = new TrustTable(8);
+  for (const key of 'abcdefgh') answered(table, key);
+  for (const key of 'ab') table.get(key);
+  for (const key of 'ij') answered(table, key);
+  assert.is(table.size, 8);
+  assert.is(held(table, 'abcdefghij'), 'abefghij');
+});
+
+test('who was only told makes room for who was read, the one told longest ago first', () => {
+  const table = new TrustTable(4);
+  for (const key of 'abcd') table.tell(key, values, 0);
+  table.get('a');
+  answered(table, 'e');
+  answered(table, 'f');
+  assert.is(held(table, 'abcdef'), 'adef');
+});
+
+test('nobody who is only told takes the place of one who was read', () => {
+  const table = new TrustTable(3);
+  for (const key of 'abc') answered(table, key);
+  table.tell('x', values, 0);
+  assert.is(held(table, 'abcx'), 'abc');
+  table.tell('b', other, 0);
+  assert.is(table.get('b')?.values.verdict, 'trusted', 'those that are held stay current');
+});
+
+test('it is complete from a snapshot that fits, until somebody finds no room', () => {
+  const table = new TrustTable(3);
+  assert.not.ok(table.complete);
+  table.snapshotBegins();
+  for (const key of 'abc') table.tell(key, values, 0);
+  assert.not.ok(table.complete);
+  table.snapshotEnds();
+  assert.ok(table.complete);
+  table.gone('a');
+  table.tell('d', values, 0);
+  assert.ok(table.complete);
+  table.tell('e', values, 0);
+  assert.not.ok(table.complete);
+  table.snapshotBegins();
+  for (const key of 'ab') table.tell(key, values, 0);
+  table.snapshotEnds();
+  assert.ok(table.complete);
+  assert.is(held(table, 'abcde'), 'ab');
+});
+
+test('a snapshot that broke off counts for nothing when the next one ends', () => {
+  const table = new TrustTable(10);
+  table.snapshotBegins();
+  table.tell('a', values, 0);
+  table.streamBroke();
+  table.snapshotBegins();
+  table.tell('b', values, 0);
+  table.snapshotEnds();
+  assert.is(held(table, 'ab'), 'b');
+});
+
+test('an answer is no news once the stream has told something since the call left', () => {
+  const table = new TrustTable(10);
+  const early = table.reading('a');
+  table.tell('a', other, 1);
+  table.answered(early, values, 2);
+  assert.is(table.get('a')?.values.verdict, 'trusted');
+  const second = table.reading('b');
+  table.gone('b');
+  table.answered(second, values, 2);
+  assert.is(table.get('b'), undefined);
+});
+
+test('rows that a stream kept current are as old as the stream once it is over', () => {
+  const table = new TrustTable(10);
+  table.tell('a', values, 5);
+  answered(table, 'b', 50);
+  table.orphan(20);
+  assert.is(table.get('a')?.at, 20);
+  assert.is(table.get('b')?.at, 50);
+});
+
+test.run();

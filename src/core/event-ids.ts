@@ -49,6 +49,16 @@ export class EventIds {
     return this.#size >= limits.eventIdsMax;
   }
 
+  /** Makes room for so many ids at once, as far as they spread evenly; only in an empty table. */
+  reserve(count: number): void {
+    const slots = Math.ceil(Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_MAX) + 1;
+    if (this.#size > 0 || slots < SLOTS_MIN) return;
+    for (const shard of this.#shards) {
+      shard.slots = slots;
+      shard.words = new Uint16Array(slots * WORDS);
+    }
+  }
+
   /** The sequence number under which the id was accepted, or 0. */
   seqOf(tag: IdTag): number {
     read(tag);

@@ -53,9 +53,9 @@ export class PeerEntries {
   /** Blocks given back, per capacity class. */
   readonly #free: number[][] = capacities.map(() => []);
 
-  /** A block for one entry. */
-  allocate(): number {
-    return this.#block(0);
+  /** A block for `count` entries. */
+  allocate(count: number): number {
+    return this.#block(classOf(count));
   }
 
   /** Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies now. */

@@ -150,6 +150,7 @@ export function loadSnapshot(blocks: Iterable<Block>, salt: Uint8Array): GroupSt
       const meta = JSON.parse(b.toString()) as SnapshotMeta;
       audited = meta.audited;
       state = stateFrom(meta, salt);
+      state.eventIds.reserve(meta.eventCount);
       continue;
     }
     if (state === null) throw new Error(`snapshot: block ${key} comes before meta`);
@@ -190,9 +191,9 @@ function loadPlayers({ subjects }: GroupState, b: Buffer): void {
     const times = { updatedAt: b.readDoubleLE(at + 32), evidenceAt: b.readDoubleLE(at + 40) };
     const peers = b.readUInt16LE(at + 48);
     at += PLAYER_BYTES;
-    for (let i = 0; i < peers; i++, at += ENTRY_BYTES) {
+    const first = subjects.admit(key, peers, times);
+    for (let entry = first; entry < first + peers; entry++, at += ENTRY_BYTES) {
       const peer = b.readUInt16LE(at);
-      const entry = subjects.entryFor(key, peer, times);
       const sums = [b.readDoubleLE(at + 6), b.readDoubleLE(at + 14)] as const;
       subjects.entries.set(entry, peer, ...sums, b.readUInt32LE(at + 2), b.readDoubleLE(at + 22));
     }

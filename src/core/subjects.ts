@@ -160,19 +160,33 @@ export class Subjects {
   entryFor(subject: Uint8Array, peer: number, times: SubjectTimes): number {
     let row = this.find(subject);
     if (row < 0) {
-      row = this.#insert(subject);
-      const s = this.#segments[row >>> SEGMENT_BITS]!;
-      const i = row & SEGMENT_MASK;
-      s.entryAt[i] = this.entries.allocate();
-      s.peers[i] = 1;
-      s.evidenceAt[i] = times.evidenceAt;
-      this.#touch(row, times);
-      this.entries.set(s.entryAt[i]!, peer, 0, 0, 0, 0);
-      return s.entryAt[i]!;
+      row = this.#admit(subject, 1, times);
+      this.entries.set(this.firstEntry(row), peer, 0, 0, 0, 0);
+      return this.firstEntry(row);
     }
     this.#touch(row, times);
     const known = this.entryOf(row, peer);
     return known >= 0 ? known : this.#addPeer(row, peer);
+  }
+
+  /**
+   * The first of `count` entries of a subject that is not there yet, side by side. The caller sets them all, in the order of
+   * their peers.
+   */
+  admit(subject: Uint8Array, count: number, times: SubjectTimes): number {
+    if (this.find(subject) >= 0) throw new Error('subjects: a subject is there already');
+    return this.firstEntry(this.#admit(subject, count, times));
+  }
+
+  #admit(subject: Uint8Array, count: number, times: SubjectTimes): number {
+    const row = this.#insert(subject);
+    const s = this.#segments[row >>> SEGMENT_BITS]!;
+    const i = row & SEGMENT_MASK;
+    s.entryAt[i] = this.entries.allocate(count);
+    s.peers[i] = count;
+    s.evidenceAt[i] = times.evidenceAt;
+    this.#touch(row, times);
+    return row;
   }
 
   #addPeer(row: number, peer: number): number {

@@ -17,6 +17,16 @@ test('every id is found under its own record and peer, and no other is', () => {
   for (let i = count; i < 2 * count; i++) assert.is(ids.seqOf(tag(i)), 0);
 });
 
+test('room made beforehand changes nothing but the time, be it too little or too much', () => {
+  for (const room of [0, 1, 20_000, 200_000]) {
+    const ids = new EventIds();
+    ids.reserve(room);
+    for (let i = 0; i < 40_000; i++) ids.insert(tag(i), i + 1, 3);
+    for (let i = 0; i < 40_000; i++) assert.is(ids.seqOf(tag(i)), i + 1);
+    assert.is(ids.seqOf(tag(40_000)), 0);
+  }
+});
+
 test('a walk meets every id once', () => {
   const ids = new EventIds();
   for (let i = 0; i < 5_000; i++) ids.insert(tag(i), i + 1, 3);

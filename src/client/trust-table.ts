@@ -92,7 +92,7 @@ export class TrustTable {
     const before = this.#read.get(key);
     const row: Row = { values, at, generation: this.#generation, readAt: before?.readAt ?? 0 };
     if (before !== undefined) this.#read.set(key, row);
-    else if (this.#told.has(key) || this.size < this.#rowsMax) this.#told.set(key, row);
+    else if (this.#told.delete(key) || this.size < this.#rowsMax) this.#told.set(key, row);
     else this.#overflow(key, row);
   }
 
@@ -136,10 +136,11 @@ export class TrustTable {
 
   /** More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was read. */
   #overflow(key: string, row: Row): void {
-    this.#incomplete();
-    const oldest = this.#told.keys().next();
+    const oldest = this.#told.entries().next();
+    // A row from before the running snapshot is not missed: where it still exists the snapshot names it.
+    if (oldest.done || oldest.value[1].generation === this.#generation) this.#incomplete();
     if (oldest.done) return;
-    this.#told.delete(oldest.value);
+    this.#told.delete(oldest.value[0]);
     this.#told.set(key, row);
   }
 

@@ -2,7 +2,6 @@
  * The first lane: it stands on the connection itself, in front of node:http, and answers hot shapes in their plainest form, by
  * the same endpoints as every other way. At the first byte of anything else it hands the connection to node:http for good.
  */
-
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../limits.js';

@@ -113,7 +113,7 @@ test('a thousand connections that drip end within 15 s, and cost the others at m
     );
     assert.ok(Math.max(...ends) < 15_000, `the last one ended after ${Math.max(...ends)} ms`);
     // A figure for people; a busy machine has a bound of its own.
-    assert.ok(is < Math.max(2 * was, 250), `p99 went from ${was} to ${is} ms`);
+    assert.ok(is < Math.max(2 * was, 1_000), `p99 went from ${was} to ${is} ms`);
   });
 });
 

@@ -119,6 +119,8 @@ test('every command has a help with examples, and asking for it is no fault', as
     'simulate',
     'doctor',
     'verify',
+    'dashboard',
+    'dashboard set-password',
     'backup',
     'restore',
   ];

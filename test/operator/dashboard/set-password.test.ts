@@ -1,0 +1,128 @@
+/** `ptf dashboard set-password`: from a prompt, from standard input, with a node and without. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
+import { replaceFile } from '../../../src/store/durable-file.js';
+import { startTestNode } from '../../support/node.js';
+import { type Ran, runHere } from '../run-here.js';
+
+const entry = fileURLToPath(new URL('../../../../dist/ptf.js', import.meta.url));
+const password = 'correct horse battery';
+
+let dir = '';
+test.before.each(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ptf-password-'));
+});
+test.after.each(() => rmSync(dir, { recursive: true, force: true }));
+
+/** As a process, with this on its standard input. */
+async function ptf(input: string, folder = dir): Promise<Ran> {
+  const args = [entry, 'dashboard', 'set-password', '--data-dir', folder];
+  const child = spawn(process.execPath, args, { cwd: tmpdir(), env: { PATH: process.env.PATH } });
+  child.stdin.end(input);
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  await once(child, 'close');
+  return { code: child.exitCode as Ran['code'], out, err };
+}
+
+/** At a terminal where these are typed. */
+async function typed(...answers: readonly string[]): Promise<Ran & { readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const ran = await runHere(['dashboard', 'set-password'], dir, {
+    terminal: {
+      async askSecret(question) {
+        return answers[asked.push(question) - 1] ?? '';
+      },
+    },
+    keepSecret: (folder, name, text) => replaceFile(join(folder, name), text, { sync: true }),
+  });
+  return { ...ran, asked };
+}
+
+function kept(): string {
+  return readFileSync(join(dir, passwordFile), 'utf8').trim();
+}
+
+test('a password on standard input is kept as a hash that its owner alone reads, and shown nowhere', async () => {
+  const { code, out, err } = await ptf(`${password}\n`);
+  assert.equal([code, err], [0, '']);
+  assert.ok(await isPassword(password, kept()));
+  assert.is(statSync(join(dir, passwordFile)).mode & 0o777, 0o600);
+  assert.not.match(out, /horse/);
+});
+
+test('at a terminal it is asked for twice', async () => {
+  const { code, asked } = await typed(password, password);
+  assert.equal([code, asked], [0, ['New password', 'Once more']]);
+  assert.ok(await isPassword(password, kept()));
+});
+
+test('two that differ, or none, change nothing', async () => {
+  for (const answers of [[password, `${password}!`], ['']]) {
+    const { code, err } = await typed(...answers);
+    assert.is(code, 1);
+    assert.match(err, /nothing was changed \(not_confirmed\)/);
+    assert.not(existsSync(join(dir, passwordFile)));
+  }
+});
+
+test('a password that is too short or has several lines is wrong usage', async () => {
+  for (const input of ['', 'short\n', `${password}\nsecond line\n`, 'a'.repeat(10_000)]) {
+    const { code, err } = await ptf(input);
+    assert.is(code, 2, err);
+    assert.match(err, /the password must/);
+    assert.not(existsSync(join(dir, passwordFile)));
+  }
+});
+
+test('a folder that is not there is refused, and not made', async () => {
+  const missing = join(dir, 'missing');
+  const { code, err } = await ptf(`${password}\n`, missing);
+  assert.is(code, 1);
+  assert.match(err, /no_folder/);
+  assert.not(existsSync(missing));
+});
+
+test('a running node takes the new password at once, and lets no session of the old one go on', async () => {
+  mkdirSync(join(dir, 'data'));
+  const node = await startTestNode({ DATA_DIR: join(dir, 'data'), DASHBOARD_PORT: '0' });
+  const signIn = (word: string) =>
+    fetch(`${node.dashboardUrl}/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: String(node.dashboardUrl) },
+      body: new URLSearchParams({ password: word }),
+    });
+  try {
+    assert.is((await signIn(password)).status, 503);
+    assert.is((await ptf(password, node.dir)).code, 0);
+    const opened = await signIn(password);
+    assert.is(opened.status, 303);
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const session = () => fetch(`${node.dashboardUrl}/session`, { headers: { cookie } });
+    assert.is((await session()).status, 200);
+    assert.is((await ptf('another password', node.dir)).code, 0);
+    assert.is((await session()).status, 401);
+    assert.is((await signIn(password)).status, 401);
+    // A file that somebody spoiled locks the door instead of opening it.
+    writeFileSync(join(node.dir, passwordFile), 'another password');
+    assert.is((await signIn('another password')).status, 503);
+  } finally {
+    await node.close();
+  }
+});
+
+test.run();

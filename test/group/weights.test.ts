@@ -37,6 +37,14 @@ test('without a new record weights are computed again hourly, since decay moves 
   assert.is(schedule.startsAt(5, t0 + 1), t0 + limits.weightsRepublishMs);
 });
 
+// Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an hour.
+test('a node that starts on published weights computes once, since what stands out about peers is in no record', () => {
+  const schedule = new WeightsSchedule(2000, 5, t0);
+  assert.ok(schedule.startsAt(5, t0 + 1)! <= t0 + 1);
+  ran(schedule, 5, t0 + 1, t0 + 2);
+  assert.is(schedule.startsAt(5, t0 + 2), t0 + 1 + limits.weightsRepublishMs);
+});
+
 test('a clock that was set back puts nothing off', () => {
   const schedule = new WeightsSchedule(2000, 0, null);
   ran(schedule, 5, t0, t0 + 1);

@@ -48,7 +48,7 @@ export class WeightsSchedule {
 
   /**
    * When the next computation may start; null where nothing calls for one. `evidenceSeq` is the newest record that weights depend
-   * on. Without a new one they are computed again hourly, since decay moves them.
+   * on. Without a new one they are computed again hourly, since decay moves them, and once after a start, since signals are in no record.
    */
   startsAt(evidenceSeq: number, now: number): number | null {
     if (this.#running || evidenceSeq === 0) return null;
@@ -56,7 +56,7 @@ export class WeightsSchedule {
     if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
     const restMs = Math.min((1 + limits.weightsRestFactor) * this.#tookMs, limits.weightsRepublishMs);
     const allowed = this.#startedAt + Math.max(this.#intervalMs, restMs);
-    if (evidenceSeq > this.basedOnSeq) return allowed;
+    if (evidenceSeq > this.basedOnSeq || this.signals === null) return allowed;
     if (this.#hourFrom > now) this.#hourFrom = now;
     return Math.max(allowed, this.#hourFrom + limits.weightsRepublishMs);
   }

@@ -66,7 +66,7 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const { group, sessions, clock, version, log } = deps;
   const pages = new LivePages(sessions);
   const answers = answersOf(group, version);
-  const watch = new Watch({ group, answers, traffic: deps.traffic, pages, clock, version, log });
+  const watch = new Watch({ group, answers, traffic: deps.traffic, pages, clock, log });
   const signIn = new SignIn(sessions, deps.passwordHash);
   const assets = readAssets();
   const router = dashboardRoutes({ group, pseudonymise: deps.pseudonymise, answers, watch, pages, clock });

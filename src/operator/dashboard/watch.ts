@@ -17,7 +17,6 @@ export interface WatchDeps {
   readonly traffic: () => Traffic;
   readonly pages: LivePages;
   readonly clock: Clock;
-  readonly version: string;
   readonly log: Logger;
 }
 
@@ -71,13 +70,12 @@ export class Watch {
   }
 
   async overview(): Promise<OverviewValue> {
-    const { answers, clock, version } = this.#deps;
+    const { answers, clock } = this.#deps;
     const status = await answerCommand(answers, 'status', {});
     if (!status.ok) throw new Error(`the status was refused: ${status.code}`);
     const { eventsPerS, readsPerS, eventMs, readMs } = this.pace.now;
     return {
       at: new Date(clock.now()).toISOString(),
-      version,
       uptime_s: Math.floor((performance.now() - this.#startedMs) / 1000),
       status: status.value,
       events_per_s: eventsPerS,

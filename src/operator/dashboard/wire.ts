@@ -20,7 +20,6 @@ export interface VerdictsValue {
 /** How the node stands, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
 export interface OverviewValue {
   readonly at: string;
-  readonly version: string;
   readonly uptime_s: number;
   readonly status: StatusValue;
   readonly events_per_s: number;

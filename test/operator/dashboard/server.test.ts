@@ -269,7 +269,7 @@ test('an open page is told how the node stands, and let go when its session ends
   await until('event: overview');
   await until('\n\n');
   const overview = JSON.parse(/event: overview\ndata: (.*)\n/.exec(text)?.[1] ?? '{}');
-  assert.is(overview.version, '1.2.3');
+  assert.is(overview.status.version, '1.2.3');
   assert.is(overview.status.counts.peers, 3);
   await dashboard.call('/sign-out', { form: {}, cookie });
   await until('event: ended');

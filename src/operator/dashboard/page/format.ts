@@ -32,6 +32,18 @@ export function percent(part: number, of: number): string {
   return value > 0 && value < 0.1 ? '<0.1%' : `${value.toFixed(value < 10 ? 1 : 0)}%`;
 }
 
+/** `1.2 GB`, in powers of 1,000 as disks are sold. */
+export function bytes(value: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let unit = 0;
+  let left = value;
+  while (left >= 1000 && unit < units.length - 1) {
+    left /= 1000;
+    unit++;
+  }
+  return `${left < 10 && unit > 0 ? left.toFixed(1) : Math.round(left)} ${units[unit]}`;
+}
+
 /** `3 min ago`; in the future or just now: `now`. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.floor((now - Date.parse(iso)) / 1000);

@@ -67,8 +67,8 @@ async function start(): Promise<void> {
     fill(connection, connectionWords[state]);
   });
   live.subscribe(({ status }) => {
-    health.className = `badge ${status.ready ? 'active' : 'untrusted'}`;
-    fill(health, status.ready ? 'serving' : (status.reason ?? 'not ready'));
+    health.className = `badge ${status.ready ? (status.writable ? 'active' : 'suspicious') : 'untrusted'}`;
+    fill(health, status.ready ? (status.writable ? 'serving' : 'reads only') : (status.reason ?? 'not ready'));
   });
   fill(document.querySelector('#app') ?? document.body, frame(session, nav, main, health, connection));
   document.body.append(notices);

@@ -2,8 +2,8 @@
 import type { HistoryValue, OverviewValue, VerdictsValue } from '../wire.js';
 import { get } from './api.js';
 import { lineChart } from './chart.js';
-import { card, empty, facts, fill, h } from './dom.js';
-import { compact, count, milliseconds, percent, plural, rate, span } from './format.js';
+import { type Child, card, empty, facts, fill, h } from './dom.js';
+import { bytes, compact, count, milliseconds, percent, plural, rate, span } from './format.js';
 import { notify } from './notice.js';
 import { bar, heading, link, timeAgo, type View, type ViewContext } from './view.js';
 
@@ -168,7 +168,7 @@ function distributionOf(value: VerdictsValue | null): HTMLElement[] {
   ];
 }
 
-function stateOf({ status, version, uptime_s }: OverviewValue): HTMLElement {
+function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
   const { weights, snapshots, mailbox } = status;
   const newest = Math.max(0, ...snapshots);
   const behind = (seq: number): string => {
@@ -191,6 +191,22 @@ function stateOf({ status, version, uptime_s }: OverviewValue): HTMLElement {
       'Erasures waiting',
       status.pending_erasures === 0 ? 'none' : link('erasure', plural(status.pending_erasures, 'request')),
     ],
-    ['Version', `${version}, up ${span(uptime_s)}`],
+    ['Disk', diskOf(status)],
+    ['Checks', checksOf(status)],
+    ['Version', `${status.version}, up ${span(uptime_s)}`],
   ]);
+}
+
+type Status = OverviewValue['status'];
+
+function diskOf({ disk, writable, ready }: Status): Child {
+  if (disk === null) return 'cannot be looked at';
+  const text = `${bytes(disk.free)} free, the store takes ${bytes(disk.log + disk.snapshots)}`;
+  const isLow = ready && !writable;
+  return isLow ? [h('span', { class: 'badge suspicious' }, 'reads only'), ` ${text}`] : text;
+}
+
+function checksOf({ check }: Status): Child {
+  if (check.faults.length > 0) return h('span', { class: 'badge untrusted' }, plural(check.faults.length, 'fault'));
+  return check.ended_at === null ? 'not ended yet' : h('span', {}, 'whole, ', timeAgo(check.ended_at));
 }

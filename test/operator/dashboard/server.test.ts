@@ -55,7 +55,8 @@ test('without a session every route is 401, and the page itself leads to the for
     const { status, headers } = await dashboard.call('/', { cookie });
     assert.equal([status, headers.location], [303, 'sign-in']);
   }
-  const reads = new Set(['counts', 'peers', 'identity']);
+  // What the server samples by itself.
+  const reads = new Set(['counts', 'peers', 'health']);
   assert.equal(
     dashboard.calls.filter(([name]) => !reads.has(String(name))),
     [],

@@ -217,6 +217,41 @@ export const limits = {
   signInFailuresTotal: 100,
   signInWindowS: 900,
 
+  // Verdict stream
+  streamReadersMax: 2_048,
+  streamReadersPerPeer: 1_024,
+  /** What moved less than this since it was told stays untold. */
+  streamScoreStep: 1,
+  streamConfidenceStep: 0.05,
+  /** Rows of one frame; some 140 bytes each. */
+  streamFrameRows: 500,
+  streamFrameBytes: 128 * KiB,
+  /** Rows that one task of the pool looks at. */
+  streamLookedAtRows: 65_536,
+  /** Rows touched since the last piece that are remembered one by one; beyond it all are looked at. */
+  streamTouchedRows: 65_536,
+  /** Changes kept in memory for readers that were cut off for a moment, and what of them is sent without asking the pool. */
+  streamRingRows: 32_768,
+  streamAtOnceRows: 1_000,
+  /** How often changes are looked for; while there are more, the pause between two pieces. */
+  streamTickMs: 250,
+  streamPaceMs: 20,
+  /** What was told is kept for this long without a reader. */
+  streamLingerMs: 30_000,
+  streamHeartbeatMs: 5_000,
+  /** How often readers are looked at: keys that ended, heartbeats. */
+  streamBeatMs: 1_000,
+  /** What a reader may leave unread; beyond it it is cut off. */
+  streamUnreadBytes: 512 * KiB,
+  /** A reader that was told to resume gets this long to read that. */
+  streamEndMs: 5_000,
+  streamRetryMs: 1_000,
+
+  // Rate limits
+  rateLimitPerSecondMax: 1_000_000,
+  /** Callers that are counted one by one within a second; those beyond share a count. */
+  rateLimitCallersMax: 65_536,
+
   saltBytesMin: 16,
   sessionSecretBytesMin: 32,
   sessionCookieLength: 4_096,
@@ -242,4 +277,10 @@ relation(
   limits.shutdownAnswersMs + limits.shutdownSnapshotMs + limits.shutdownPoolMs < limits.shutdownMs,
   'last answers, a last snapshot and the end of the pools fit in the shutdown',
 );
+relation(
+  limits.streamBeatMs * 2 <= limits.streamHeartbeatMs,
+  'a heartbeat of the stream is never missed by more than a beat',
+);
+relation(limits.streamFrameRows * 200 <= limits.streamFrameBytes, 'a frame of rows fits in its bytes');
+relation(limits.streamFrameBytes * 2 <= limits.streamUnreadBytes, 'a reader may be two frames behind');
 relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

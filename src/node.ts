@@ -26,6 +26,7 @@ import {
   type Timers,
 } from './group/ports.js';
 import { type Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
+import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { createHttpFace } from './http/server.js';
@@ -150,6 +151,10 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, () => running?.roomAgain());
     await disk.start();
     closers.push(async () => disk.stop());
+    const onTrouble = (what: string, error: unknown) =>
+      log.error({ err: error }, `${what} failed and will be tried again`);
+    const feed = new VerdictFeed({ pool, clock, timers, entropy, durableSeq: () => actor.durableSeq, onTrouble });
+    closers.push(async () => feed.close());
     const loop = new GroupLoop({
       actor,
       log: writer,
@@ -162,13 +167,14 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
       observer: metrics,
       snapshotEvery: config.snapshotEvery,
       weightsIntervalMs: config.weightsIntervalMs,
+      tellErasures: () => feed.tellErasures(),
       onFatal,
-      onTrouble: (what, error) => log.error({ err: error }, `${what} failed and will be tried again`),
+      onTrouble,
     });
     running = loop;
     const check = backgroundCheck({ pool, timers, clock }, log, checkTimes);
     closers.push(() => check.stop());
-    group.attach(loop, check);
+    group.attach(loop, feed, check);
     metrics.watch(group);
     await applyConfiguration(config, group);
     loop.resume();

@@ -9,6 +9,7 @@ import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+import type { VerdictFeed } from './verdict-feed.js';
 
 export type { EventSubmission, Registration, TrustExplanation, TrustView, VerdictCounts };
 
@@ -253,6 +254,8 @@ export interface GroupViews {
   /** The same of many, all at one moment, in the order asked. */
   trusts(subjects: readonly Uint8Array[]): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
+  /** Every change of a verdict as it becomes durable. */
+  readonly verdicts: Pick<VerdictFeed, 'mark' | 'erasedAt' | 'listen' | 'recent' | 'walk'>;
 }
 
 /** Commands: each resolves once what it changed is durable, or with a refusal. Rejects only on a broken invariant. */

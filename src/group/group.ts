@@ -36,6 +36,7 @@ import type { GroupLoop } from './loop.js';
 import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
 import { GroupReads } from './reads.js';
 import { assumptionOf, simulationView } from './simulations.js';
+import type { VerdictFeed } from './verdict-feed.js';
 import { publishedWeights } from './weights-history.js';
 
 export type Resolve = (answer: Answer) => void;
@@ -71,8 +72,9 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   /** Recovery is over: commands are taken from here on; `open` lets them in from outside. */
-  attach(loop: GroupLoop, check: Pick<BackgroundCheck, 'stand'>): void {
+  attach(loop: GroupLoop, feed: VerdictFeed, check: Pick<BackgroundCheck, 'stand'>): void {
     this.loop = loop;
+    this.feed = feed;
     this.#check = check;
   }
 

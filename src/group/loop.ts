@@ -2,7 +2,6 @@
  * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when they are
  * due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and recovery decides.
  */
-
 import { NONCE_BYTES } from '../core/batch.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
@@ -38,6 +37,8 @@ export interface LoopDeps {
   /** In log records. */
   readonly snapshotEvery: number;
   readonly weightsIntervalMs: number;
+  /** Resolves once readers of the verdict stream were told of every durable erasure. */
+  readonly tellErasures: () => Promise<void>;
   /** The node must end: the log could not be written. */
   readonly onFatal: (error: unknown) => void;
   /** Something failed that will be tried again. */
@@ -214,6 +215,7 @@ export class GroupLoop {
   async #dropSnapshots(): Promise<void> {
     try {
       await this.pool.follow(this.actor.durableSeq);
+      await this.#deps.tellErasures();
       await this.#making;
       await this.snapshots.sweep();
       for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);

@@ -8,6 +8,11 @@ import type { Clock } from './ports.js';
 
 const MINUTE_MS = 60_000;
 
+/** Of the minute that `now` is in; both in ms since 1970. */
+export function endOfMinute(now: number): number {
+  return Math.ceil(now / MINUTE_MS) * MINUTE_MS;
+}
+
 export class MinuteMoment {
   readonly #clock: Clock;
   #moment: Moment = { at: Number.NaN, worth: 1 };
@@ -20,7 +25,7 @@ export class MinuteMoment {
   }
 
   of(state: GroupState): Moment {
-    const at = Math.ceil(this.#clock.now() / MINUTE_MS) * MINUTE_MS;
+    const at = endOfMinute(this.#clock.now());
     if (at !== this.#moment.at || state.epoch !== this.#epoch || state.halfLifeDays !== this.#halfLifeDays) {
       this.#moment = momentOf(state, at);
       this.#epoch = state.epoch;

@@ -4,11 +4,12 @@
  */
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
+import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from './api.js';
 import type { Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
-import type { SimulationWork } from './replica.js';
+import type { SimulationWork, TellWork, Told, WalkWork } from './replica.js';
 import type { WeightsComputed } from './weights.js';
 import type { WeightsPiece } from './weights-history.js';
 
@@ -163,6 +164,12 @@ export interface GroupPool {
   /** Counts verdicts in the state at `upTo`, as reads see them at `at` (ms since 1970). */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
+  /** The next piece of the verdict stream. */
+  tell(work: TellWork): Promise<Told>;
+  /** What the stream told behind a position, a piece at a time; null where nothing of the generation is known. */
+  walkTold(work: WalkWork): Promise<ToldWalk | null>;
+  /** Forgets what was told. */
+  endTelling(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
   /** Peer weights published behind record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;

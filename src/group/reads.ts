@@ -5,6 +5,7 @@ import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, Wei
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
 import type { Clock } from './ports.js';
+import type { VerdictFeed } from './verdict-feed.js';
 
 const closed = { ready: false, writable: false } as const;
 
@@ -14,6 +15,7 @@ export abstract class GroupReads implements GroupViews {
   readonly #moment: MinuteMoment;
   /** Null while recovering. */
   protected loop: GroupLoop | null = null;
+  protected feed: VerdictFeed | null = null;
   /** Whether anything is let in from outside. */
   protected ready = false;
 
@@ -26,6 +28,11 @@ export abstract class GroupReads implements GroupViews {
   protected get running(): GroupLoop {
     if (this.loop === null) throw new Error('group: asked before recovery ended');
     return this.loop;
+  }
+
+  get verdicts(): VerdictFeed {
+    if (this.feed === null) throw new Error('group: asked before recovery ended');
+    return this.feed;
   }
 
   health(): GroupHealth {

@@ -6,6 +6,7 @@ import { Batch, chainStart } from '../core/batch.js';
 import { stateDigest } from '../core/digest.js';
 import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
 import { GroupState } from '../core/state.js';
+import type { ToldTable } from '../core/told-table.js';
 import { limits } from '../limits.js';
 import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
 
@@ -13,6 +14,8 @@ import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
 export class Follower {
   readonly state: GroupState;
   chain: Uint8Array;
+  /** What readers of the verdict stream were told, where there are any. */
+  told: ToldTable | null = null;
 
   constructor(state: GroupState, chain: Uint8Array) {
     this.state = state;
@@ -35,7 +38,11 @@ export class Follower {
     if (!batch.follows(this.chain, this.state.lastSeq)) {
       throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);
     }
-    for (const record of batch) this.state.apply(record, batch.at);
+    for (const record of batch) {
+      this.told?.before(record);
+      this.state.apply(record, batch.at);
+      this.told?.after(record);
+    }
     this.chain = batch.chain;
   }
 }

@@ -9,6 +9,7 @@ import { momentOf } from '../core/score.js';
 import { type Assumption, type Simulation, simulate } from '../core/simulation.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import type { GroupState } from '../core/state.js';
+import { type ToldPiece, ToldTable, type ToldWalk } from '../core/told-table.js';
 import { gatherEvidence } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
 import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
@@ -27,11 +28,42 @@ export interface SimulationWork {
   readonly rowsMax: number;
 }
 
+/** The next piece of the verdict stream: all up to record `upTo`, as reads see it at `at`. Times in ms since 1970. */
+export interface TellWork {
+  /** Names what was told so far; one that the replica does not hold is begun anew. */
+  readonly generation: string;
+  readonly upTo: number;
+  readonly at: number;
+  /** When `upTo` was the newest record. */
+  readonly asOf: number;
+}
+
+export interface Told extends ToldPiece {
+  /** Whether nothing of the generation was told before. */
+  readonly isFirst: boolean;
+}
+
+/** What was told behind position `since`, from row `from` on. */
+export interface WalkWork {
+  readonly generation: string;
+  readonly from: number;
+  readonly since: number;
+}
+
+const toldSteps = { score: limits.streamScoreStep * 100, confidence: limits.streamConfidenceStep * 10_000 };
+const toldBounds = {
+  rowsMax: limits.streamFrameRows,
+  lookedAtMax: limits.streamLookedAtRows,
+  touchedMax: limits.streamTouchedRows,
+};
+
 export class Replica {
   readonly #log: LogReader;
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
   #follower: Follower | null = null;
+  /** Of what is told of the follower's state. */
+  #generation = '';
 
   constructor(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array) {
     this.#log = log;
@@ -100,6 +132,27 @@ export class Replica {
       onProgress(Math.min(next, state.lastSeq), state.lastSeq);
     }
     return other.subjects();
+  }
+
+  /** Tells the next piece of what there is to tell to readers of the verdict stream. */
+  tell({ generation, upTo, at, asOf }: TellWork): Told {
+    const follower = this.follow(upTo);
+    const { state } = follower;
+    const isFirst = follower.told === null || this.#generation !== generation;
+    if (isFirst) follower.told = new ToldTable(state, toldSteps, toldBounds);
+    this.#generation = generation;
+    return { ...follower.told!.take(momentOf(state, at), asOf), isFirst };
+  }
+
+  /** Null where nothing of the generation is known. */
+  walkTold({ generation, from, since }: WalkWork): ToldWalk | null {
+    const told = this.#follower?.told ?? null;
+    return told === null || this.#generation !== generation ? null : told.walk(from, since);
+  }
+
+  /** Nobody reads the stream any more: forgets what was told. */
+  endTelling(): void {
+    if (this.#follower !== null) this.#follower.told = null;
   }
 
   /** The verdicts of all players at `at`, as the state at `upTo` has them. */

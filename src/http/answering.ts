@@ -1,6 +1,7 @@
 /** What every lane does around a route: reads the head of a request, sends its answer, and records it. */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { limits } from '../limits.js';
 import { apiKeyOf } from './auth.js';
 import type { Route } from './contract/routes.js';
@@ -67,6 +68,17 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   } else {
     response.end(reply.payload);
   }
+}
+
+/** Sends the head of an answer that goes on for as long as both sides like. */
+export function openStream(
+  response: ServerResponse,
+  { status, headers }: WireReply,
+  stream: (to: Writable) => void,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, headers);
+  stream(response);
 }
 
 /**

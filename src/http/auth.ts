@@ -17,7 +17,8 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
 /** Digests of the keys of heads that come again and again: a connection's fields are one object as long as they are the same. */
 const digests = new WeakMap<IncomingHttpHeaders, string>();
 
-function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
+/** SHA-256 (hex) of the key that a request carries; undefined without one. */
+export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
   const known = digests.get(headers);
   if (known !== undefined) return known;
   const key = apiKeyOf(headers['x-peer-api-key']);

@@ -19,6 +19,12 @@ export interface FaceSettings {
 export interface RequestObserver {
   /** `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer. */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
+  /** Readers of the verdict stream from now on. */
+  streamReaders(open: number): void;
+  /** So many rows went out to one of them. */
+  streamTold(rows: number): void;
+  /** One is over; `reason`: as it was told, or `left`. */
+  streamEnded(reason: string): void;
 }
 
 /** What a session's token says, once its signature holds. */

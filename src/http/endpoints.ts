@@ -8,18 +8,21 @@ import { healthHandlers } from './handlers/health.js';
 import { peerHandlers } from './handlers/peers.js';
 import { playerHandlers } from './handlers/players.js';
 import { subjectHandlers } from './handlers/subjects.js';
+import { streamHandlers } from './handlers/verdict-stream.js';
 import { createEndpoint, type Endpoint } from './pipeline.js';
 import type { Handlers } from './request.js';
+import type { StreamReaders } from './verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
-export function createEndpoints(deps: FaceDeps): Endpoints {
+export function createEndpoints(deps: FaceDeps, readers: StreamReaders): Endpoints {
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),
     ...eventHandlers(deps),
     ...playerHandlers(deps),
     ...subjectHandlers(deps),
+    ...streamHandlers(readers),
     ...docsHandlers(deps.version),
   };
   const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [id, createEndpoint(id, handlers[id], deps)];

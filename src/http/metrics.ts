@@ -2,7 +2,7 @@
  * What the node counts on its way, and the text that Prometheus reads. Labels are route templates, statuses and codes; never
  * an id, which would be a leak and a label set without bound. What is read at a scrape stands in `gauges.ts`.
  */
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { GroupObserver } from '../group/ports.js';
 import { routes } from './contract/routes.js';
 import type { RequestObserver } from './deps.js';
@@ -63,6 +63,19 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
+  const streamReaders = new Gauge({ name: 'ptf_stream_readers', help: 'Readers of the verdict stream.', registers });
+  const streamRows = new Counter({
+    name: 'ptf_stream_rows_total',
+    help: 'Rows of players sent to readers of the verdict stream, those of snapshots included.',
+    registers,
+  });
+  const streamEnds = new Counter({
+    name: 'ptf_stream_ends_total',
+    help: 'Readers of the verdict stream that are over, by what ended them; `left` is the reader itself.',
+    labelNames: ['reason'],
+    registers,
+  });
+
   const gauges = gaugesOf(registry, version);
 
   return {
@@ -79,6 +92,9 @@ export function createMetrics(version: string): Metrics {
     requestAnswered(route, method, status, code, ms) {
       requests.note(route, method, status, code, ms);
     },
+    streamReaders: (open) => streamReaders.set(open),
+    streamTold: (rows) => streamRows.inc(rows),
+    streamEnded: (reason) => streamEnds.inc({ reason }),
     turnCommitted(records, bytes, commitMs) {
       commitRecords.observe(records);
       commitBytes.inc(bytes);

@@ -54,7 +54,13 @@ export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<B
       if (!params.ok) return refusalReply(params);
       return then(readBody(incoming), (body) =>
         body.ok
-          ? handle({ params: params.value, query: incoming.query, body: body.value, caller: caller.value })
+          ? handle({
+              params: params.value,
+              query: incoming.query,
+              body: body.value,
+              headers: incoming.headers,
+              caller: caller.value,
+            })
           : refusalReply(body),
       );
     });

@@ -23,7 +23,7 @@ export interface Exchange {
 export interface WireReply {
   readonly status: number;
   readonly headers: Record<string, string | number>;
-  /** Empty with 204 and 304. */
+  /** Empty with 204 and 304, and where a stream follows. */
   readonly payload: string | Uint8Array;
 }
 
@@ -84,6 +84,10 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
   };
   if (reply.headers !== undefined) Object.assign(headers, reply.headers);
   if (reply.status === 204) return { status: 204, headers, payload: '' };
+  if (reply.stream !== undefined) {
+    headers['Content-Type'] = 'text/event-stream; charset=utf-8';
+    return { status: reply.status, headers, payload: '' };
+  }
   const payload = payloadOf(reply, exchange);
   if (reply.status === 200 && route?.cache === 'public' && !exchange.keySent) {
     const tag = tagOf(payload);

@@ -2,6 +2,8 @@
  * What a handler gets and gives: plain values, free of Koa and of sockets, so that any lane in front of the handlers can
  * call them. Whatever was checked before a handler runs stands in `pipeline.ts`.
  */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { PeerView } from '../group/api.js';
 import type { ErrorBody } from './contract/response-bodies.js';
 import type { BodyOf, OperationId } from './contract/routes.js';
@@ -13,6 +15,7 @@ export interface ApiRequest<Body> {
   readonly query: string;
   /** The body as the schema admitted it. */
   readonly body: Body;
+  readonly headers: IncomingHttpHeaders;
   /** The acting peer, active; null without a valid key on a public read, and always where peer authentication is off. */
   readonly caller: PeerView | null;
 }
@@ -27,6 +30,8 @@ export interface ApiReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body again where this is a refusal: it has a second form, and its code is counted. */
   readonly error?: ErrorBody;
+  /** Writes server-sent events behind the head, for as long as it likes. There is no body then. */
+  readonly stream?: (to: Writable) => void;
 }
 
 export type Handler<Body> = (request: ApiRequest<Body>) => ApiReply | Promise<ApiReply>;

@@ -12,6 +12,7 @@ import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
 import { createSocketLane } from './socket-lane.js';
 import { UnreadWatch } from './unread.js';
+import { StreamReaders } from './verdict-stream/readers.js';
 
 export interface HttpFace {
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects where the address cannot be had. */
@@ -39,7 +40,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const backlog = new Backlog();
   const unread = new UnreadWatch();
   const { connectionsMax } = deps.settings;
-  const endpoints = createEndpoints(deps);
+  const readers = new StreamReaders(deps);
+  const endpoints = createEndpoints(deps, readers);
   const isDraining = (): boolean => draining;
   const shapes = createHotShapes(endpoints);
   const socketLane = deps.settings.fastLane ? createSocketLane(shapes, deps, isDraining) : null;
@@ -178,6 +180,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
 
   async function drain(): Promise<void> {
     draining = true;
+    readers.close();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const startedAt = performance.now();
     const sweeping = setInterval(() => {

@@ -7,12 +7,13 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
+import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
-import type { SimulationWork } from '../group/replica.js';
+import type { SimulationWork, TellWork, Told, WalkWork } from '../group/replica.js';
 import type { WeightsComputed } from '../group/weights.js';
 import type { WeightsPiece } from '../group/weights-history.js';
 import { limits } from '../limits.js';
@@ -75,6 +76,18 @@ export class PiscinaPool implements GroupPool {
     } finally {
       heard.close();
     }
+  }
+
+  tell(work: TellWork): Promise<Told> {
+    return run(this.#replica, 'tell', work);
+  }
+
+  walkTold(work: WalkWork): Promise<ToldWalk | null> {
+    return run(this.#replica, 'walkTold', work);
+  }
+
+  endTelling(): Promise<void> {
+    return run(this.#replica, 'endTelling', undefined);
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

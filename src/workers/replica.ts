@@ -2,10 +2,11 @@
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Simulation } from '../core/simulation.js';
+import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
-import { Replica, type SimulationWork } from '../group/replica.js';
+import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork } from '../group/replica.js';
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
@@ -40,6 +41,18 @@ export function weights(task: { readonly upTo: number; readonly at: number }): W
 
 export function verdicts(task: { readonly upTo: number; readonly at: number }): VerdictCounts {
   return replica.verdicts(task.upTo, task.at);
+}
+
+export function tell(work: TellWork): Told {
+  return replica.tell(work);
+}
+
+export function walkTold(work: WalkWork): ToldWalk | null {
+  return replica.walkTold(work);
+}
+
+export function endTelling(): void {
+  replica.endTelling();
 }
 
 export function simulate(task: { readonly work: SimulationWork; readonly progress: MessagePort }): Simulation {

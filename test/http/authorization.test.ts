@@ -52,6 +52,7 @@ const table: Readonly<Record<OperationId, Row>> = {
   listPeers: ['200', '200', '200', '200 [counts]', '200 [counts]', '200', '200', '200', '200'],
   // Only its own events, and only in full to the peer that sent them.
   listPlayerEvents: ['200', '200', '200', '200 [own events]', '200', '200', '200', '200', '200'],
+  streamVerdicts: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
   listAudit: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
   submitEvent: [missing, missing, invalid, '201', '422 peer_id_mismatch', inactive, inactive, '201', '201'],
   submitEvents: [

@@ -73,7 +73,19 @@ export async function ask(url: string, path: string, how: Ask = {}): Promise<Ans
       Array.isArray(value) ? value.join(', ') : `${value}`,
     ]),
   );
-  return hold(method, path, response.statusCode, fields, await response.body.text());
+  const isStream = fields['content-type']?.startsWith('text/event-stream') === true && method !== 'HEAD';
+  const text = isStream ? await firstEvent(response.body) : await response.body.text();
+  return hold(method, path, response.statusCode, fields, text);
+}
+
+/** Of a stream without end; the connection is given up. */
+async function firstEvent(body: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const chunk of body) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes('\n\n')) break;
+  }
+  return text;
 }
 
 /** Holds an answer against the contract, and notes it. */

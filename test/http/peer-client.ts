@@ -5,6 +5,8 @@ import { type Answer, ask } from './exchange.js';
 import { eventBody } from './samples.js';
 
 export interface PeerClient {
+  /** Of the node. */
+  readonly url: string;
   readonly peerId: string;
   readonly key: string;
   /** A valid event of this peer, now. */
@@ -23,6 +25,7 @@ export async function registerPeer(url: string, peerName = 'Peer', more: readonl
   const event = (fields: Partial<EventBody> = {}): EventBody =>
     eventBody({ peer_id: peerId, timestamp: new Date().toISOString(), ...fields });
   return {
+    url,
     peerId,
     key,
     event,

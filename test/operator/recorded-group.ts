@@ -71,6 +71,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     trust: notAsked,
     trusts: notAsked,
     explain: notAsked,
+    verdicts: { mark: null, erasedAt: 0, listen: notAsked, recent: notAsked, walk: notAsked },
     submit: notAsked,
     register: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
     withdraw: notAsked,

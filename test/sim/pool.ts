@@ -1,6 +1,7 @@
 /** The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on demand. */
 import type { LogRecord } from '../../src/core/records.js';
 import type { Simulation } from '../../src/core/simulation.js';
+import type { ToldWalk } from '../../src/core/told-table.js';
 import type { VerdictCounts } from '../../src/core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import { type Listing, type ListingQuery, listEvents, readRecords } from '../../src/group/listing.js';
@@ -12,7 +13,7 @@ import {
   type SnapshotStore,
 } from '../../src/group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
-import { Replica, type SimulationWork } from '../../src/group/replica.js';
+import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork } from '../../src/group/replica.js';
 import { verifyStore } from '../../src/group/verification.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { readWeights, type WeightsPiece } from '../../src/group/weights-history.js';
@@ -84,6 +85,18 @@ export class SimPool implements GroupPool {
 
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
     return this.#run('replica', 'simulate', () => this.#replica.simulate(work, onProgress));
+  }
+
+  tell(work: TellWork): Promise<Told> {
+    return this.#run('replica', 'tell', () => this.#replica.tell(work));
+  }
+
+  walkTold(work: WalkWork): Promise<ToldWalk | null> {
+    return this.#run('replica', 'walkTold', () => this.#replica.walkTold(work));
+  }
+
+  endTelling(): Promise<void> {
+    return this.#run('replica', 'endTelling', () => this.#replica.endTelling());
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

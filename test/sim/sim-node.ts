@@ -4,6 +4,7 @@ import { DiskWatch } from '../../src/group/disk.js';
 import { Group } from '../../src/group/group.js';
 import { GroupLoop } from '../../src/group/loop.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { VerdictFeed } from '../../src/group/verdict-feed.js';
 import { type ExpectedHead, verifyStore } from '../../src/group/verification.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { limits } from '../../src/limits.js';
@@ -65,6 +66,14 @@ export class SimNode {
       newestSnapshotBytes: 1,
     });
     const nothing = () => undefined;
+    const feed = new VerdictFeed({
+      pool: this.pool,
+      clock: world,
+      timers: this.process,
+      entropy: world,
+      durableSeq: () => this.actor.durableSeq,
+      onTrouble: nothing,
+    });
     this.loop = new GroupLoop({
       actor: this.actor,
       log: this.log,
@@ -86,6 +95,7 @@ export class SimNode {
       },
       snapshotEvery: profile.snapshotEvery,
       weightsIntervalMs: profile.weightsIntervalMs,
+      tellErasures: () => feed.tellErasures(),
       onFatal: () => {
         this.ended = 'failed';
       },
@@ -98,7 +108,7 @@ export class SimNode {
       onReport: nothing,
       onTrouble: nothing,
     });
-    this.group.attach(this.loop, check);
+    this.group.attach(this.loop, feed, check);
   }
 
   /** Applies the configuration, then goes on with what was left unfinished and lets callers in. */

@@ -18,6 +18,14 @@ import {
   verdictSchema,
   withdrawalSchema,
 } from './response-bodies.js';
+import {
+  changeDataSchema,
+  heartbeatDataSchema,
+  helloDataSchema,
+  resetDataSchema,
+  resumeDataSchema,
+  snapshotDataSchema,
+} from './verdict-stream.js';
 
 /** The schemas that get a name of their own in the OpenAPI document; everything else is written out in place. */
 export const namedSchemas = {
@@ -38,6 +46,12 @@ export const namedSchemas = {
   PendingErasure: pendingErasureSchema,
   Withdrawal: withdrawalSchema,
   Health: healthSchema,
+  StreamHello: helloDataSchema,
+  StreamReset: resetDataSchema,
+  StreamSnapshot: snapshotDataSchema,
+  StreamChange: changeDataSchema,
+  StreamHeartbeat: heartbeatDataSchema,
+  StreamResume: resumeDataSchema,
   Error: errorSchema,
   Problem: problemSchema,
 } as const;

@@ -102,7 +102,9 @@ function parametersOf(route: Route): Json[] {
     // Ids are opaque: a comma inside one is escaped, and `+` is no blank.
     ...(name === 'ids' ? { allowReserved: true } : {}),
   }));
-  return [...inPath, ...inQuery];
+  const inHeader =
+    route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];
+  return [...inPath, ...inQuery, ...inHeader];
 }
 
 function securityOf(id: string, route: Route): Json[] {

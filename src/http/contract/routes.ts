@@ -30,6 +30,8 @@ export interface Route {
   readonly whileNotReady: boolean;
   readonly body?: { readonly schema: Schema; readonly documented?: Schema; readonly bytesMax: number };
   readonly query: readonly QueryParameter[];
+  /** A header field that the route reads. */
+  readonly header?: { readonly name: string; readonly description: string };
   readonly success: Readonly<Record<number, Success>>;
   /** What this route can be refused with, beyond `everyRoute`. */
   readonly codes: readonly ErrorCode[];
@@ -236,6 +238,29 @@ export const routes = {
     query: [queryParameters.ids],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
     codes: ['invalid_parameter', 'subject_hash_required'],
+  },
+  streamVerdicts: {
+    method: 'GET',
+    path: '/api/v1/verdicts/stream',
+    tag: 'Players',
+    summary: 'Every change of a verdict or a score as it happens, as server-sent events, for a cache',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [],
+    header: {
+      name: 'Last-Event-ID',
+      description:
+        'The newest id that was read, as it was, to go on from there. Without it everything is told from the start.',
+    },
+    success: {
+      200: {
+        description:
+          'Events `hello`, `reset`, `snapshot`, `change`, `heartbeat` and `resume`, whose data are the schemas `Stream…`, for as long as both sides like.',
+        contentType: 'text/event-stream',
+      },
+    },
+    codes: [...keyCodes, 'overloaded'],
   },
   getOpenApi: {
     method: 'GET',

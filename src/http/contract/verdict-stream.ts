@@ -78,7 +78,7 @@ export const resumeDataSchema = {
   type: 'object',
   required: ['reason', 'after_ms'],
   properties: {
-    reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit'] },
+    reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
     after_ms: { ...count, description: 'Wait at least this long.' },
   },
 } as const;

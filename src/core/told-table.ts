@@ -1,0 +1,229 @@
+/**
+ * What readers of the verdict stream were told last of each player, and what there is to tell since: columns by the row of a
+ * state that the table follows record by record. It tells values, not happenings, so a player that moved twice is told once.
+ */
+
+import { subjectBytes, subjectHex } from './pseudonym.js';
+import type { LogRecord } from './records.js';
+import { type Moment, trustOf } from './score.js';
+import type { GroupState } from './state.js';
+import { type Verdict, verdicts } from './vocabulary.js';
+
+/** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
+export interface ToldRow {
+  /** Hex. */
+  readonly subject: string;
+  readonly text: string | null;
+}
+
+/** Up to which record, and up to when (ms since 1970), all has been told. */
+export interface ToldUpTo {
+  readonly seq: number;
+  readonly asOf: number;
+}
+
+/** The next of what there is to tell. */
+export interface ToldPiece {
+  /** Counts the pieces that told anything; what this one tells, it tells at this position. */
+  readonly position: number;
+  /** Erased players first. */
+  readonly rows: readonly ToldRow[];
+  /** Null before everything was told once. */
+  readonly upTo: ToldUpTo | null;
+  /** Whether there is more to tell at once, and whether erased players are among it. */
+  readonly more: boolean;
+  readonly moreErased: boolean;
+}
+
+/** A part of what was told behind a position, in the order of rows. */
+export interface ToldWalk {
+  /** Of the table when it was read. */
+  readonly position: number;
+  readonly count: number;
+  /** Rows as JSON, joined by commas. */
+  readonly text: string;
+  /** The row to go on at; null at the end. */
+  readonly next: number | null;
+}
+
+/** What moves enough to be told: hundredths of a score, ten-thousandths of a confidence. */
+export interface ToldSteps {
+  readonly score: number;
+  readonly confidence: number;
+}
+
+/** What one call does at most: rows told, rows looked at, and touched rows that are remembered one by one. */
+export interface ToldBounds {
+  readonly rowsMax: number;
+  readonly lookedAtMax: number;
+  readonly touchedMax: number;
+}
+
+const SCORE_UNIT = 100;
+const CONFIDENCE_UNIT = 10_000;
+const verdictNumber = Object.fromEntries(verdicts.map((verdict, n) => [verdict, n])) as Record<Verdict, number>;
+
+interface Sweep extends ToldUpTo {
+  next: number;
+  readonly end: number;
+}
+
+export class ToldTable {
+  readonly #state: GroupState;
+  readonly #steps: ToldSteps;
+  readonly #bounds: ToldBounds;
+  /** By row: in hundredths and ten-thousandths; the position at which it was told, 0 for never. */
+  #score = new Uint16Array(0);
+  #confidence = new Uint16Array(0);
+  #verdict = new Uint8Array(0);
+  #toldAt = new Uint32Array(0);
+  #position = 0;
+  /** Rows that a record touched since they were looked at. */
+  readonly #touched = new Set<number>();
+  #erased: string[] = [];
+  /** A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched. */
+  #sweep: Sweep | null = null;
+  #sweepDue = true;
+  #momentAt = Number.NaN;
+  #upTo: ToldUpTo | null = null;
+
+  constructor(state: GroupState, steps: ToldSteps, bounds: ToldBounds) {
+    this.#state = state;
+    this.#steps = steps;
+    this.#bounds = bounds;
+  }
+
+  /** To be called before the state takes in a record: an erased player is known only until then. */
+  before(record: LogRecord): void {
+    if (record.type !== 'subject_erased' || record.subject === null) return;
+    const row = this.#state.subjects.find(subjectBytes(record.subject));
+    if (row < 0) return;
+    this.#touched.delete(row);
+    if (!this.#isTold(row)) return;
+    this.#toldAt[row] = 0;
+    this.#erased.push(record.subject);
+  }
+
+  /** To be called after the state took it in. */
+  after(record: LogRecord): void {
+    switch (record.type) {
+      case 'event_accepted':
+        this.#touch(record.subject);
+        break;
+      case 'event_withdrawn':
+        if (record.subject !== null) this.#touch(subjectBytes(record.subject));
+        break;
+      case 'weights_published':
+      case 'pre_trust_set':
+      case 'peer_status_changed':
+      case 'half_life_changed':
+        this.#sweepDue = true;
+        break;
+    }
+  }
+
+  /** Tells the next piece: values as reads see them at `moment`, of a state that holds all up to `asOf` (ms since 1970). */
+  take(moment: Moment, asOf: number): ToldPiece {
+    const { rowsMax } = this.#bounds;
+    if (moment.at !== this.#momentAt) {
+      this.#momentAt = moment.at;
+      this.#sweepDue = true;
+    }
+    const rows: ToldRow[] = this.#erased.splice(0, rowsMax).map((subject) => ({ subject, text: null }));
+    const position = this.#position + 1;
+    for (const row of this.#touched) {
+      if (rows.length >= rowsMax) break;
+      this.#touched.delete(row);
+      this.#look(row, moment, position, rows);
+    }
+    const isSwept = this.#sweepOn(moment, asOf, position, rows);
+    const moreErased = this.#erased.length > 0;
+    const more = !isSwept || moreErased || this.#touched.size > 0;
+    if (!more) this.#upTo = { seq: this.#state.lastSeq, asOf };
+    if (rows.length > 0) this.#position = position;
+    return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
+  }
+
+  /** What was told behind position `since`, from row `from` on. */
+  walk(from: number, since: number): ToldWalk {
+    const { rowsMax, lookedAtMax } = this.#bounds;
+    const end = Math.min(this.#state.subjects.rows, this.#toldAt.length, from + lookedAtMax);
+    const texts: string[] = [];
+    let row = from;
+    for (; row < end && texts.length < rowsMax; row++) {
+      if (this.#toldAt[row]! > since) texts.push(this.#textOf(row));
+    }
+    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#toldAt.length;
+    return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
+  }
+
+  #touch(subject: Uint8Array): void {
+    if (this.#touched.size >= this.#bounds.touchedMax) this.#sweepDue = true;
+    else this.#touched.add(this.#state.subjects.find(subject));
+  }
+
+  /** Goes on with the look at all rows; true where there is nothing left to look at. */
+  #sweepOn(moment: Moment, asOf: number, position: number, rows: ToldRow[]): boolean {
+    const { subjects, lastSeq } = this.#state;
+    if (this.#sweep === null) {
+      if (!this.#sweepDue) return true;
+      this.#sweepDue = false;
+      this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf };
+    }
+    const sweep = this.#sweep;
+    const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);
+    while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, moment, position, rows);
+    if (sweep.next < sweep.end) return false;
+    // Every row was looked at since the sweep began, so all that was known then is told, whatever came later.
+    if (this.#erased.length === 0) this.#upTo = { seq: sweep.seq, asOf: sweep.asOf };
+    this.#sweep = null;
+    return !this.#sweepDue;
+  }
+
+  /** Tells a row where it is new or has moved enough. */
+  #look(row: number, moment: Moment, position: number, rows: ToldRow[]): void {
+    const { subjects } = this.#state;
+    if (!subjects.has(row)) return;
+    const view = trustOf(this.#state, row, moment);
+    const score = Math.round(view.score * SCORE_UNIT);
+    const confidence = Math.round(view.confidence * CONFIDENCE_UNIT);
+    const verdict = verdictNumber[view.verdict];
+    if (this.#isTold(row) && this.#verdict[row] === verdict) {
+      const isNear =
+        Math.abs(score - this.#score[row]!) < this.#steps.score &&
+        Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
+      if (isNear) return;
+    }
+    if (row >= this.#toldAt.length) this.#grow();
+    this.#score[row] = score;
+    this.#confidence[row] = confidence;
+    this.#verdict[row] = verdict;
+    this.#toldAt[row] = position;
+    rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
+  }
+
+  #isTold(row: number): boolean {
+    return row < this.#toldAt.length && this.#toldAt[row]! > 0;
+  }
+
+  #textOf(row: number): string {
+    const subject = subjectHex(this.#state.subjects.keyOf(row));
+    const score = this.#score[row]! / SCORE_UNIT;
+    const confidence = this.#confidence[row]! / CONFIDENCE_UNIT;
+    const verdict = verdicts[this.#verdict[row]!];
+    return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"}`;
+  }
+
+  /** Room for all rows that there are, and half as many again. */
+  #grow(): void {
+    const length = Math.ceil(this.#state.subjects.rows * 1.5);
+    const grown = <T extends Uint8Array | Uint16Array | Uint32Array>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.#score = grown(new Uint16Array(length), this.#score);
+    this.#confidence = grown(new Uint16Array(length), this.#confidence);
+    this.#verdict = grown(new Uint8Array(length), this.#verdict);
+    this.#toldAt = grown(new Uint32Array(length), this.#toldAt);
+  }
+}

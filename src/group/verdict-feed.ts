@@ -1,0 +1,216 @@
+/**
+ * What feeds the verdict stream: as long as somebody reads, the replica is asked again and again what there is to tell of the
+ * durable log. Here stand only the newest changes, to resume from; the rest is walked in the pool, a piece at a time.
+ */
+import type { ToldRow, ToldUpTo, ToldWalk } from '../core/told-table.js';
+import { limits } from '../limits.js';
+import { ChangeRing } from './change-ring.js';
+import { endOfMinute } from './moment.js';
+import type { Clock, Entropy, GroupPool, Timers } from './ports.js';
+
+export interface FeedDeps {
+  readonly pool: Pick<GroupPool, 'tell' | 'walkTold' | 'endTelling'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly entropy: Entropy;
+  readonly durableSeq: () => number;
+  /** Something failed that will be tried again. */
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/** A place in what was told: positions count within a generation, which ends with the node and with the replica. */
+export interface ToldMark extends ToldUpTo {
+  readonly generation: string;
+  readonly position: number;
+}
+
+export interface FeedListener {
+  /** Something was told, in order; `mark` null: not everything was told once yet. */
+  told(rows: readonly ToldRow[], mark: ToldMark | null): void;
+  /** What was told is not known any more: nobody can go on from where it is. */
+  forgotten(): void;
+}
+
+export class VerdictFeed {
+  readonly #deps: FeedDeps;
+  readonly #ring = new ChangeRing(limits.streamRingRows);
+  readonly #listeners = new Set<FeedListener>();
+  /** Walks under way that others may share, and the end of their line: the pool gets one at a time. */
+  readonly #walks = new Map<string, Promise<ToldWalk | null>>();
+  #line: Promise<unknown> = Promise.resolve();
+  /** Null while nobody reads. */
+  #generation: string | null = null;
+  #isBegun = false;
+  #mark: ToldMark | null = null;
+  #erasedAt = 0;
+  /** What the newest piece was asked for, and whether it left something. */
+  #askedSeq = -1;
+  #askedAt = -1;
+  #more = true;
+  #asking: Promise<void> | null = null;
+  #cancel: () => void = () => undefined;
+  /** By `timers.elapsed()`. */
+  #unreadSince = 0;
+  #closed = false;
+
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
+  }
+
+  /** Null before everything was told once. */
+  get mark(): ToldMark | null {
+    return this.#mark;
+  }
+
+  /** The position at which an erased player was told last: what was read before it may name one. */
+  get erasedAt(): number {
+    return this.#erasedAt;
+  }
+
+  /** Players of which changes are kept here. */
+  get kept(): number {
+    return this.#ring.size;
+  }
+
+  /** Tells a listener from now on, until the result is called. */
+  listen(listener: FeedListener): () => void {
+    this.#listeners.add(listener);
+    if (this.#generation === null && !this.#closed) this.#begin();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#unreadSince = this.#deps.timers.elapsed();
+    };
+  }
+
+  /** Rows as JSON that were told behind a position; null where memory does not reach back as far. */
+  recent(position: number): string[] | null {
+    return this.#ring.after(position);
+  }
+
+  /**
+   * A piece of what was told behind position `since`, from row `from` on; null where the generation is over. It may be older than what
+   * was told meanwhile: its position says so.
+   */
+  walk(generation: string, from: number, since: number): Promise<ToldWalk | null> {
+    const key = `${generation} ${from} ${since}`;
+    const shared = this.#walks.get(key);
+    if (shared !== undefined) return shared;
+    const walk = this.#line
+      .then(() => this.#deps.pool.walkTold({ generation, from, since }))
+      .finally(() => this.#walks.delete(key));
+    this.#line = walk.catch(() => undefined);
+    this.#walks.set(key, walk);
+    return walk;
+  }
+
+  /** Resolves once every erasure that is durable was told, and nothing here names an erased player. */
+  async tellErasures(): Promise<void> {
+    while (this.#generation !== null && !this.#closed) {
+      if (this.#asking !== null) await this.#asking;
+      else if ((await this.#ask()) === 'told') return;
+    }
+  }
+
+  /** Asks for nothing more. */
+  close(): void {
+    this.#closed = true;
+    this.#cancel();
+  }
+
+  #begin(): void {
+    this.#generation = Buffer.from(this.#deps.entropy.bytes(6)).toString('hex');
+    this.#isBegun = false;
+    this.#mark = null;
+    this.#more = true;
+    this.#erasedAt = 0;
+    this.#ring.clear(0);
+    this.#plan(0);
+  }
+
+  #plan(ms: number): void {
+    this.#cancel();
+    if (!this.#closed) this.#cancel = this.#deps.timers.later(() => void this.#tick(), ms);
+  }
+
+  async #tick(): Promise<void> {
+    const { elapsed } = this.#deps.timers;
+    if (this.#listeners.size === 0 && elapsed() - this.#unreadSince >= limits.streamLingerMs) {
+      await this.#end();
+      return;
+    }
+    try {
+      await (this.#asking ?? this.#askIfMoved());
+    } catch (error) {
+      if (!this.#closed) this.#deps.onTrouble('telling readers of the stream', error);
+      this.#plan(limits.workRetryMs);
+      return;
+    }
+    this.#plan(this.#more ? limits.streamPaceMs : limits.streamTickMs);
+  }
+
+  async #askIfMoved(): Promise<void> {
+    const { clock, durableSeq } = this.#deps;
+    const now = clock.now();
+    const isSame = this.#askedSeq === durableSeq() && this.#askedAt === endOfMinute(now);
+    if (!isSame || this.#more || this.#mark === null) await this.#ask();
+    else this.#mark = { ...this.#mark, asOf: now };
+  }
+
+  /** One piece; `more`: an erased player is still to be told. */
+  async #ask(): Promise<'told' | 'more'> {
+    let outcome: 'told' | 'more' = 'told';
+    this.#asking = this.#askPiece().then((moreErased) => {
+      outcome = moreErased ? 'more' : 'told';
+    });
+    try {
+      await this.#asking;
+    } finally {
+      this.#asking = null;
+    }
+    return outcome;
+  }
+
+  /** True where erased players are still to be told. */
+  async #askPiece(): Promise<boolean> {
+    const { pool, clock, durableSeq } = this.#deps;
+    const generation = this.#generation!;
+    const asOf = clock.now();
+    const upTo = durableSeq();
+    const at = endOfMinute(asOf);
+    const {
+      isFirst,
+      rows,
+      position,
+      upTo: toldUpTo,
+      more,
+      moreErased,
+    } = await pool.tell({ generation, upTo, at, asOf });
+    if (isFirst && this.#isBegun) {
+      // The replica was replaced, and with it went what it had told.
+      this.#begin();
+      for (const listener of this.#listeners) listener.forgotten();
+      return false;
+    }
+    this.#isBegun = true;
+    this.#askedSeq = upTo;
+    this.#askedAt = at;
+    this.#more = more;
+    if (rows.some(({ text }) => text === null)) this.#erasedAt = position;
+    const isWhole = this.#mark === null && toldUpTo !== null;
+    if (toldUpTo !== null) this.#mark = { generation, position, ...toldUpTo };
+    // Before that nobody has a position to resume from.
+    if (this.#mark === null) this.#ring.clear(position);
+    else this.#ring.add(position, rows);
+    if (rows.length > 0 || isWhole) for (const listener of this.#listeners) listener.told(rows, this.#mark);
+    return moreErased;
+  }
+
+  async #end(): Promise<void> {
+    this.#generation = null;
+    this.#mark = null;
+    this.#ring.clear(0);
+    await this.#deps.pool.endTelling().catch((error: unknown) => {
+      if (!this.#closed) this.#deps.onTrouble('forgetting what the stream told', error);
+    });
+  }
+}

@@ -1,0 +1,24 @@
+/** The verdict stream: who may read it, and from where. What follows the head is `verdict-stream/`. */
+import { keyDigestOf } from '../auth.js';
+import { refusalReply } from '../reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import type { StreamReaders } from '../verdict-stream/readers.js';
+
+/** A proxy that gathers an answer would hold this one for ever. */
+const headers = { 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' };
+
+export function streamHandlers(readers: StreamReaders): Pick<Handlers, 'streamVerdicts'> {
+  function streamVerdicts({ headers: sent, caller }: ApiRequest<undefined>): ApiReply {
+    const refusal = readers.refusal(caller);
+    if (refusal !== undefined) return refusalReply(refusal);
+    const id = sent['last-event-id'];
+    const opening = {
+      lastEventId: typeof id === 'string' ? id.trim() : '',
+      peer: caller,
+      keyDigest: keyDigestOf(sent) ?? '',
+    };
+    return { status: 200, body: undefined, headers, stream: (to) => readers.open(to, opening) };
+  }
+
+  return { streamVerdicts };
+}

@@ -1,0 +1,170 @@
+/**
+ * One reader of the verdict stream: first what it missed, at the pace at which it reads, then each change as it is told. What it
+ * leaves unread is bounded: it is told to resume, and cut off.
+ */
+import type { Writable } from 'node:stream';
+import type { GroupApi } from '../../group/api.js';
+import type { ToldMark } from '../../group/verdict-feed.js';
+import { limits } from '../../limits.js';
+import type { ResumeData } from '../contract/verdict-stream.js';
+import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame, snapshotFrame } from './frames.js';
+
+/** Something that was told, as frames that all readers share. */
+export interface ToldFrames {
+  /** With all of its rows; null where nobody can be told yet. */
+  readonly change: Buffer | null;
+  /** The erased players alone, for readers that are still catching up; null where there are none. */
+  readonly gone: Buffer | null;
+  readonly rows: number;
+}
+
+export type EndReason = ResumeData['reason'];
+
+export interface ReaderParts {
+  readonly feed: GroupApi['verdicts'];
+  /** Called once; null: the reader went by itself. */
+  readonly onEnd: (reader: StreamReader, reason: EndReason | null) => void;
+  readonly onRows: (count: number) => void;
+  /** The pool could not be asked. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export class StreamReader {
+  readonly #to: Writable;
+  readonly #parts: ReaderParts;
+  /** Whether it has caught up, and is told what is told. */
+  #isLive = false;
+  #isOver = false;
+  /** Of `performance.now()`. */
+  #wroteAt = 0;
+  #wake: () => void = () => undefined;
+
+  constructor(to: Writable, parts: ReaderParts) {
+    this.#to = to;
+    this.#parts = parts;
+    to.on('drain', () => this.#wake());
+    to.on('close', () => this.#over(null));
+    // Whoever hangs up is no fault of ours; `close` follows.
+    to.on('error', () => undefined);
+  }
+
+  /** `lastEventId`: as sent, empty for none. Never rejects. */
+  async start(hello: string, lastEventId: string): Promise<void> {
+    this.#write(hello);
+    try {
+      await this.#catchUp(lastEventId);
+    } catch (error) {
+      this.#parts.onTrouble(error);
+      this.end('rebuilt');
+    }
+  }
+
+  told({ change, gone, rows }: ToldFrames): void {
+    if (this.#isLive && change !== null) {
+      this.#write(change);
+      this.#parts.onRows(rows);
+    } else if (gone !== null) {
+      this.#write(gone);
+    }
+    this.#wake();
+  }
+
+  /** Breaks a silence of the node. `now`: of `performance.now()`. */
+  beat(now: number): void {
+    if (this.#isOver || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
+    const { mark } = this.#parts.feed;
+    if (this.#isLive && mark !== null) this.#write(heartbeatFrame(mark));
+    else if (!this.#to.writableNeedDrain) this.#write(comment);
+  }
+
+  /** Tells the reader to resume on another connection, as far as it still reads. */
+  end(reason: EndReason): void {
+    if (this.#isOver) return;
+    this.#over(reason);
+    const timer = setTimeout(() => this.#to.destroy(), limits.streamEndMs).unref();
+    this.#to.once('close', () => clearTimeout(timer));
+    this.#to.end(resumeFrame(reason));
+  }
+
+  #over(reason: EndReason | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#parts.onEnd(this, reason);
+    this.#wake();
+  }
+
+  async #catchUp(lastEventId: string): Promise<void> {
+    const { feed } = this.#parts;
+    while (feed.mark === null && !this.#isOver) await this.#woken();
+    if (this.#isOver || feed.mark === null) return;
+    let since = this.#resumed(lastEventId, feed.mark);
+    for (;;) {
+      const recent = since === null ? null : feed.recent(since);
+      if (recent !== null && recent.length <= limits.streamAtOnceRows) {
+        this.#goLive(recent, feed.mark);
+        return;
+      }
+      const mark: ToldMark = feed.mark;
+      if (!(await this.#walk(mark, since))) return;
+      since = mark.position;
+    }
+  }
+
+  /** The position to go on from; null: from the start. */
+  #resumed(id: string, mark: ToldMark): number | null {
+    if (id === '') return null;
+    const place = placeOf(id);
+    const isKnown = place?.generation === mark.generation && place.position <= mark.position;
+    // Erased players are named to whoever listens at that moment, and kept nowhere.
+    if (isKnown && place.position >= this.#parts.feed.erasedAt) return place.position;
+    this.#write(resetFrame(isKnown ? 'too_old' : 'unknown_id'));
+    return null;
+  }
+
+  /** Sends what was told behind `since` (null: everything), so that `mark` holds once the last frame is read. False where it is over. */
+  async #walk(mark: ToldMark, since: number | null): Promise<boolean> {
+    const { feed } = this.#parts;
+    let from: number | null = 0;
+    while (from !== null) {
+      while (this.#to.writableNeedDrain && !this.#isOver) await this.#woken();
+      if (this.#isOver) return false;
+      const piece = await feed.walk(mark.generation, from, since ?? 0);
+      if (this.#isOver) return false;
+      if (piece === null) {
+        this.end('rebuilt');
+        return false;
+      }
+      // Read before what this reader was told already: it would bring back what is gone.
+      if (piece.position < Math.max(mark.position, feed.erasedAt)) continue;
+      from = piece.next;
+      if (piece.count === 0 && from !== null) continue;
+      const isLast = from === null;
+      this.#write(since === null ? snapshotFrame(piece.text, isLast, mark) : changeFrame(piece.text, isLast, mark));
+      this.#parts.onRows(piece.count);
+    }
+    return !this.#isOver;
+  }
+
+  #goLive(rows: readonly string[], mark: ToldMark): void {
+    for (let from = 0; from < rows.length; from += limits.streamFrameRows) {
+      const to = from + limits.streamFrameRows;
+      this.#write(changeFrame(rows.slice(from, to).join(','), to >= rows.length, mark));
+    }
+    this.#parts.onRows(rows.length);
+    this.#write(heartbeatFrame(mark));
+    this.#isLive = true;
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #write(frames: string | Buffer): void {
+    if (this.#isOver) return;
+    this.#wroteAt = performance.now();
+    this.#to.write(frames);
+    if (this.#to.writableLength > limits.streamUnreadBytes) this.end('slow_reader');
+  }
+}

@@ -1,0 +1,187 @@
+/** The verdict stream of a real node, read as its wire form says. */
+import { hash } from 'node:crypto';
+import { connect } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../src/limits.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+import { type Frame, StreamReader, type Told } from '../support/stream-reader.js';
+import { ask } from './exchange.js';
+import { startFace } from './face.js';
+import { activeKey } from './group-double.js';
+import { type PeerClient, registerPeer, setStatus } from './peer-client.js';
+
+const stream = '/api/v1/verdicts/stream';
+const salt = 'a salt of sixteen bytes';
+const hashOf = (playerId: string): string => hash('sha256', playerId + salt, 'hex');
+const isLive = ({ event }: Frame): boolean => event === 'heartbeat';
+
+async function withNode(run: (node: TestNode, peers: PeerClient[]) => Promise<void>): Promise<void> {
+  const node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '100' });
+  const peers = await Promise.all(['A', 'B', 'C'].map((name) => registerPeer(node.url, name)));
+  try {
+    await run(node, peers);
+  } finally {
+    await node.close();
+  }
+}
+
+/** A reader that has caught up. */
+async function liveReader(node: TestNode, key: string): Promise<StreamReader> {
+  const reader = new StreamReader(key);
+  const live = reader.next(isLive);
+  assert.is(await reader.connect(node.url), 200);
+  await live;
+  return reader;
+}
+
+/** Waits until a reader knows everything up to the newest record. */
+async function caughtUp(node: TestNode, reader: StreamReader): Promise<void> {
+  const { lastSeq } = node.group.health();
+  if (reader.seq < lastSeq) await reader.next(({ id }) => Number((id ?? '').split('-')[0]) >= lastSeq);
+}
+
+async function report(peer: PeerClient, playerId: string, times = 1): Promise<void> {
+  const events = Array.from({ length: times }, () =>
+    peer.event({ player_id: playerId, event_type: 'report_cheating', severity: 1 }),
+  );
+  const { status, body } = await ask(peer.url, '/api/v1/events/batch', { key: peer.key, json: { events } });
+  assert.equal([status, body.accepted], [200, times]);
+}
+
+/** The table equals what the node answers: verdicts exactly, numbers within the step. */
+async function holdsNodeValues(node: TestNode, key: string, told: ReadonlyMap<string, Told>): Promise<void> {
+  const ids = [...told.keys()];
+  for (let from = 0; from < ids.length; from += limits.matchIdsMax) {
+    const asked = ids.slice(from, from + limits.matchIdsMax);
+    const { body } = await ask(node.url, `/api/v1/trust-scores?ids=${asked.join(',')}`, { key });
+    for (const [place, row] of body.data.entries()) {
+      const mine = told.get(asked[place]!)!;
+      assert.is(mine.verdict, row.verdict, asked[place]);
+      assert.ok(Math.abs(mine.score - row.score) < limits.streamScoreStep, `${mine.score} for ${row.score}`);
+      assert.ok(Math.abs(mine.confidence - row.confidence) < limits.streamConfidenceStep);
+    }
+  }
+}
+
+test('a reader gets the whole group, then each change, and its table is what the node answers', async () => {
+  await withNode(async (node, [a, b, c]) => {
+    for (let i = 0; i < 20; i++) await report(a!, `player ${i}`);
+    const reader = await liveReader(node, a!.key);
+    assert.is(reader.frames[0]?.event, 'hello');
+    assert.is(reader.table.size, 20);
+    for (const peer of [b!, c!]) for (let i = 0; i < 30; i++) await report(peer, `player ${i}`, 2);
+    await caughtUp(node, reader);
+    assert.is(reader.table.size, 30);
+    await holdsNodeValues(node, a!.key, reader.table);
+    await reader.close();
+  });
+});
+
+test('a reader that was cut off resumes without a snapshot, and misses nothing', async () => {
+  await withNode(async (node, [a, b]) => {
+    await report(a!, 'known');
+    const reader = await liveReader(node, a!.key);
+    await reader.cut();
+    await report(b!, 'known', 5);
+    await report(b!, 'new', 5);
+    const live = reader.next(isLive);
+    await reader.connect(node.url);
+    await live;
+    await caughtUp(node, reader);
+    assert.is(reader.counts.get('snapshot'), 1);
+    assert.is(reader.counts.get('reset'), undefined);
+    assert.equal([...reader.table.keys()].sort(), [hashOf('known'), hashOf('new')].sort());
+    await holdsNodeValues(node, a!.key, reader.table);
+    await reader.close();
+  });
+});
+
+test('an id of another node, or none at all, is answered by a reset and a snapshot', async () => {
+  await withNode(async (node, [a]) => {
+    await report(a!, 'player');
+    for (const id of ['7-0123456789ab.3', 'nonsense', '1-x', '9'.repeat(300)]) {
+      const reader = new StreamReader(a!.key);
+      reader.lastEventId = id;
+      const live = reader.next(isLive);
+      await reader.connect(node.url);
+      await live;
+      const [, reset, snapshot] = reader.frames;
+      assert.equal([reset?.event, reset?.data.reason, reset?.id], ['reset', 'unknown_id', '']);
+      assert.equal([snapshot?.event, snapshot?.data.last], ['snapshot', true]);
+      await reader.close();
+    }
+  });
+});
+
+test('an erased player is gone before the erasure is answered, and an id from before it is not resumed', async () => {
+  await withNode(async (node, [a]) => {
+    await report(a!, 'erased');
+    await report(a!, 'stays');
+    const reader = await liveReader(node, a!.key);
+    const absent = await liveReader(node, a!.key);
+    await absent.cut();
+    const gone = reader.next(({ data }) => data.changes?.some((row: object) => 'gone' in row) === true);
+    assert.is(
+      (await ask(node.url, `/api/v1/subjects/${hashOf('erased')}`, { method: 'DELETE', key: a!.key })).status,
+      200,
+    );
+    await gone;
+    assert.equal([...reader.table.keys()], [hashOf('stays')]);
+    const live = absent.next(isLive);
+    await absent.connect(node.url);
+    await live;
+    assert.equal(absent.frames.find(({ event }) => event === 'reset')?.data, { reason: 'too_old' });
+    assert.equal([...absent.table.keys()], [hashOf('stays')]);
+    await reader.close();
+    await absent.close();
+  });
+});
+
+test('a reader ends with its key: suspended, revoked or rotated', async () => {
+  await withNode(async (node, [a, b, c]) => {
+    const readers = await Promise.all([a!, b!, c!].map(({ key }) => liveReader(node, key)));
+    await setStatus(node, a!.peerId, 'suspended');
+    await setStatus(node, b!.peerId, 'revoked');
+    await node.group.rotateKey(c!.peerId, 0, 'test');
+    for (const reader of readers) {
+      await reader.over;
+      assert.equal([reader.frames.at(-1)?.event, reader.frames.at(-1)?.data.reason], ['resume', 'credentials']);
+      await reader.close();
+    }
+  });
+});
+
+test('a node that ends tells its readers to resume', async () => {
+  const node = await startTestNode({ GROUP_SALT: salt });
+  const peer = await registerPeer(node.url);
+  const reader = await liveReader(node, peer.key);
+  await node.close();
+  await reader.over;
+  assert.equal([reader.frames.at(-1)?.event, reader.frames.at(-1)?.data.reason], ['resume', 'draining']);
+  await reader.close();
+});
+
+test('a peer that has as many readers as it may is refused a further one', async () => {
+  const face = await startFace({ group: {} });
+  const sockets = Array.from({ length: limits.streamReadersPerPeer }, () => {
+    const socket = connect(face.port, '127.0.0.1');
+    socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
+    return socket;
+  });
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))));
+  const { status, body } = await ask(face.url, stream, { key: activeKey });
+  assert.equal([status, body.code], [503, 'overloaded']);
+  for (const socket of sockets) socket.destroy();
+  await face.drain();
+});
+
+test('HEAD gives the head of the stream alone', async () => {
+  await withNode(async (node, [a]) => {
+    const { status, headers, text } = await ask(node.url, stream, { method: 'HEAD', key: a!.key });
+    assert.equal([status, headers['content-type'], text], [200, 'text/event-stream; charset=utf-8', '']);
+    assert.is(headers['x-accel-buffering'], 'no');
+  });
+});
+
+test.run();

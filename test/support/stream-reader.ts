@@ -1,0 +1,152 @@
+/**
+ * A reader of the verdict stream that knows nothing but its wire form (docs/decisions/0160-verdict-stream-wire.md): it keeps a table
+ * of players as the page says, holds every frame to its schema and its bounds, and resumes from the last id.
+ */
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { Agent, request } from 'undici';
+import * as assert from 'uvu/assert';
+import type { Schema } from '../../src/http/contract/schema.js';
+import { validatorOf } from '../../src/http/contract/validators.js';
+import * as wire from '../../src/http/contract/verdict-stream.js';
+import { limits } from '../../src/limits.js';
+
+const schemas: Readonly<Record<string, Schema>> = {
+  hello: wire.helloDataSchema,
+  reset: wire.resetDataSchema,
+  snapshot: wire.snapshotDataSchema,
+  change: wire.changeDataSchema,
+  heartbeat: wire.heartbeatDataSchema,
+  resume: wire.resumeDataSchema,
+};
+const validators = new Map(Object.entries(schemas).map(([name, schema]) => [name, validatorOf(schema)]));
+
+export type Told = Omit<wire.ToldPlayer, 'subject_hash'>;
+
+export interface Frame {
+  readonly event: string;
+  readonly id: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where that is not there.
+  readonly data: any;
+}
+
+class FormError extends Error {}
+
+export class StreamReader {
+  readonly table = new Map<string, Told>();
+  readonly frames: Frame[] = [];
+  /** What came, by kind of event, over all connections. */
+  readonly counts = new Map<string, number>();
+  lastEventId = '';
+  /** A frame that did not hold to its form. */
+  fault: Error | undefined;
+  /** Frames are kept only where a test looks at them. */
+  readonly #keepFrames: boolean;
+  readonly #key: string;
+  readonly #agent = new Agent();
+  #named: Set<string> | null = null;
+  #abort = new AbortController();
+  #reading: Promise<void> = Promise.resolve();
+  #waiting: { readonly holds: (frame: Frame) => boolean; readonly resolve: () => void }[] = [];
+
+  constructor(key: string, keepFrames = true) {
+    this.#key = key;
+    this.#keepFrames = keepFrames;
+  }
+
+  /** The log record up to which everything was told. */
+  get seq(): number {
+    return Number(this.lastEventId.split('-')[0] ?? 0);
+  }
+
+  /** Connects, and resolves with the status once the head is there. */
+  async connect(url: string): Promise<number> {
+    this.#abort = new AbortController();
+    this.#named = null;
+    const { statusCode, headers, body } = await request(`${url}/api/v1/verdicts/stream`, {
+      headers: {
+        'x-peer-api-key': this.#key,
+        ...(this.lastEventId === '' ? {} : { 'last-event-id': this.lastEventId }),
+      },
+      signal: this.#abort.signal,
+      dispatcher: this.#agent,
+    });
+    if (statusCode !== 200) {
+      await body.dump();
+      return statusCode;
+    }
+    assert.is(headers['content-type'], 'text/event-stream; charset=utf-8');
+    assert.is(headers['cache-control'], 'private, no-store');
+    this.#reading = this.#read(body).catch((error: unknown) => {
+      // A connection may break at any byte; a frame may not break its form.
+      if (error instanceof FormError || error instanceof assert.Assertion) this.fault = error;
+    });
+    return 200;
+  }
+
+  /** Resolves when the connection is over, whoever ended it. */
+  get over(): Promise<void> {
+    return this.#reading;
+  }
+
+  /** Leaves in the middle of whatever is under way. */
+  async cut(): Promise<void> {
+    this.#abort.abort();
+    await this.#reading;
+  }
+
+  async close(): Promise<void> {
+    await this.cut();
+    await this.#agent.destroy();
+    if (this.fault !== undefined) throw this.fault;
+  }
+
+  /** Resolves with the next frame for which `holds`. */
+  next(holds: (frame: Frame) => boolean): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ holds, resolve }));
+  }
+
+  async #read(body: AsyncIterable<Uint8Array>): Promise<void> {
+    const parser = createParser({ onEvent: (message) => this.#take(message) });
+    const decoder = new TextDecoder();
+    for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
+  }
+
+  #take({ event = 'message', data, id }: EventSourceMessage): void {
+    assert.ok(Buffer.byteLength(data) <= limits.streamFrameBytes, `a ${event} frame of ${data.length}`);
+    const frame: Frame = { event, id, data: JSON.parse(data) };
+    const outcome = validators.get(event)?.(frame.data);
+    if (outcome?.ok !== true) throw new FormError(`a ${event} frame against its schema: ${data.slice(0, 300)}`);
+    if (this.#keepFrames) this.frames.push(frame);
+    this.counts.set(event, (this.counts.get(event) ?? 0) + 1);
+    this.#apply(frame);
+    if (id !== undefined) this.lastEventId = id;
+    const seen = this.#waiting.filter(({ holds }) => holds(frame));
+    this.#waiting = this.#waiting.filter((one) => !seen.includes(one));
+    for (const { resolve } of seen) resolve();
+  }
+
+  #apply({ event, data }: Frame): void {
+    if (event === 'snapshot') {
+      this.#named ??= new Set();
+      this.#tell(data.players);
+      if (!data.last) return;
+      for (const hash of this.table.keys()) if (!this.#named.has(hash)) this.table.delete(hash);
+      this.#named = null;
+    } else if (event === 'change') {
+      this.#tell(data.changes);
+    }
+  }
+
+  #tell(rows: readonly (wire.ToldPlayer | wire.GonePlayer)[]): void {
+    assert.ok(rows.length <= limits.streamFrameRows);
+    for (const row of rows) {
+      if ('gone' in row) {
+        this.table.delete(row.subject_hash);
+        continue;
+      }
+      const { subject_hash, ...told } = row;
+      this.table.set(subject_hash, told);
+      this.#named?.add(subject_hash);
+    }
+  }
+}

@@ -78,7 +78,12 @@ export function openStream(
 ): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, headers);
-  stream(response);
+  try {
+    stream(response);
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
 }
 
 /**

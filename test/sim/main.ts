@@ -1,4 +1,7 @@
-/** `npm run sim -- --seed N --operations N`: lives of simulated groups, one seed after the other, until so many operations were asked. */
+/**
+ * `npm run sim -- --seed N --operations N`: lives of simulated groups, one seed after the other, until so many
+ * operations were asked. A signal ends it with what was found so far.
+ */
 import { parseArgs } from 'node:util';
 import { operationsPerSeed, simulate } from './simulate.js';
 
@@ -17,9 +20,12 @@ const { values } = parseArgs({
     operations: { type: 'string', default: String(operationsPerSeed) },
   },
 });
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.abort());
 const ok = await simulate({
   seed: whole(values.seed, 'seed'),
   operations: whole(values.operations, 'operations'),
   write: (text) => process.stdout.write(text),
+  signal: ending.signal,
 });
 process.exitCode = ok ? 0 : 1;

@@ -13,6 +13,8 @@ export interface Simulation {
   readonly write: (text: string) => void;
   /** How often the progress is shown, in ms. */
   readonly progressMs?: number;
+  /** Ends it after the life that is being lived. */
+  readonly signal?: AbortSignal;
 }
 
 const shown = [
@@ -49,14 +51,14 @@ const shown = [
 ];
 
 /** True where no difference was found. The first one ends it, and is printed with the steps that show it. */
-export async function simulate({ seed, operations, write, progressMs = 5_000 }: Simulation): Promise<boolean> {
+export async function simulate({ seed, operations, write, progressMs = 5_000, signal }: Simulation): Promise<boolean> {
   const started = performance.now();
   const totals = new Map<string, number>();
   const digests = createHash('sha256');
   let told = started;
   let done = 0;
   let next = seed;
-  for (; done < operations; next++) {
+  for (; done < operations && signal?.aborted !== true; next++) {
     const plan = drawPlan(next, Math.min(operationsPerSeed, operations - done));
     const { difference, step, digest, counts } = await run(next, plan);
     for (const [what, count] of counts) totals.set(what, (totals.get(what) ?? 0) + count);

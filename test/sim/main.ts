@@ -14,17 +14,21 @@ function whole(text: string, name: string): number {
   process.exit(2);
 }
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    operations: { type: 'string', default: String(operationsPerSeed) },
-  },
-});
+function asked(): { readonly seed: number; readonly operations: number } {
+  const text = (fallback: number) => ({ type: 'string', default: String(fallback) }) as const;
+  try {
+    const { values } = parseArgs({ options: { seed: text(1), operations: text(operationsPerSeed) } });
+    return { seed: whole(values.seed, 'seed'), operations: whole(values.operations, 'operations') };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${usage}\n`);
+    process.exit(2);
+  }
+}
+
 const ending = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.abort());
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => ending.abort());
 const ok = await simulate({
-  seed: whole(values.seed, 'seed'),
-  operations: whole(values.operations, 'operations'),
+  ...asked(),
   write: (text) => process.stdout.write(text),
   signal: ending.signal,
 });

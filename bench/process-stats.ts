@@ -31,6 +31,12 @@ function residentOf(pid: number): number {
   return kb('RssAnon') + kb('RssFile');
 }
 
+/** Memory of one process that is no file's: what is mapped of a file the system takes back at will. */
+export function anonymousMbOf(pid: number): number {
+  const kb = Number(/^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+  return (kb * 1024) / 1e6;
+}
+
 function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];

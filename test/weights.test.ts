@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission, PeerView } from '../src/group/api.js';
 import { limits } from '../src/limits.js';
-import { PiscinaPool } from '../src/workers/pool.js';
+import { PiscinaPool, poolOf } from '../src/workers/pool.js';
 import { subjectOf } from './support/given.js';
 import { startTestNode, type TestNode } from './support/node.js';
 import { temporaryFolder } from './support/process.js';
@@ -155,6 +155,14 @@ test('a replica that dies rejects its task and is replaced', async () => {
     assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
   }
   await pool.close();
+});
+
+test('what a pool tells of no task of ours, such as an answer to one that was given up, is no error of the process', async () => {
+  const pool = poolOf(failingReplica(''), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
+  // As Piscina does; an emitter throws an error that nobody listens for.
+  pool.emit('error', new Error('Unexpected message from Worker'));
+  await pool.run(undefined, { name: 'close' });
+  await pool.destroy();
 });
 
 test('a replica that hangs is given up and replaced', async () => {

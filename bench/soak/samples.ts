@@ -2,12 +2,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { useOf } from '../process-stats.js';
+import { anonymousMbOf, useOf } from '../process-stats.js';
 
 export interface Sample {
   /** Seconds into the soak. */
   readonly s: number;
   readonly residentMb: number;
+  /** Of it, what is no file's: the log and the snapshots are mapped into memory. */
+  readonly anonymousMb: number;
   /** Of the main thread's JavaScript heap, in use. */
   readonly heapMb: number;
   readonly logMb: number;
@@ -29,6 +31,7 @@ export async function sampleOf(s: number, pid: number, dataDir: string, metricsU
   return {
     s,
     residentMb: useOf([pid]).residentMb,
+    anonymousMb: anonymousMbOf(pid),
     heapMb: figure('nodejs_heap_size_used_bytes') / MB,
     logMb: sizeOf(join(dataDir, 'log')) / MB,
     snapshotsMb: foldersOf(dataDir).reduce((sum, folder) => sum + sizeOf(folder), 0) / MB,

@@ -116,8 +116,9 @@ export class PiscinaPool implements GroupPool {
   }
 }
 
-function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
-  return new Piscina({
+/** A Piscina pool of `threads` workers that load `entry`. */
+export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
+  const pool = new Piscina({
     filename: entry.href,
     workerData: folder,
     minThreads: threads,
@@ -126,6 +127,10 @@ function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: num
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: 1,
   });
+  // What it tells here belongs to no task: a worker that died between two, and is replaced, or an answer to a task that was given
+  // up, as at a stop. Unheard, it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /**

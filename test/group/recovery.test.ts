@@ -83,6 +83,18 @@ test('a damaged snapshot falls back to the one before, then to the whole log, an
   assert.is(stateDigest(found().follower.state), digest);
 });
 
+test('a snapshot of a newer format is passed over for what leads to the same state, and said', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  const [seq] = machine.snapshots.list() as [number];
+  const header = machine.snapshots.readHeader(seq);
+  await machine.snapshots.write({ ...header, version: header.version + 1 }, [...machine.snapshots.readBlocks(seq)]);
+  const found = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
+  assert.is(found.snapshotSeq, 0);
+  assert.equal(found.faults, [`snapshot ${seq}: has the format ${header.version + 1}`]);
+  assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
+});
+
 test('a log that ends before its snapshot is damage', async () => {
   const machine = await grown(5);
   await machine.snapshot();

@@ -134,6 +134,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       return;
     }
     const last = sockets.get(socket);
+    // An answer that ends the connection is the last one, whatever follows its request.
+    if (last?.request.complete && !last.response.shouldKeepAlive) return;
     if (last === undefined || last.response.writableFinished) {
       answerRaw(socket, code);
     } else if (last.request.complete || last.response.writableEnded) {

@@ -155,7 +155,12 @@ test('a request to speak another protocol is answered in this one and ends the c
       const all = received(socket);
       const upgrade = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
       socket.write(upgrade + peersRead);
-      assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), ['HTTP/1.1 200', 'Connection: close']);
+      const expected = ['HTTP/1.1 200', 'Connection: close'];
+      assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), expected);
+      const other = await opened(face.port);
+      const rest = received(other);
+      other.end(`${upgrade.replace('Connection: upgrade\r\n', '')}GET #x HTTP/1.1\r\n\r\n`);
+      assert.equal((await rest).match(/HTTP\/1\.1 \d+|Connection: .*/g), expected, 'garbage behind it');
     },
   );
 });

@@ -313,9 +313,9 @@ export class Calls {
     const { ledger, audit } = this.#deps;
     const durable = ledger.durableAudit;
     const isTail = step.limit % 2 === 1;
-    const entries = isTail ? durable.slice(-step.limit) : durable.slice(0, step.limit);
     // The tail is that of what is in memory; what is not durable of it is left out.
-    const expected = entries.slice(isTail ? ledger.oracle.facts.audited.length - durable.length : 0);
+    const from = isTail ? Math.max(0, ledger.oracle.facts.audited.length - step.limit) : 0;
+    const expected = durable.slice(from, from + step.limit);
     const ask = () => (isTail ? this.#group.auditTail(step.limit) : this.#group.audit(0, step.limit));
     this.#ask(JSON.stringify(step), ask, (answer) => {
       if (answer.ok) audit.compare(answer.value, expected, !isTail);

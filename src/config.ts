@@ -27,6 +27,7 @@ export interface Config {
   readonly weightsIntervalMs: number;
   /** 0 turns decay off. */
   readonly halfLifeDays: number;
+  readonly retentionDays: number;
   /** In log records. */
   readonly snapshotEvery: number;
   /** In MB (10^6 bytes); 0 turns the watermark off. */
@@ -155,6 +156,7 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
     preTrustedPeers: settings.read(variables.preTrustedPeers),
     peersMax: settings.read(variables.peersMax),
     halfLifeDays: settings.read(variables.halfLifeDays),
+    retentionDays: settings.read(variables.retentionDays),
     weightsIntervalMs: settings.read(variables.weightsIntervalMs),
     snapshotEvery: settings.read(variables.snapshotEvery),
     diskFreeMinMb: settings.read(variables.diskFreeMinMb),
@@ -216,6 +218,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     pre_trusted_peers: config.preTrustedPeers,
     peers_max: config.peersMax,
     half_life_days: config.halfLifeDays,
+    retention_days: config.retentionDays,
     weights_interval_ms: config.weightsIntervalMs,
     snapshot_every: config.snapshotEvery,
     disk_free_min_mb: config.diskFreeMinMb,

@@ -111,6 +111,9 @@ export const limits = {
   eventIdsMax: 200_000_000,
   subjectsMax: 100_000_000,
   halfLifeDaysMax: 3_650,
+  retentionDaysMax: 36_500,
+  /** How often events are looked for that are too old to stay. */
+  retentionLookMs: HOUR_MS,
   halfLifeDaysDefault: 30,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,

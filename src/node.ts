@@ -39,7 +39,7 @@ import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
-import { backgroundCheck, diskWatch, rememberHeads, writeHead } from './upkeep.js';
+import { backgroundCheck, diskWatch, rememberHeads, retention, writeHead } from './upkeep.js';
 import { version } from './version.js';
 import { PiscinaPool } from './workers/pool.js';
 import { verifyInChild } from './workers/verification.js';
@@ -178,6 +178,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     metrics.watch(group);
     await applyConfiguration(config, group);
     loop.resume();
+    closers.push(retention(loop, clock, config.retentionDays));
 
     const socket = await startOperatorSocket({ dir, group, version, log });
     closers.push(() => socket.close());

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { BackgroundCheck, type CheckDeps, type CheckTimes } from './group/check.js';
 import { DiskWatch } from './group/disk.js';
 import type { GroupLoop } from './group/loop.js';
-import type { DiskGauge } from './group/ports.js';
+import type { Clock, DiskGauge } from './group/ports.js';
 import { limits } from './limits.js';
 import { writeExpectedHead } from './store/expected-head.js';
 
@@ -45,6 +45,20 @@ export function backgroundCheck(
     },
     times,
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. */
+export function retention(loop: GroupLoop, clock: Clock, days: number): () => Promise<void> {
+  if (days === 0) return async () => undefined;
+  const look = () => {
+    if (!loop.failed && !loop.draining) loop.resume(clock.now() - days * DAY_MS);
+  };
+  look();
+  const timer = setInterval(look, limits.retentionLookMs);
+  timer.unref();
+  return async () => clearInterval(timer);
 }
 
 /** Keeps outside the log how far it must reach; the result stops that. */

@@ -181,6 +181,12 @@ export const variables = {
     fallback: limits.halfLifeDaysDefault,
     parse: parseHalfLife,
   }),
+  retentionDays: variable<number>({
+    name: 'RETENTION_DAYS',
+    meaning: 'Days after which events leave the log, while what they said of players stays and decays; 0 keeps them',
+    fallback: 0,
+    parse: wholeNumber(0, limits.retentionDaysMax),
+  }),
   weightsIntervalMs: variable<number>({
     name: 'WEIGHTS_INTERVAL_MS',
     meaning: 'Peer weights are computed at most this often',

@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from './commands.js';
 import { audited, type Decision, refuse } from './decision.js';
 import { subjectHex } from './pseudonym.js';
-import type { EventAccepted, LogRecord } from './records.js';
+import type { EventAccepted, EvidenceKept, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
 
 /** The answer to a withdrawal whose event was located before something was taken out of the log: look again. */
@@ -99,6 +99,32 @@ export function decideErasure(
   const events = eventsOf(state, row);
   const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
   return { records: [record], outcome: granted({ events, pending }) };
+}
+
+/** The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any more. */
+export function keptEvidence(state: GroupState, subject: Uint8Array, peer: number): EvidenceKept | null {
+  const row = state.subjects.find(subject);
+  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer);
+  if (entry < 0) return null;
+  const { entries } = state.subjects;
+  return {
+    type: 'evidence_kept',
+    peer,
+    subject,
+    lowering: entries.lowering(entry),
+    raising: entries.raising(entry),
+    count: entries.count(entry),
+    updated_at: state.subjects.updatedAt(row),
+    evidence_at: state.subjects.evidenceAt(row),
+    prev: entries.head(entry),
+  };
+}
+
+/** The newest record of a pair, 0 where the state has none. */
+export function headOfPair(state: GroupState, subject: Uint8Array, peer: number): number {
+  const row = state.subjects.find(subject);
+  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer);
+  return entry < 0 ? 0 : state.subjects.entries.head(entry);
 }
 
 function eventsOf(state: GroupState, row: number): number {

@@ -3,7 +3,17 @@
  * version; `decodeRecord` lifts old versions and refuses what a newer release wrote. Events and tombstones are packed, since
  * there are many of them; weights are columns of doubles; the rest is JSON.
  */
-import { ID_TAG_BYTES, type IdTag } from './event-ids.js';
+import type { IdTag } from './event-ids.js';
+import {
+  decodeEvent,
+  decodeGone,
+  decodeKept,
+  decodeWeights,
+  encodeEvent,
+  encodeGone,
+  encodeKept,
+  encodeWeights,
+} from './packed-records.js';
 import type { Environment, IdentityMode, PeerStatus } from './vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
@@ -162,6 +172,28 @@ export interface Redacted {
   readonly withdrawals: readonly number[];
 }
 
+/** What a pair's sums are here, so that records before this one may leave the log. */
+export interface EvidenceKept {
+  readonly type: 'evidence_kept';
+  readonly peer: number;
+  /** Null once the subject was erased, or a newer record keeps the sums. */
+  readonly subject: Uint8Array | null;
+  readonly lowering: number;
+  readonly raising: number;
+  readonly count: number;
+  /** The subject's times: of its newest change, and of its newest evidence. */
+  readonly updated_at: number;
+  readonly evidence_at: number;
+  readonly prev: number;
+}
+
+/** Events up to a record are out of the log by their age; with `done`, out of its free space as well. */
+export interface EventsRetired {
+  readonly type: 'events_retired';
+  readonly up_to: number;
+  readonly done: boolean;
+}
+
 export interface WeightsPublished {
   readonly type: 'weights_published';
   readonly based_on_seq: number;
@@ -188,6 +220,8 @@ export type LogRecord =
   | SubjectErased
   | BatchesRewritten
   | Redacted
+  | EvidenceKept
+  | EventsRetired
   | WeightsPublished;
 
 export type RecordType = LogRecord['type'];
@@ -209,6 +243,8 @@ const typeIds: Record<RecordType, number> = {
   batches_rewritten: 13,
   weights_published: 14,
   redacted: 15,
+  evidence_kept: 16,
+  events_retired: 17,
 };
 
 const typeNames = new Map<number, RecordType>(
@@ -223,19 +259,22 @@ export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }
 
-const EVENT_HEAD = 76;
-const GONE_BYTES = 22;
-
 /** Bytes of a record, type and version included. */
 export function encodeRecord(record: LogRecord): Uint8Array {
+  const out = bytesOf(record);
+  out[0] = typeIds[record.type];
+  out[1] = VERSION;
+  return out;
+}
+
+function bytesOf(record: LogRecord): Uint8Array {
   if (record.type === 'event_accepted') return encodeEvent(record);
   if (record.type === 'event_gone') return encodeGone(record);
+  if (record.type === 'evidence_kept') return encodeKept(record);
   if (record.type === 'weights_published') return encodeWeights(record);
   const { type, ...rest } = record;
   const json = Buffer.from(JSON.stringify(rest, refuseLoss));
   const out = Buffer.allocUnsafe(2 + json.length);
-  out[0] = typeIds[type];
-  out[1] = VERSION;
   json.copy(out, 2);
   return out;
 }
@@ -248,6 +287,7 @@ export function decodeRecord(bytes: Buffer): LogRecord {
   }
   if (type === 'event_accepted') return decodeEvent(bytes);
   if (type === 'event_gone') return decodeGone(bytes);
+  if (type === 'evidence_kept') return decodeKept(bytes);
   if (type === 'weights_published') return decodeWeights(bytes);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }
@@ -256,91 +296,4 @@ export function decodeRecord(bytes: Buffer): LogRecord {
 function refuseLoss(name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`records: ${name} is ${value}`);
   return value;
-}
-
-function encodeEvent(event: EventAccepted): Uint8Array {
-  const idBytes = event.event_id.length;
-  const out = Buffer.allocUnsafe(EVENT_HEAD + idBytes + event.schema_version.length);
-  out[0] = typeIds.event_accepted;
-  out[1] = VERSION;
-  out[2] = event.event_type;
-  out[3] = idBytes;
-  out.writeUInt16LE(event.peer, 4);
-  out.writeUInt16LE(event.game, 6);
-  out.writeDoubleLE(event.timestamp, 8);
-  out.writeDoubleLE(event.severity, 16);
-  out.writeDoubleLE(event.mass, 24);
-  out.writeDoubleLE(event.prev, 32);
-  out.set(event.subject, 40);
-  out.writeUInt32LE(event.schema_version.length, 72);
-  out.write(event.event_id, EVENT_HEAD, 'latin1');
-  out.write(event.schema_version, EVENT_HEAD + idBytes, 'latin1');
-  return out;
-}
-
-function decodeEvent(bytes: Buffer): EventAccepted {
-  const idEnd = EVENT_HEAD + bytes[3]!;
-  return {
-    type: 'event_accepted',
-    event_type: bytes[2]!,
-    peer: bytes.readUInt16LE(4),
-    game: bytes.readUInt16LE(6),
-    timestamp: bytes.readDoubleLE(8),
-    severity: bytes.readDoubleLE(16),
-    mass: bytes.readDoubleLE(24),
-    prev: bytes.readDoubleLE(32),
-    subject: bytes.subarray(40, 72),
-    event_id: bytes.toString('latin1', EVENT_HEAD, idEnd),
-    schema_version: bytes.toString('latin1', idEnd, idEnd + bytes.readUInt32LE(72)),
-  };
-}
-
-function encodeGone(gone: EventGone): Uint8Array {
-  const out = Buffer.allocUnsafe(GONE_BYTES);
-  out[0] = typeIds.event_gone;
-  out[1] = VERSION;
-  out.writeUInt16LE(gone.peer, 2);
-  out.writeDoubleLE(gone.prev, 4);
-  out.write(gone.id_tag, 12, ID_TAG_BYTES, 'latin1');
-  return out;
-}
-
-function decodeGone(bytes: Buffer): EventGone {
-  return {
-    type: 'event_gone',
-    peer: bytes.readUInt16LE(2),
-    prev: bytes.readDoubleLE(4),
-    id_tag: bytes.toString('latin1', 12, 12 + ID_TAG_BYTES),
-  };
-}
-
-function encodeWeights(weights: WeightsPublished): Uint8Array {
-  const count = weights.tau.length;
-  const out = Buffer.allocUnsafe(30 + count * 24);
-  out[0] = typeIds.weights_published;
-  out[1] = VERSION;
-  out.writeUInt32LE(count, 2);
-  out.writeDoubleLE(weights.based_on_seq, 6);
-  out.writeDoubleLE(weights.computed_at, 14);
-  out.writeDoubleLE(weights.pi, 22);
-  for (let i = 0; i < count; i++) {
-    out.writeDoubleLE(weights.tau[i]!, 30 + i * 24);
-    out.writeDoubleLE(weights.a[i]!, 38 + i * 24);
-    out.writeDoubleLE(weights.b[i]!, 46 + i * 24);
-  }
-  return out;
-}
-
-function decodeWeights(bytes: Buffer): WeightsPublished {
-  const count = bytes.readUInt32LE(2);
-  const column = (at: number) => Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * 24));
-  return {
-    type: 'weights_published',
-    based_on_seq: bytes.readDoubleLE(6),
-    computed_at: bytes.readDoubleLE(14),
-    pi: bytes.readDoubleLE(22),
-    tau: column(30),
-    a: column(38),
-    b: column(46),
-  };
 }

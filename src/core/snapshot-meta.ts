@@ -29,6 +29,8 @@ export interface SnapshotMeta {
   readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
   readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
   readonly redacted: number;
+  /** Absent where nothing was ever retired, as in snapshots of releases that knew no retention. */
+  readonly retired?: { readonly seq: number; readonly open: boolean };
   readonly eventCount: number;
 }
 
@@ -53,6 +55,7 @@ export function metaOf(state: GroupState): SnapshotMeta {
     pendingErasures: [...state.pendingErasures].sort(([a], [b]) => (a < b ? -1 : 1)),
     erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
     redacted: state.redacted,
+    ...(state.retired.seq === 0 ? {} : { retired: state.retired }),
     eventCount: state.eventCount,
   };
 }
@@ -77,6 +80,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   for (const [subject, seqs] of meta.pendingErasures) state.pendingErasures.set(subject, [...seqs]);
   state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
   state.redacted = meta.redacted;
+  state.retired = meta.retired ?? { seq: 0, open: false };
   state.eventCount = meta.eventCount;
   state.peerWeights.refresh(state);
   return state;

@@ -14,6 +14,7 @@ import type {
   EventAccepted,
   EventGone,
   EventWithdrawn,
+  EvidenceKept,
   GroupFormed,
   LogRecord,
   Redacted,
@@ -77,6 +78,8 @@ export class GroupState {
   erasuresBy = new Map<number, number[]>();
   /** How often something was taken out of the log for good: whoever read a record before must look again. */
   redacted = 0;
+  /** Events up to this record left the log by their age; open while its free space may still hold some. */
+  retired = { seq: 0, open: false };
   eventCount = 0;
 
   /** `salt` is never kept: it only keys the digests of event ids. */
@@ -119,6 +122,12 @@ export class GroupState {
         break;
       case 'redacted':
         this.#redacted(record);
+        break;
+      case 'evidence_kept':
+        this.#kept(record, seq);
+        break;
+      case 'events_retired':
+        this.retired = { seq: record.up_to, open: !record.done };
         break;
       case 'weights_published':
         this.#published(record);
@@ -210,6 +219,15 @@ export class GroupState {
     const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
     const entry = this.subjects.entryFor(subjectBytes(subject), record.peer, times);
     this.subjects.entries.set(entry, record.peer, record.lowering, record.raising, record.count, seq);
+  }
+
+  /** Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come from. */
+  #kept(record: EvidenceKept, seq: number): void {
+    const { subject, peer, lowering, raising, count } = record;
+    if (subject === null) return;
+    const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
+    const entry = this.subjects.entryFor(subject, peer, times);
+    this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
   }
 
   #erased(record: SubjectErased, seq: number, at: number): void {

@@ -95,8 +95,8 @@ export class GroupActor<T> {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const turn = new Turn<T>(this.state, this.#bounds, now);
     const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
-    if (redaction !== null) turn.record(redaction.record);
-    this.#endsErasure = redaction?.record.type === 'redacted';
+    for (const record of redaction?.records ?? []) turn.record(record);
+    this.#endsErasure = redaction?.records[0]?.type === 'redacted';
     for (const mail of this.#mailbox.take()) turn.take(mail);
     this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
@@ -138,8 +138,12 @@ export class GroupActor<T> {
     this.#redactor.scrubbed();
   }
 
-  /** Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. */
-  resume(): Effect<T>[] {
+  /**
+   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. Events received
+   * before `retireBefore` (ms since 1970) leave the log from here on.
+   */
+  resume(retireBefore = 0): Effect<T>[] {
+    if (retireBefore > 0) this.#redactor.retireBefore(retireBefore, this.#durableSeq);
     return this.#redactor.start(this.#durableSeq);
   }
 

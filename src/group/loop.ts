@@ -98,9 +98,9 @@ export class GroupLoop {
     return this.#draining;
   }
 
-  /** Goes on with what an earlier run left unfinished. */
-  resume(): void {
-    this.#carryOut(this.actor.resume());
+  /** Goes on with what is unfinished; events received before `retireBefore` (ms since 1970) leave the log from here on. */
+  resume(retireBefore = 0): void {
+    this.#carryOut(this.actor.resume(retireBefore));
     this.#planWeights();
   }
 

@@ -7,6 +7,7 @@ import type { IdTag } from '../core/event-ids.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import type { LogReader, StoredBatch } from './ports.js';
+import type { RetiredPiece, RetireWork } from './retirement.js';
 
 /** What is to leave the log: withdrawn events, and all that names erased subjects. */
 export interface RedactionWork {
@@ -16,6 +17,8 @@ export interface RedactionWork {
   readonly chains: readonly number[];
   /** The records that asked for the erasures. */
   readonly erasures: readonly number[];
+  /** Or else: events that leave the log by their age. */
+  readonly retire?: RetireWork;
 }
 
 export interface RedactionPiece {
@@ -25,6 +28,8 @@ export interface RedactionPiece {
   readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
   /** What is left to do; null when this piece is the last. */
   readonly rest: RedactionWork | null;
+  /** What left by its age, and whose sums must be kept for it. */
+  readonly retired?: RetiredPiece;
 }
 
 /** Records to replace, grouped by the batch that holds them. */
@@ -110,11 +115,13 @@ function forget(replacements: Replacements, seq: number): void {
 }
 
 /** What stays of a record of an erased subject; null where nothing of it has to go. */
-function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
+export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {
     case 'event_accepted':
       return tombstone(record, tagOf);
     case 'event_withdrawn':
+      return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 };
+    case 'evidence_kept':
       return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 };
     case 'erasure_requested':
       return { ...record, subject: null };

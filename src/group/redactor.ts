@@ -3,8 +3,10 @@
  *
  *   (snapshots removed) -> piece walked -> piece committed -> ... -> free space overwritten -> recorded as done
  *
+ * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for the free space.
  * Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a restart.
  */
+import { keptEvidence } from '../core/decide-removal.js';
 import type { LogRecord, Redacted } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
@@ -21,6 +23,8 @@ interface Job {
   readonly withdrawals: readonly number[];
   /** What is still to be walked; null: nothing. */
   work: RedactionWork | null;
+  /** Takes out events by their age. */
+  readonly retires?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
@@ -28,6 +32,11 @@ export class Redactor {
   readonly #state: GroupState;
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
+  /** Batches up to this record, and of before this moment (ms since 1970), leave the log. */
+  #retireUpTo = 0;
+  #retireBefore = 0;
+  /** The last job was one by age: the next is another kind, where there is one. */
+  #retiredLast = false;
 
   constructor(state: GroupState) {
     this.#state = state;
@@ -41,9 +50,39 @@ export class Redactor {
   /** Takes up the next job where none is under way. Only what is durable is worked on. */
   start(durableSeq: number): RedactorStep[] {
     if (this.#job !== null) return [];
+    const isTurnOfAge = !this.#retiredLast;
+    this.#retiredLast = false;
+    return (isTurnOfAge ? this.#retire() : null) ?? this.#remove(durableSeq) ?? this.#retire() ?? [];
+  }
+
+  /** Of the records up to `upTo`, which is durable, the events of before this moment are to leave. */
+  retireBefore(before: number, upTo: number): void {
+    this.#retireBefore = before;
+    // What the work itself writes is never part of it, wherever the clock stands.
+    this.#retireUpTo = upTo;
+  }
+
+  /** The oldest events, or the free space behind the last of them; null where nothing is too old. */
+  #retire(): RedactorStep[] | null {
+    const { retired, times } = this.#state;
+    const isDue = retired.seq < this.#retireUpTo && times.receivedAt(retired.seq + 1) < this.#retireBefore;
+    if (!isDue && !retired.open) return null;
+    this.#retiredLast = true;
+    const job = { erasures: [], withdrawals: [], retires: true } as const;
+    if (!isDue) {
+      this.#job = { ...job, work: null, waitsFor: 'scrub' };
+      return [{ type: 'scrub' }];
+    }
+    const retire = { after: retired.seq, upTo: this.#retireUpTo, before: this.#retireBefore };
+    const work = { events: [], chains: [], erasures: [], retire };
+    this.#job = { ...job, work, waitsFor: 'piece' };
+    return [{ type: 'redact', work }];
+  }
+
+  #remove(durableSeq: number): RedactorStep[] | null {
     const { erasures, chains } = this.#openErasures(durableSeq);
     const withdrawals = this.#openWithdrawals(durableSeq);
-    if (erasures.length === 0 && withdrawals.length === 0) return [];
+    if (erasures.length === 0 && withdrawals.length === 0) return null;
     const work = { events: withdrawals, chains, erasures };
     const waitsFor = erasures.length > 0 ? 'snapshots' : 'piece';
     this.#job = { erasures, withdrawals, work, waitsFor };
@@ -90,19 +129,32 @@ export class Redactor {
   }
 
   /** What the turn that begins has to write, with the batches to replace in its transaction. */
-  take(): { readonly record: LogRecord; readonly piece: RedactionPiece | null } {
+  take(): { readonly records: readonly LogRecord[]; readonly piece: RedactionPiece | null } {
     const piece = this.#piece;
     this.#piece = null;
-    if (piece !== null) return { record: { type: 'batches_rewritten', batches: piece.digests }, piece };
-    const { erasures, withdrawals } = this.#expect('record');
+    if (piece !== null)
+      return { records: [...this.#retired(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
+    const { erasures, withdrawals, retires } = this.#expect('record');
     this.#job = null;
-    return { record: { type: 'redacted', erasures, withdrawals } satisfies Redacted, piece: null };
+    if (retires)
+      return { records: [{ type: 'events_retired', up_to: this.#state.retired.seq, done: true }], piece: null };
+    return { records: [{ type: 'redacted', erasures, withdrawals } satisfies Redacted], piece: null };
+  }
+
+  /** The sums of all pairs whose records a piece takes out, as they are now. */
+  #retired({ retired }: RedactionPiece): LogRecord[] {
+    if (retired === undefined) return [];
+    const kept = retired.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);
+    return [...kept, { type: 'events_retired', up_to: retired.upTo, done: false }];
   }
 
   /** A turn is durable. */
   committed(): RedactorStep[] {
     const job = this.#job;
-    return job?.waitsFor === 'commit' && this.#piece === null ? this.#walk(job) : [];
+    if (job?.waitsFor !== 'commit' || this.#piece !== null) return [];
+    if (!job.retires) return this.#walk(job);
+    this.#job = null;
+    return [];
   }
 
   /** The log's free space is overwritten; the next turn records it. */

@@ -17,7 +17,8 @@ import { limits } from '../limits.js';
 import type { OnProgress } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from './recovery.js';
-import { type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
+import type { RedactionPiece, RedactionWork } from './redaction.js';
+import { takeOut } from './retirement.js';
 import type { WeightsComputed } from './weights.js';
 
 /** What is to be simulated: on the state at `upTo`, at the moment `at` (ms since 1970) or the newest record's where that is later. */
@@ -93,9 +94,10 @@ export class Replica {
   }
 
   redact(work: RedactionWork): RedactionPiece {
-    // Only the key of the tags is needed of the state: where it stands does not matter.
-    const { state } = this.#follower ?? this.follow(lastSeqOf(this.#log));
-    return redactPiece(this.#log, work, (eventId) => state.tagOf(eventId));
+    // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
+    const { state } =
+      work.retire === undefined ? (this.#follower ?? this.follow(lastSeqOf(this.#log))) : this.follow(work.retire.upTo);
+    return takeOut(this.#log, work, state);
   }
 
   weights(upTo: number, at: number): WeightsComputed {

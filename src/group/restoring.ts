@@ -3,9 +3,16 @@
  * tombstones, and what was taken back after the backup is taken back again, in its order and at its time.
  */
 import { type Batch, BatchWriter, chainStart } from '../core/batch.js';
-import { decideWithdrawal, readAgain } from '../core/decide-removal.js';
+import { decideWithdrawal, keptEvidence, readAgain } from '../core/decide-removal.js';
 import { audited } from '../core/decision.js';
-import type { AuditPart, ErasureRequested, EventWithdrawn, LogRecord, SubjectErased } from '../core/records.js';
+import type {
+  AuditPart,
+  ErasureRequested,
+  EventWithdrawn,
+  EvidenceKept,
+  LogRecord,
+  SubjectErased,
+} from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { CopyProgress, LogSink } from './copying.js';
@@ -71,6 +78,8 @@ class Restore {
   #lastSeq = 0;
   #lastAt = 0;
   #chain: Uint8Array = chainStart;
+  /** Records of the old log behind the backup whose chain begins in the backup: their player was not erased in between. */
+  readonly #goneOn = new Set<number>();
   /** Where the backup ends. */
   #backupSeq = 0;
 
@@ -98,8 +107,8 @@ class Restore {
       await this.#append([{ type: 'batches_rewritten', batches }], this.#lastAt);
     }
     for (let left = this.#nextOld(); left !== undefined; left = this.#nextOld()) {
-      const { at } = left;
-      const records = [...left].flatMap((record) => this.#again(record, at));
+      const { at, firstSeq } = left;
+      const records = [...left].flatMap((record, i) => this.#again(record, firstSeq + i, at));
       if (records.length > 0) await this.#append(records, at);
     }
     await this.#flush();
@@ -139,7 +148,10 @@ class Restore {
   }
 
   /** What a record of the old log, newer than the backup, leads to here. Applied at once. */
-  #again(record: LogRecord, at: number): LogRecord[] {
+  #again(record: LogRecord, seq: number, at: number): LogRecord[] {
+    const goesOn =
+      'prev' in record && record.prev > 0 && (record.prev <= this.#backupSeq || this.#goneOn.has(record.prev));
+    if (goesOn) this.#goneOn.add(seq);
     switch (record.type) {
       case 'subject_erased':
         this.#found.erasures++;
@@ -149,6 +161,10 @@ class Restore {
         return [this.#reissued(record, at)];
       case 'event_withdrawn':
         return this.#withdrawn(record, at);
+      case 'evidence_kept':
+        return goesOn ? this.#kept(record, at) : [];
+      case 'events_retired':
+        return [this.#applied({ ...record, up_to: Math.min(record.up_to, this.#backupSeq), done: false }, at)];
       case 'event_accepted':
       case 'event_gone':
         this.#found.lostEvents++;
@@ -178,6 +194,12 @@ class Restore {
     if (decision === readAgain || !decision.outcome.ok) return [];
     this.#found.withdrawals++;
     return decision.records.map((record) => this.#applied(record, at));
+  }
+
+  /** Tombstones of events that left by their age: the sums of their pair are kept as they are here. */
+  #kept({ subject, peer }: EvidenceKept, at: number): LogRecord[] {
+    const kept = subject === null ? null : keptEvidence(this.#stateNow(), subject, peer);
+    return kept === null ? [] : [this.#applied(kept, at)];
   }
 
   #applied<R extends LogRecord>(record: R, at: number): R {

@@ -16,13 +16,13 @@ function read<T>(name: string): T {
   return JSON.parse(readFileSync(join(goldenFolder, name), 'utf8')) as T;
 }
 
-const names = readdirSync(goldenFolder);
+const names = readdirSync(goldenFolder).sort();
 const logs = names.filter((name) => /^log-v\d+\.json$/.test(name));
-const snapshots = names.filter((name) => /^snapshot-v\d+\.json$/.test(name));
+const snapshots = names.filter((name) => /^snapshot-v\d+(?:-\w+)?\.json$/.test(name));
 
 test('there are golden files of every version', () => {
-  assert.equal(logs, ['log-v1.json']);
-  assert.equal(snapshots, ['snapshot-v1.json']);
+  assert.equal(logs, ['log-v1.json', 'log-v2.json']);
+  assert.equal(snapshots, ['snapshot-v1-retired.json', 'snapshot-v1.json']);
 });
 
 for (const name of logs) {

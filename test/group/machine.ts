@@ -61,6 +61,12 @@ export class Machine {
     this.#waiting = this.actor.resume();
   }
 
+  /** Takes out of the log what was received before this moment. */
+  async retire(before: number): Promise<void> {
+    this.#waiting.push(...this.actor.resume(before));
+    await this.work();
+  }
+
   offer(token: string, command: Command, events = 1): boolean {
     return this.actor.offer({ command, token, events, bytes: 100 });
   }

@@ -61,6 +61,7 @@ export async function goldenLife(): Promise<Machine> {
   const event = new RecordReader(machine.log).read(seq).record as EventAccepted;
   await ask({ type: 'withdraw', caller: 1, eventSeq: seq, event, asOf });
   await ask({ type: 'erase', caller: 0, subject: subjectOf('player 5'), commitment: 'commitment', by: 'peer:peer-0' });
+  await machine.retire(t0 + 9 * dayMs);
   machine.now = t0 + 3000 * dayMs;
   await submit(0, 'event-late', 'player 1', 'ban_lifted', 1);
   return machine;
@@ -72,8 +73,8 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v1.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
-    [`snapshot-v${SNAPSHOT_VERSION}.json`]: {
+    'log-v2.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}-retired.json`]: {
       digest,
       blocks: [...snapshotBlocks(actor.state)].map(({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },

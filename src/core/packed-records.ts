@@ -1,0 +1,119 @@
+/** The bytes of records of which there are many, behind the two that say type and version. Little-endian. */
+import { ID_TAG_BYTES } from './event-ids.js';
+import type { EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
+
+const EVENT_HEAD = 76;
+const GONE_BYTES = 22;
+const KEPT_HEAD = 12;
+const KEPT_BYTES = 80;
+
+export function encodeEvent(event: EventAccepted): Uint8Array {
+  const idBytes = event.event_id.length;
+  const out = Buffer.allocUnsafe(EVENT_HEAD + idBytes + event.schema_version.length);
+  out[2] = event.event_type;
+  out[3] = idBytes;
+  out.writeUInt16LE(event.peer, 4);
+  out.writeUInt16LE(event.game, 6);
+  out.writeDoubleLE(event.timestamp, 8);
+  out.writeDoubleLE(event.severity, 16);
+  out.writeDoubleLE(event.mass, 24);
+  out.writeDoubleLE(event.prev, 32);
+  out.set(event.subject, 40);
+  out.writeUInt32LE(event.schema_version.length, 72);
+  out.write(event.event_id, EVENT_HEAD, 'latin1');
+  out.write(event.schema_version, EVENT_HEAD + idBytes, 'latin1');
+  return out;
+}
+
+export function decodeEvent(bytes: Buffer): EventAccepted {
+  const idEnd = EVENT_HEAD + bytes[3]!;
+  return {
+    type: 'event_accepted',
+    event_type: bytes[2]!,
+    peer: bytes.readUInt16LE(4),
+    game: bytes.readUInt16LE(6),
+    timestamp: bytes.readDoubleLE(8),
+    severity: bytes.readDoubleLE(16),
+    mass: bytes.readDoubleLE(24),
+    prev: bytes.readDoubleLE(32),
+    subject: bytes.subarray(40, 72),
+    event_id: bytes.toString('latin1', EVENT_HEAD, idEnd),
+    schema_version: bytes.toString('latin1', idEnd, idEnd + bytes.readUInt32LE(72)),
+  };
+}
+
+export function encodeGone(gone: EventGone): Uint8Array {
+  const out = Buffer.allocUnsafe(GONE_BYTES);
+  out.writeUInt16LE(gone.peer, 2);
+  out.writeDoubleLE(gone.prev, 4);
+  out.write(gone.id_tag, 12, ID_TAG_BYTES, 'latin1');
+  return out;
+}
+
+export function decodeGone(bytes: Buffer): EventGone {
+  return {
+    type: 'event_gone',
+    peer: bytes.readUInt16LE(2),
+    prev: bytes.readDoubleLE(4),
+    id_tag: bytes.toString('latin1', 12, 12 + ID_TAG_BYTES),
+  };
+}
+
+export function encodeWeights(weights: WeightsPublished): Uint8Array {
+  const count = weights.tau.length;
+  const out = Buffer.allocUnsafe(30 + count * 24);
+  out.writeUInt32LE(count, 2);
+  out.writeDoubleLE(weights.based_on_seq, 6);
+  out.writeDoubleLE(weights.computed_at, 14);
+  out.writeDoubleLE(weights.pi, 22);
+  for (let i = 0; i < count; i++) {
+    out.writeDoubleLE(weights.tau[i]!, 30 + i * 24);
+    out.writeDoubleLE(weights.a[i]!, 38 + i * 24);
+    out.writeDoubleLE(weights.b[i]!, 46 + i * 24);
+  }
+  return out;
+}
+
+export function decodeWeights(bytes: Buffer): WeightsPublished {
+  const count = bytes.readUInt32LE(2);
+  const column = (at: number) => Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * 24));
+  return {
+    type: 'weights_published',
+    based_on_seq: bytes.readDoubleLE(6),
+    computed_at: bytes.readDoubleLE(14),
+    pi: bytes.readDoubleLE(22),
+    tau: column(30),
+    a: column(38),
+    b: column(46),
+  };
+}
+
+/** Without a subject only its place in the chain is left. */
+export function encodeKept(kept: EvidenceKept): Uint8Array {
+  const out = Buffer.allocUnsafe(kept.subject === null ? KEPT_HEAD : KEPT_BYTES);
+  out.writeUInt16LE(kept.peer, 2);
+  out.writeDoubleLE(kept.prev, 4);
+  if (kept.subject === null) return out;
+  out.set(kept.subject, KEPT_HEAD);
+  out.writeUInt32LE(kept.count, 44);
+  out.writeDoubleLE(kept.lowering, 48);
+  out.writeDoubleLE(kept.raising, 56);
+  out.writeDoubleLE(kept.updated_at, 64);
+  out.writeDoubleLE(kept.evidence_at, 72);
+  return out;
+}
+
+export function decodeKept(bytes: Buffer): EvidenceKept {
+  const isGone = bytes.length === KEPT_HEAD;
+  return {
+    type: 'evidence_kept',
+    peer: bytes.readUInt16LE(2),
+    prev: bytes.readDoubleLE(4),
+    subject: isGone ? null : bytes.subarray(KEPT_HEAD, 44),
+    count: isGone ? 0 : bytes.readUInt32LE(44),
+    lowering: isGone ? 0 : bytes.readDoubleLE(48),
+    raising: isGone ? 0 : bytes.readDoubleLE(56),
+    updated_at: isGone ? 0 : bytes.readDoubleLE(64),
+    evidence_at: isGone ? 0 : bytes.readDoubleLE(72),
+  };
+}

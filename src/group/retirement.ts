@@ -1,0 +1,85 @@
+/**
+ * Taking events out of the log by their age, batch by batch from the oldest on. What the pairs hold stays: the turn that commits a
+ * piece keeps the sums of every pair that the piece names, so the log stays the whole truth. Reads only.
+ */
+import type { Batch } from '../core/batch.js';
+import { headOfPair } from '../core/decide-removal.js';
+import type { IdTag } from '../core/event-ids.js';
+import type { LogRecord } from '../core/records.js';
+import type { GroupState } from '../core/state.js';
+import { limits } from '../limits.js';
+import type { LogReader } from './ports.js';
+import { batchFrom } from './recovery.js';
+import { blanked, type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
+
+export interface RetireWork {
+  /** Where the last piece ended. */
+  readonly after: number;
+  /** The newest durable record. */
+  readonly upTo: number;
+  /** Batches of this time (ms since 1970) and what is behind them stay. */
+  readonly before: number;
+}
+
+export interface RetiredPiece {
+  readonly upTo: number;
+  readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
+}
+
+/** One piece of any redaction. `state` may be older than the log: it only tells tags, and which sums are kept where they are. */
+export function takeOut(log: LogReader, work: RedactionWork, state: GroupState): RedactionPiece {
+  const tagOf = (eventId: string) => state.tagOf(eventId);
+  if (work.retire === undefined) return redactPiece(log, work, tagOf);
+  return retirePiece(log, work.retire, tagOf, (subject, peer) => headOfPair(state, subject, peer));
+}
+
+/** One piece, of one batch at least where that is old enough. `headOf` is the newest record of a pair, 0 where that is not known. */
+function retirePiece(
+  log: LogReader,
+  { after, upTo, before }: RetireWork,
+  tagOf: (eventId: string) => IdTag,
+  headOf: (subject: Uint8Array, peer: number) => number,
+): RedactionPiece {
+  const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
+  const rewritten: Batch[] = [];
+  let end = after;
+  let records = 0;
+  for (const stored of log.from(after + 1, limits.redactionPieceBatches, limits.redactionPieceBytes)) {
+    const batch = batchFrom(stored.bytes, stored.firstSeq);
+    if (batch.at >= before || batch.lastSeq > upTo || records >= limits.redactionPieceRecords) break;
+    const replaced = new Map<number, LogRecord>();
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
+      const record = batch.record(seq);
+      const pair = pairOf(record);
+      // The sums of a pair at rest are kept where they are.
+      if (pair === null || (record.type === 'evidence_kept' && headOf(pair.subject, pair.peer) === seq)) continue;
+      replaced.set(seq, blanked(record, tagOf)!);
+      const key = `${pair.peer} ${Buffer.from(pair.subject).toString('latin1')}`;
+      if (!pairs.has(key)) pairs.set(key, pair);
+    }
+    if (replaced.size > 0) rewritten.push(batch.rewrite(replaced));
+    end = batch.lastSeq;
+    records += batch.count;
+  }
+  return {
+    rewrites: rewritten.map(({ firstSeq, bytes }) => ({ firstSeq, bytes })),
+    digests: rewritten.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
+    rest: null,
+    retired: { upTo: end, pairs: [...pairs.values()] },
+  };
+}
+
+/**
+ * Whose sums leave with a record; the subject as a copy, since a view would take its whole batch along. Null where a record stays: a
+ * withdrawal states sums only, and a restore has to find it.
+ */
+function pairOf(record: LogRecord): { readonly subject: Uint8Array; readonly peer: number } | null {
+  switch (record.type) {
+    case 'event_accepted':
+      return { subject: new Uint8Array(record.subject), peer: record.peer };
+    case 'evidence_kept':
+      return record.subject === null ? null : { subject: new Uint8Array(record.subject), peer: record.peer };
+    default:
+      return null;
+  }
+}

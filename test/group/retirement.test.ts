@@ -1,0 +1,195 @@
+/** Events that are too old leave the log; what they said of players stays, whatever else happens and wherever a crash falls. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Batch } from '../../src/core/batch.js';
+import { stateDigest } from '../../src/core/digest.js';
+import type { LogRecord } from '../../src/core/records.js';
+import type { LogReader } from '../../src/group/ports.js';
+import { verifyStore } from '../../src/group/verification.js';
+import { limits } from '../../src/limits.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { hourMs, subjectOf } from '../support/given.js';
+import { Random } from '../support/random.js';
+import { type Act, drawAct, everyByte, Life, PLAYERS, stateOf } from './life.js';
+import { Crash } from './machine.js';
+
+function recordsOf(log: LogReader): { readonly record: LogRecord; readonly at: number }[] {
+  return log
+    .from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+    .map(({ bytes }) => new Batch(bytes))
+    .flatMap((batch) => [...batch].map((record) => ({ record, at: batch.at })));
+}
+
+function assertHolds(log: LogReader, why = ''): void {
+  assert.equal(verifyStore(log, new MemorySnapshotStore(), null, 'full').faults, [], why);
+}
+
+const event = (id: string, player: string, peer = 0): Act => ({ type: 'event', peer, id, player, severity: 1 });
+
+async function lived(events: number): Promise<Life> {
+  const life = await Life.begin();
+  for (let i = 0; i < events; i++) await life.act(event(`id-${i}-`, `player ${i % 3}`, i % 2));
+  return life;
+}
+
+test('old events leave the log with their bytes, newer ones and what all said stay', async () => {
+  const life = await lived(20);
+  const { machine } = life;
+  const sums = life.sums();
+  await machine.retire(machine.now - 5 * hourMs);
+  const stored = machine.stored();
+  for (let i = 0; i < 20; i++) assert.is(stored.includes(`id-${i}-`), i >= 14, `event ${i}`);
+  assert.equal(life.sums(), sums);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+  assert.equal(machine.actor.state.retired.open, false);
+  assert.is(machine.trace.filter((type) => type === 'scrub').length, 1);
+  assertHolds(machine.log);
+});
+
+test('ids of retired events stay taken, and a retired event cannot be withdrawn', async () => {
+  const life = await lived(6);
+  const { machine } = life;
+  await machine.retire(machine.now + 1);
+  const before = machine.actor.durableSeq;
+  await life.act(event('id-3-', 'player 4'));
+  await life.act({ type: 'withdraw', id: 'id-3-' });
+  assert.is(machine.actor.durableSeq, before);
+});
+
+test('a player whose events are retired is erased like any other', async () => {
+  const life = await lived(12);
+  const { machine } = life;
+  await machine.retire(machine.now - 3 * hourMs);
+  assert.ok(machine.stored().includes(subjectOf('player 1')));
+  await life.act({ type: 'erase', player: 'player 1' });
+  assert.not.ok(machine.stored().includes(subjectOf('player 1')));
+  assert.not.ok(machine.stored().includes(subjectOf('player 1').toString('hex')));
+  assert.equal(
+    life
+      .sums()
+      .map((sum) => sum[0])
+      .filter((player) => player === '1'),
+    [],
+  );
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+  assertHolds(machine.log);
+});
+
+test('acts that are audited stay, whatever their age', async () => {
+  const life = await lived(5);
+  const { machine } = life;
+  await life.act({ type: 'erase', player: 'player 1' });
+  const audited = () => recordsOf(machine.log).flatMap(({ record }) => ('audit' in record ? [record.audit.hash] : []));
+  const before = audited();
+  await machine.retire(machine.now + 1);
+  assert.equal(audited(), before);
+  assert.is(before.length, 5);
+});
+
+test('sums of a pair at rest are kept where they are, and those of a pair that moved are kept anew', async () => {
+  const life = await lived(3);
+  const { machine } = life;
+  const kept = () => recordsOf(machine.log).filter(({ record }) => record.type === 'evidence_kept');
+  await machine.retire(machine.now + 1);
+  assert.is(kept().length, 3);
+  await life.act(event('more', 'player 0', 0));
+  machine.now += hourMs;
+  await machine.retire(machine.now);
+  const subjects = kept().map(({ record }) => 'subject' in record && record.subject !== null);
+  assert.equal(subjects, [false, true, true, true]);
+  const size = everyByte(machine.log).length;
+  machine.now += hourMs;
+  await machine.retire(machine.now);
+  assert.is(kept().length, 4);
+  assert.ok(everyByte(machine.log).length < size + 1_000);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+});
+
+test('a group that retires at random is the same as one that never does', async () => {
+  let retired = 0;
+  for (let seed = 0; seed < 25; seed++) {
+    const random = new Random(seed);
+    const life = await Life.begin();
+    const model = await Life.begin();
+    for (let i = 0, events = 0; i < 90; i++) {
+      if (random.below(6) === 0) {
+        const before = life.machine.now - random.below(30) * hourMs;
+        await life.machine.retire(before);
+        for (const { record, at } of recordsOf(life.machine.log)) {
+          if (record.type === 'event_accepted') assert.ok(at >= before, `seed ${seed}`);
+        }
+      }
+      let act = drawAct(random, events);
+      if (act.type === 'event') events++;
+      // What is retired cannot be withdrawn: then neither does the model.
+      if (act.type === 'withdraw' && !everyByte(life.machine.log).includes(act.id)) act = event(`no-${i}`, 'player 0');
+      await life.act(act);
+      await model.act(act);
+      assert.equal(life.sums(), model.sums(), `seed ${seed}`);
+      if (random.below(10) === 0) await life.machine.snapshot();
+      if (random.below(10) === 0) life.machine.restart();
+    }
+    retired += life.machine.actor.state.retired.seq;
+    assert.is(stateDigest(stateOf(life.machine.log)), stateDigest(life.machine.actor.state), `seed ${seed}`);
+    assertHolds(life.machine.log, `seed ${seed}`);
+    for (let player = 0; player < PLAYERS; player++) await life.act({ type: 'erase', player: `player ${player}` });
+    for (let player = 0; player < PLAYERS; player++) {
+      const subject = subjectOf(`player ${player}`);
+      const isThere =
+        life.machine.stored().includes(subject) || life.machine.stored().includes(subject.toString('hex'));
+      assert.not.ok(isThere, `seed ${seed}, player ${player}`);
+    }
+  }
+  assert.ok(retired > 25 * 40, `${retired} records`);
+});
+
+test('a crash between any two effects of a retirement loses nothing, and the next start carries it on', async () => {
+  for (let effects = 1; ; effects++) {
+    const life = await lived(12);
+    const { machine } = life;
+    await life.act({ type: 'withdraw', id: 'id-4-' });
+    const sums = life.sums();
+    const before = machine.now - 3 * hourMs;
+    machine.life = effects;
+    const isOver = !((await machine.retire(before).catch((error: unknown) => error)) instanceof Crash);
+    machine.life = Number.POSITIVE_INFINITY;
+    machine.restart();
+    assert.equal(life.sums(), sums, `after ${effects} effects`);
+    await machine.retire(before);
+    assert.equal(life.sums(), sums, `after ${effects} effects`);
+    assert.not.ok(machine.stored().includes('id-2-'), `after ${effects} effects`);
+    assert.ok(machine.stored().includes('id-11-'));
+    assert.is(machine.actor.state.retired.open, false);
+    assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+    assertHolds(machine.log, `after ${effects} effects`);
+    if (isOver) {
+      assert.ok(effects >= 4, `${effects} effects`);
+      return;
+    }
+  }
+});
+
+test('erasures come in between the pieces of a retirement', async () => {
+  const life = await lived(9);
+  const { machine } = life;
+  const before = machine.trace.length;
+  // One batch a piece, so that there are several.
+  const bound = limits as { redactionPieceRecords: number };
+  const { redactionPieceRecords } = limits;
+  bound.redactionPieceRecords = 1;
+  try {
+    machine.offer('erasure', { type: 'erase', caller: -2, subject: subjectOf('player 1'), commitment: 'c', by: 't' });
+    await machine.retire(machine.now + 1);
+  } finally {
+    bound.redactionPieceRecords = redactionPieceRecords;
+  }
+  const redactions = machine.trace.slice(before).filter((type) => type === 'redact' || type === 'answer');
+  assert.ok(redactions.indexOf('answer') > 0);
+  assert.ok(
+    redactions.lastIndexOf('redact') > redactions.lastIndexOf('answer'),
+    'the erasure was answered before the last piece',
+  );
+  assert.ok(recordsOf(machine.log).every(({ record }) => record.type !== 'event_accepted'));
+});
+
+test.run();

@@ -21,6 +21,7 @@ export function rate(value: number): string {
 
 /** Milliseconds: `0.42 ms`, `12 ms`, `1.3 s`. */
 export function milliseconds(value: number): string {
+  if (value === 0) return '0 ms';
   if (value < 1) return `${value.toFixed(2)} ms`;
   if (value < 10) return `${value.toFixed(1)} ms`;
   return value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;

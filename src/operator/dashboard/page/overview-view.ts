@@ -15,6 +15,7 @@ export function overviewView({ live }: ViewContext): View {
   const tiles = h('div', { class: 'tiles' });
   const distribution = h('div', {}, h('p', { class: 'muted' }, 'Counting…'));
   const state = h('div', {}, h('p', { class: 'muted' }, 'Connecting…'));
+  const group = h('div', {}, h('p', { class: 'muted' }, 'Connecting…'));
   const traffic = lineChart({
     title: 'Events and reads per second over the last hour',
     format: rate,
@@ -60,6 +61,7 @@ export function overviewView({ live }: ViewContext): View {
     }
     fill(tiles, tilesOf(overview));
     fill(distribution, distributionOf(overview.verdicts));
+    fill(group, groupOf(overview));
     fill(state, stateOf(overview));
   }
 
@@ -93,7 +95,7 @@ export function overviewView({ live }: ViewContext): View {
       { class: 'grid' },
       card('Traffic', traffic.element),
       card('Latency', latency.element),
-      card('Verdicts', distribution),
+      h('div', { class: 'column' }, card('Verdicts', distribution), card('Group', group)),
       card('Node', state),
     ),
   );
@@ -122,7 +124,7 @@ function tilesOf({ events_per_s, reads_per_s, event_ms, read_ms, status }: Overv
       h('small', { class: 'muted' }, note),
     );
   const latencies = (of: OverviewValue['event_ms']): string =>
-    of === null ? 'none lately' : `p50 ${milliseconds(of.p50)}, p99 ${milliseconds(of.p99)}`;
+    of === null ? 'none lately' : `p99 ${milliseconds(of.p99)}`;
   return [
     tile('Events per second', rate(events_per_s), latencies(event_ms)),
     tile('Reads per second', rate(reads_per_s), latencies(read_ms)),
@@ -185,15 +187,20 @@ function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
         ? 'not computed yet'
         : h('span', {}, 'computed ', timeAgo(weights.computed_at), `, ${behind(weights.based_on_seq)}`),
     ],
+    ['Disk', diskOf(status)],
+    ['Checks', checksOf(status)],
+    ['Version', `${status.version}, up ${span(uptime_s)}`],
+  ]);
+}
+
+function groupOf({ status }: OverviewValue): HTMLElement {
+  return facts([
     ['Half-life', status.half_life_days === 0 ? 'off' : plural(status.half_life_days, 'day')],
     ['Identity', status.identity_mode],
     [
       'Erasures waiting',
       status.pending_erasures === 0 ? 'none' : link('erasure', plural(status.pending_erasures, 'request')),
     ],
-    ['Disk', diskOf(status)],
-    ['Checks', checksOf(status)],
-    ['Version', `${status.version}, up ${span(uptime_s)}`],
   ]);
 }
 

@@ -71,7 +71,7 @@ export function peersView({ live, peers }: ViewContext): View {
     const alone = isAlone(all);
     const heads = columns.map(({ title, number }, i) => {
       const sorted = sortBy === i ? (down ? 'descending' : 'ascending') : undefined;
-      const sorter = button(title, () => sort(i), { class: 'sorter' });
+      const sorter = button(title, () => sort(i), { class: 'button sorter' });
       return h('th', { scope: 'col', class: number ? 'number' : undefined, 'aria-sort': sorted }, sorter);
     });
     return h(

@@ -41,6 +41,9 @@ export interface Config {
   readonly fastLane: boolean;
   /** Connections to the public port at a time. */
   readonly connectionsMax: number;
+  /** Requests per second; 0: no limit. */
+  readonly rateLimitPeerPerS: number;
+  readonly rateLimitAddressPerS: number;
   /** Null: no metrics. 0 picks a free port. */
   readonly metricsPort: number | null;
   readonly metricsHost: string;
@@ -165,6 +168,8 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
     logLevel: settings.read(variables.logLevel),
     fastLane: settings.read(variables.fastLane),
     connectionsMax: settings.read(variables.connectionsMax),
+    rateLimitPeerPerS: settings.read(variables.rateLimitPeerPerS),
+    rateLimitAddressPerS: settings.read(variables.rateLimitAddressPerS),
     metricsPort: settings.read(variables.metricsPort),
     metricsHost: settings.read(variables.metricsHost),
     dashboardPort: settings.read(variables.dashboardPort),
@@ -227,6 +232,8 @@ export function describeConfig(config: Config): Record<string, unknown> {
     log_level: config.logLevel,
     fast_lane: config.fastLane,
     connections_max: config.connectionsMax,
+    rate_limit_peer_per_s: config.rateLimitPeerPerS,
+    rate_limit_address_per_s: config.rateLimitAddressPerS,
     metrics_port: config.metricsPort,
     metrics_host: config.metricsHost,
     dashboard_port: config.dashboardPort,

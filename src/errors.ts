@@ -34,6 +34,7 @@ export const errors = {
   unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
   subject_hash_required: { status: 422, text: 'this group takes subject hashes only (high-security mode)' },
   erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
+  rate_limited: { status: 429, text: 'too many requests; try again later' },
   headers_too_large: { status: 431, text: 'the header fields are too large' },
   internal_error: { status: 500, text: 'internal error' },
   dependency_unavailable: { status: 503, text: 'the service cannot reach its data store' },

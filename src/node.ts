@@ -127,6 +127,8 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
         registrationMode: config.registrationMode,
         fastLane: config.fastLane,
         connectionsMax: config.connectionsMax,
+        rateLimitPeerPerS: config.rateLimitPeerPerS,
+        rateLimitAddressPerS: config.rateLimitAddressPerS,
         sessionSecret,
       },
       version,

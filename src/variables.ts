@@ -236,6 +236,18 @@ export const variables = {
     fallback: limits.connectionsMaxDefault,
     parse: wholeNumber(1, limits.connectionsMaxCeiling),
   }),
+  rateLimitPeerPerS: variable<number>({
+    name: 'RATE_LIMIT_PEER_PER_S',
+    meaning: "Requests of one peer's key per second, each event of a batch counted; beyond it 429; 0 is off",
+    fallback: 0,
+    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
+  }),
+  rateLimitAddressPerS: variable<number>({
+    name: 'RATE_LIMIT_ADDRESS_PER_S',
+    meaning: 'The same of one address, as the connection shows it: behind a proxy that is the proxy',
+    fallback: 0,
+    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
+  }),
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',

@@ -93,6 +93,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
         headers: ctx.req.headers,
         captures: ctx.captures ?? [],
         query: answering.target.query,
+        remote: ctx.req.socket,
         readBody: () => read(ctx),
       });
     });

@@ -13,6 +13,9 @@ export interface FaceSettings {
   readonly fastLane: boolean;
   /** Connections at a time; a further one gets 503. */
   readonly connectionsMax: number;
+  /** Requests of one peer, and of one address, per second; 0: no limit. */
+  readonly rateLimitPeerPerS: number;
+  readonly rateLimitAddressPerS: number;
 }
 
 /** Told of every answer on the public port. Labels are route templates and codes, never ids. */

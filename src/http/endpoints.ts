@@ -10,12 +10,14 @@ import { playerHandlers } from './handlers/players.js';
 import { subjectHandlers } from './handlers/subjects.js';
 import { streamHandlers } from './handlers/verdict-stream.js';
 import { createEndpoint, type Endpoint } from './pipeline.js';
+import { createRateLimits } from './rate-limits.js';
 import type { Handlers } from './request.js';
 import type { StreamReaders } from './verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
 export function createEndpoints(deps: FaceDeps, readers: StreamReaders): Endpoints {
+  const rates = createRateLimits(deps.settings);
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),
@@ -25,6 +27,6 @@ export function createEndpoints(deps: FaceDeps, readers: StreamReaders): Endpoin
     ...streamHandlers(readers),
     ...docsHandlers(deps.version),
   };
-  const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [id, createEndpoint(id, handlers[id], deps)];
+  const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [id, createEndpoint(id, handlers[id], deps, rates)];
   return Object.fromEntries((Object.keys(routes) as OperationId[]).map(entry)) as Record<OperationId, Endpoint>;
 }

@@ -38,6 +38,7 @@ export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () =>
       headers: request.headers,
       captures: shape.captures,
       query: target.query,
+      remote: request.socket,
       readBody: () => readJson(request),
     };
     try {

@@ -2,7 +2,7 @@
  * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes after
  * (the meaning of an event) is the group's.
  *
- *   readiness -> key or session -> encoding, media type -> size -> JSON -> schema -> handler
+ *   readiness -> rate of the address -> key or session -> rate of the peer -> encoding, media type -> size -> JSON -> schema -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { granted, type Outcome, refused } from '../errors.js';
@@ -13,6 +13,7 @@ import { type BodyOf, type OperationId, type Route, routes } from './contract/ro
 import { type Validator, validatorOf } from './contract/validators.js';
 import type { FaceDeps } from './deps.js';
 import { decodeText } from './head.js';
+import { addressKeyOf, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply, Handler } from './request.js';
 
@@ -22,6 +23,8 @@ export interface Incoming {
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
   readonly query: string;
+  /** The connection: its address is looked up where a limit asks for it. */
+  readonly remote: { readonly remoteAddress?: string | undefined };
   /** Reads and parses the body, at most as long as the route takes. */
   readonly readBody: () => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
@@ -38,32 +41,54 @@ function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): 
 }
 
 /** Joins a route of the table, its handler and the checks between them. */
-export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps): Endpoint {
+export function createEndpoint<Id extends OperationId>(
+  id: Id,
+  handle: Handler<BodyOf<Id>>,
+  deps: FaceDeps,
+  rates: RateLimits,
+): Endpoint {
   const route: Route = routes[id];
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
   const validate = bodyValidator(id);
+  const isProbe = id === 'getHealth' || id === 'getReadiness';
+  const byAddress = isProbe ? null : rates.address;
+  const byPeer = rates.peer;
 
   function answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
     const health = deps.group.health();
     if (!health.ready && !route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: health.reason } }));
     }
+    if (byAddress === null) return answerAdmitted(incoming);
+    const address = addressKeyOf(incoming.remote.remoteAddress);
+    return then(byAddress.take(address), (refusal) => refusal ?? answerAdmitted(incoming));
+  }
+
+  function answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
     return then(admit(incoming.headers), (caller) => {
       if (!caller.ok) return refusalReply(caller);
-      const params = namedParams(names, incoming.captures);
-      if (!params.ok) return refusalReply(params);
-      return then(readBody(incoming), (body) =>
-        body.ok
-          ? handle({
-              params: params.value,
-              query: incoming.query,
-              body: body.value,
-              headers: incoming.headers,
-              caller: caller.value,
-            })
-          : refusalReply(body),
-      );
+      if (byPeer === null || caller.value === null) return answerCaller(incoming, caller.value);
+      return then(byPeer.take(caller.value.peerId), (refusal) => refusal ?? answerCaller(incoming, caller.value));
     });
+  }
+
+  function answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
+    const params = namedParams(names, incoming.captures);
+    if (!params.ok) return refusalReply(params);
+    return then(readBody(incoming), (body) => {
+      if (!body.ok) return refusalReply(body);
+      if (byAddress !== null || byPeer !== null) charge(incoming, caller, body.value);
+      const { query, headers } = incoming;
+      return handle({ params: params.value, query, body: body.value, headers, caller });
+    });
+  }
+
+  /** The events of a batch beyond the first, which was counted as the request. */
+  function charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
+    const more = eventsIn(body) - 1;
+    if (more < 1) return;
+    void byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
+    if (caller !== null) void byPeer?.charge(caller.peerId, more);
   }
 
   function admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
@@ -83,6 +108,13 @@ export function createEndpoint<Id extends OperationId>(id: Id, handle: Handler<B
   }
 
   return { route, answer };
+}
+
+/** Events of a batch's body; 0 for any other. */
+function eventsIn(body: unknown): number {
+  return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
+    ? body.events.length
+    : 0;
 }
 
 /** Where bytes become types: the schema of a route's row and `BodyOf` of the same row are one. */

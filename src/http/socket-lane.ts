@@ -188,7 +188,13 @@ class LaneConnection {
   #replyTo({ head, shape, query, exchange, body }: Asked): ApiReply | Promise<ApiReply> {
     const { headers } = head;
     try {
-      const incoming = { headers, captures: shape.captures, query, readBody: () => parseJson(body) };
+      const incoming = {
+        headers,
+        captures: shape.captures,
+        query,
+        remote: this.#socket,
+        readBody: () => parseJson(body),
+      };
       return shape.endpoint.answer(incoming);
     } catch (error) {
       return this.#failure(exchange, error);

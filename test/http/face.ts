@@ -42,6 +42,8 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       sessionSecret: null,
       fastLane,
       connectionsMax: limits.connectionsMaxDefault,
+      rateLimitPeerPerS: 0,
+      rateLimitAddressPerS: 0,
       ...options.settings,
     },
     version: '0.0.0',

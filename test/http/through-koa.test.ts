@@ -4,7 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-for (const name of ['access', 'batch', 'events', 'faults', 'players', 'registration', 'service', 'transport']) {
+for (const name of [
+  'access',
+  'batch',
+  'events',
+  'faults',
+  'players',
+  'rate-limits',
+  'registration',
+  'service',
+  'transport',
+]) {
   test(`every test of ${name} passes through Koa alone`, () => {
     const file = fileURLToPath(new URL(`./${name}.test.js`, import.meta.url));
     const run = spawnSync(process.execPath, [file], { env: { ...process.env, FAST_LANE: 'false' }, encoding: 'utf8' });

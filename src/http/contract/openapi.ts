@@ -48,10 +48,15 @@ const cacheHeaders = {
   'Cache-Control': { schema: { type: 'string' } },
 };
 
+/** OpenAPI 3.1 describes no streams: this is the data of each event. */
+function eventsOf({ events }: Success): Json {
+  return events === undefined ? {} : { schema: { anyOf: events.map((schema) => referenced(schema)) } };
+}
+
 function successResponse(route: Route, success: Success): Json {
   const content =
     success.schema === undefined
-      ? { [success.contentType ?? 'application/octet-stream']: {} }
+      ? { [success.contentType ?? 'application/octet-stream']: eventsOf(success) }
       : { 'application/json': { schema: referenced(success.schema) } };
   const headers = route.cache === 'public' ? { ...requestIdHeader, ...cacheHeaders } : requestIdHeader;
   return { description: success.description, headers, content };

@@ -8,12 +8,15 @@ import { type QueryParameter, queryParameters } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
 import type { FromSchema, Schema } from './schema.js';
+import * as stream from './verdict-stream.js';
 
 /** What a success is made of. Without `schema` the body is not JSON, and `contentType` names it. */
 export interface Success {
   readonly description: string;
   readonly schema?: Schema;
   readonly contentType?: string;
+  /** What the data of server-sent events may be. */
+  readonly events?: readonly Schema[];
 }
 
 export interface Route {
@@ -56,6 +59,7 @@ export const everyRoute = [
   'request_timeout',
   'uri_too_long',
   'headers_too_large',
+  'rate_limited',
   'internal_error',
   'dependency_unavailable',
   'overloaded',
@@ -258,6 +262,14 @@ export const routes = {
         description:
           'Events `hello`, `reset`, `snapshot`, `change`, `heartbeat` and `resume`, whose data are the schemas `Stream…`, for as long as both sides like.',
         contentType: 'text/event-stream',
+        events: [
+          stream.helloDataSchema,
+          stream.resetDataSchema,
+          stream.snapshotDataSchema,
+          stream.changeDataSchema,
+          stream.heartbeatDataSchema,
+          stream.resumeDataSchema,
+        ],
       },
     },
     codes: [...keyCodes, 'overloaded'],

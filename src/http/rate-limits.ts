@@ -1,0 +1,116 @@
+/**
+ * Limits on what one peer, and one address, asks per second: off unless the operator turns them on. They stand in the pipeline, so
+ * every lane has them. A batch counts its events: it is taken where one request would be, and paid for by waiting.
+ */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { refused } from '../errors.js';
+import { limits } from '../limits.js';
+import type { FaceSettings } from './deps.js';
+import { refusalReply } from './reply.js';
+import type { ApiReply } from './request.js';
+
+export interface RateLimits {
+  /** Null: off. */
+  readonly peer: CallerLimit | null;
+  readonly address: CallerLimit | null;
+}
+
+type RateSettings = Pick<FaceSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS'>;
+
+export function createRateLimits({ rateLimitPeerPerS, rateLimitAddressPerS }: RateSettings): RateLimits {
+  return {
+    peer: rateLimitPeerPerS === 0 ? null : new CallerLimit('peer', rateLimitPeerPerS),
+    address: rateLimitAddressPerS === 0 ? null : new CallerLimit('address', rateLimitAddressPerS),
+  };
+}
+
+const SECOND_MS = 1000;
+/** What callers beyond the bound are counted as, together. */
+const others = 'others';
+
+export class CallerLimit {
+  readonly #name: string;
+  readonly #perS: number;
+  readonly #callersMax: number;
+  readonly #limiter: RateLimiterMemory;
+  /** Who is counted, and until when: ms of `performance.now()`. */
+  readonly #callers = new Map<string, number>();
+  #sweptAt = 0;
+
+  /** `name`: of the policy, as callers are told; `callersMax`: who is counted one by one. */
+  constructor(name: string, perS: number, callersMax: number = limits.rateLimitCallersMax) {
+    this.#name = name;
+    this.#perS = perS;
+    this.#callersMax = callersMax;
+    this.#limiter = new RateLimiterMemory({ points: perS, duration: 1 });
+  }
+
+  /** Counts one request of a caller; the answer to one too many, or null. */
+  async take(caller: string): Promise<ApiReply | null> {
+    try {
+      await this.#limiter.consume(this.#keyOf(caller));
+      return null;
+    } catch (error) {
+      if (error instanceof RateLimiterRes) return this.#refusal(error.msBeforeNext);
+      throw error;
+    }
+  }
+
+  /** Counts more for a request that was taken. What goes beyond the second's share is waited for before the next one. */
+  async charge(caller: string, more: number): Promise<void> {
+    const key = this.#keyOf(caller);
+    const { consumedPoints } = await this.#limiter.penalty(key, more);
+    if (consumedPoints <= this.#perS) return;
+    const waitS = consumedPoints / this.#perS;
+    await this.#limiter.set(key, consumedPoints, waitS);
+    this.#callers.set(key, performance.now() + waitS * SECOND_MS);
+  }
+
+  /** Callers are counted one by one as long as there are not too many of them: memory is bounded, whoever asks. */
+  #keyOf(caller: string): string {
+    const now = performance.now();
+    const until = this.#callers.get(caller);
+    if (until === undefined) {
+      if (this.#callers.size >= this.#callersMax) this.#sweep(now);
+      if (this.#callers.size >= this.#callersMax) return others;
+    }
+    if (until === undefined || until < now + SECOND_MS) this.#callers.set(caller, now + SECOND_MS);
+    return caller;
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < SECOND_MS) return;
+    this.#sweptAt = now;
+    for (const [caller, until] of this.#callers) if (until <= now) this.#callers.delete(caller);
+  }
+
+  /** The fields as draft-ietf-httpapi-ratelimit-headers-10 has them. */
+  #refusal(waitMs: number): ApiReply {
+    const retryAfterS = Math.max(1, Math.ceil(waitMs / SECOND_MS));
+    const details = { limit: this.#name, per_s: this.#perS };
+    const reply = refusalReply(refused('rate_limited', { retryAfterS, details }));
+    const headers = {
+      ...reply.headers,
+      'RateLimit-Policy': `"${this.#name}";q=${this.#perS};w=1`,
+      RateLimit: `"${this.#name}";r=0;t=${retryAfterS}`,
+    };
+    return { ...reply, headers };
+  }
+}
+
+const V6_GROUPS = 8;
+/** One customer holds a /64 at least: its addresses count as one. */
+const V6_GROUPS_COUNTED = 4;
+
+/** What an address counts as. `address`: of the connection, as node:net gives it. */
+export function addressKeyOf(address: string | undefined): string {
+  if (address === undefined) return others;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped !== null) return mapped[1]!;
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = new Array<string>(Math.max(0, V6_GROUPS - before.length - after.length)).fill('0');
+  return `${[...before, ...zeros, ...after].slice(0, V6_GROUPS_COUNTED).join(':')}::/64`;
+}

@@ -1,0 +1,107 @@
+/** Limits per peer and per address: off by default, the same in every lane, and told as the contract says. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { addressKeyOf, CallerLimit } from '../../src/http/rate-limits.js';
+import { type Answer, ask } from './exchange.js';
+import { startFace, type TestFace } from './face.js';
+import { activeKey } from './group-double.js';
+import { eventBody } from './samples.js';
+
+const scores = '/api/v1/trust-scores?ids=a';
+
+async function withFace(
+  settings: { readonly rateLimitPeerPerS?: number; readonly rateLimitAddressPerS?: number },
+  run: (face: TestFace) => Promise<void>,
+): Promise<void> {
+  const face = await startFace({ settings });
+  try {
+    await run(face);
+  } finally {
+    await face.drain();
+  }
+}
+
+/** Asks more often than a second's share is worth, whenever the second began; the last answer of each status. */
+async function many(count: number, one: () => Promise<Answer>): Promise<Map<number, Answer>> {
+  const answers = await Promise.all(Array.from({ length: count }, one));
+  return new Map(answers.map((answer) => [answer.status, answer]));
+}
+
+test('without a limit nothing is refused', async () => {
+  await withFace({}, async ({ url }) => {
+    assert.equal([...(await many(200, () => ask(url, scores, { key: activeKey }))).keys()], [200]);
+  });
+});
+
+test('a peer beyond its limit gets 429 with the fields that say when to come again, on reads and on writes', async () => {
+  for (const [path, how] of [
+    [scores, {}],
+    ['/api/v1/peers', {}],
+    ['/api/v1/events', { json: eventBody() }],
+  ] as const) {
+    await withFace({ rateLimitPeerPerS: 2 }, async ({ url }) => {
+      const answers = await many(20, () => ask(url, path, { key: activeKey, ...how }));
+      const refused = answers.get(429);
+      assert.ok(answers.size === 2 && refused !== undefined, path);
+      assert.equal(refused.body, {
+        error: 'too many requests; try again later',
+        code: 'rate_limited',
+        details: { limit: 'peer', per_s: 2 },
+      });
+      assert.is(refused.headers['retry-after'], '1');
+      assert.is(refused.headers['ratelimit-policy'], '"peer";q=2;w=1');
+      assert.is(refused.headers.ratelimit, '"peer";r=0;t=1');
+      // Whoever has no key, or a bad one, is no peer: nothing of that limit is theirs.
+      assert.is((await ask(url, scores)).status, 200);
+    });
+  }
+});
+
+test('an address beyond its limit gets 429 before its key is looked at, and probes are always answered', async () => {
+  await withFace({ rateLimitAddressPerS: 2 }, async ({ url }) => {
+    const answers = await many(20, () => ask(url, '/api/v1/audit', { key: 'a guess' }));
+    assert.equal([...answers.keys()].sort(), [401, 429]);
+    assert.is(answers.get(429)?.headers['ratelimit-policy'], '"address";q=2;w=1');
+    assert.equal([...(await many(20, () => ask(url, '/api/v1/ready'))).keys()], [200]);
+  });
+});
+
+test('a batch counts its events: one larger than the limit is taken, and waited for', async () => {
+  await withFace({ rateLimitPeerPerS: 10 }, async ({ url }) => {
+    const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
+    assert.is((await ask(url, '/api/v1/events/batch', { key: activeKey, json: { events } })).status, 200);
+    const next = await ask(url, scores, { key: activeKey });
+    assert.is(next.status, 429);
+    // 50 events at 10 per second.
+    assert.is(next.headers['retry-after'], '5');
+  });
+});
+
+test('the limit is lifted when its second is over', async () => {
+  const limit = new CallerLimit('peer', 1);
+  const taken = async (): Promise<boolean> => (await limit.take('a')) === null;
+  assert.equal([await taken(), await taken()], [true, false]);
+  const started = performance.now();
+  while (!(await taken())) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(performance.now() - started < 2_000);
+});
+
+test('callers beyond the bound share one count', async () => {
+  const limit = new CallerLimit('address', 1, 2);
+  const statuses = await Promise.all(
+    ['first', 'second', 'late', 'later'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
+  );
+  assert.equal(statuses, [200, 200, 200, 429]);
+});
+
+test('an IPv4 address counts as itself, however it is written, and IPv6 addresses by their /64', () => {
+  assert.is(addressKeyOf('192.0.2.7'), '192.0.2.7');
+  assert.is(addressKeyOf('::ffff:192.0.2.7'), '192.0.2.7');
+  assert.is(addressKeyOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  assert.is(addressKeyOf('2001:db8:1:2::9'), '2001:db8:1:2::/64');
+  assert.is(addressKeyOf('2001:db8::1'), '2001:db8:0:0::/64');
+  assert.is(addressKeyOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  assert.is(addressKeyOf('::1'), '0:0:0:0::/64');
+});
+
+test.run();

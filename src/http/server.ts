@@ -96,7 +96,9 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     if (Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes) response.writeContinue();
     onRequest(request, response);
   });
-  server.on('connect', (_request, socket) => answerRaw(socket, 'invalid_parameter'));
+  // No tunnels: refused like what does not parse, behind what was asked before it.
+  const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
+  server.on('connect', (_request, socket) => server.emit('clientError', tunnel, socket));
   // What node:http itself does with a connection is put off until a lane in front lets it go.
   const takeOver = server.listeners('connection');
   server.removeAllListeners('connection');

@@ -165,6 +165,20 @@ test('a request to speak another protocol is answered in this one and ends the c
   );
 });
 
+test('what was asked before a tunnel is answered before the tunnel is refused', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      const health = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
+      socket.end(`${health}${submission()}${health}CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const statuses = [200, 201, 200, 400].map((status) => `HTTP/1.1 ${status}`);
+      assert.equal((await all).match(/HTTP\/1\.1 \d+/g), statuses);
+    },
+  );
+});
+
 test('a head with two Host fields is malformed', async () => {
   await onBothLanes(
     () => ({}),

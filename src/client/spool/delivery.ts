@@ -1,7 +1,7 @@
 /** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
 import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
-import { fullJitterMs, pause, type Runtime } from '../runtime.js';
+import { fullJitterMs, linked, pause, type Runtime } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
 import { isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
@@ -211,6 +211,7 @@ export class Delivery {
     this.#become('idle');
     return new Promise((resolve) => {
       this.#wake = resolve;
+      // What came between the look and this would wake nobody.
       if (this.#pending > 0 || this.#stop.signal.aborted) resolve();
     });
   }
@@ -224,7 +225,24 @@ export class Delivery {
     const restMs = isWaiting
       ? (error.retryAfterMs ?? 0) + jitterMs
       : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
-    await pause(runtime, restMs, this.#stop.signal).catch(() => undefined);
+    const endsAt = runtime.elapsedMs() + restMs;
+    for (let leftMs = restMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
+      await this.#pauseUntilFull(leftMs);
+      await this.#drop();
+    }
+  }
+
+  /** What is over the bound while nothing is on its way is dropped at once. */
+  async #pauseUntilFull(ms: number): Promise<void> {
+    const { controller, release } = linked(this.#stop.signal);
+    this.#wake = () => {
+      if (this.#pendingBytes > this.#options.dropAbove) controller.abort();
+    };
+    // What came before this could not wake it.
+    this.#wake();
+    await pause(this.#options.runtime, ms, controller.signal).catch(() => undefined);
+    this.#wake = () => undefined;
+    release();
   }
 
   #become(phase: SpoolPhase): void {

@@ -31,7 +31,8 @@ export interface SpoolTarget {
  *
  * - `refuse`: `add` rejects with `spool_full`.
  * - `wait`: `add` waits until there is room, or its signal gives up.
- * - `drop-oldest`: the oldest events are dropped and counted, between two deliveries.
+ * - `drop-oldest`: the oldest events are dropped and counted. While a batch is on its way nothing is: until then the spool may grow to
+ *   twice its bound, and refuses beyond.
  *
  * @public
  */

@@ -156,7 +156,13 @@ function findInCode(sources: readonly Source[], pattern: RegExp, textOf = codeOn
 
 const src = sourcesUnder('src');
 const core = src.filter(({ path }) => path.startsWith('src/core/'));
-const everything = [...src, ...sourcesUnder('test'), ...sourcesUnder('bench'), ...sourcesUnder('scripts')];
+const everything = [
+  ...src,
+  ...sourcesUnder('test'),
+  ...sourcesUnder('bench'),
+  ...sourcesUnder('scripts'),
+  ...sourcesUnder('examples'),
+];
 
 /** `new Date(ms)` only converts; every other use of Date reads the clock. */
 const impure =

@@ -53,6 +53,13 @@ export function fullJitterMs(runtime: Runtime, attempt: number, baseMs: number, 
   return runtime.random() * Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
 }
 
+/**
+ * Tells a listener of the game's, after what runs now: what it throws is an uncaught exception of its own, and breaks nothing here.
+ */
+export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
+  if (listener !== undefined) queueMicrotask(() => listener(value));
+}
+
 /** A controller that follows `signal` too, until `release` is called. */
 export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
   const controller = new AbortController();

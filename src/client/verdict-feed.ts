@@ -5,7 +5,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from './bounds.js';
 import { readText, refusalOf, unexpected } from './caller.js';
-import { fullJitterMs, linked, pause, type Runtime } from './runtime.js';
+import { fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { Transport, TransportResponse } from './transport.js';
 import { TrustError } from './trust-error.js';
@@ -243,7 +243,7 @@ export class VerdictFeed {
   #become(phase: FeedPhase): void {
     if (phase === this.#phase) return;
     this.#phase = phase;
-    this.#options.onState?.(this.state);
+    notify(this.#options.onState, this.state);
   }
 }
 

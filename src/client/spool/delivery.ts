@@ -1,7 +1,7 @@
 /** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
 import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
-import { fullJitterMs, linked, pause, type Runtime } from '../runtime.js';
+import { fullJitterMs, linked, notify, pause, type Runtime } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
 import { isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
@@ -175,7 +175,7 @@ export class Delivery {
         rejected.map((one) => ({ at, ...one })),
       );
       this.#setAside += rejected.length;
-      for (const one of rejected) this.#options.onSetAside?.(one);
+      for (const one of rejected) notify(this.#options.onSetAside, one);
     }
     if (through.length > 0) {
       this.#failures = 0;
@@ -252,7 +252,7 @@ export class Delivery {
   }
 
   #report(): void {
-    this.#options.onProgress?.(this.progress);
+    notify(this.#options.onProgress, this.progress);
   }
 }
 

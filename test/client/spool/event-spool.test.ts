@@ -265,6 +265,28 @@ test('an event that cannot be one is refused before it is written', async () => 
   assert.is(spool.progress.pending, 0);
 });
 
+test('a listener that throws throws for itself: events are accepted and delivered all the same', async () => {
+  const thrown: unknown[] = [];
+  const onThrown = (error: unknown) => thrown.push(error);
+  process.on('uncaughtException', onThrown);
+  try {
+    const fault = new Error('a fault of the game');
+    const node = new Node();
+    const spool = await opened(node, {
+      onProgress() {
+        throw fault;
+      },
+    });
+    assert.is(await spool.add(event('e')), 'e');
+    await spool.drained();
+    await spool.close();
+    assert.equal(node.took, ['e']);
+    assert.ok(thrown.length > 0 && thrown.every((error) => error === fault));
+  } finally {
+    process.off('uncaughtException', onThrown);
+  }
+});
+
 test('a folder that is worked on is refused to anybody else, and free once it is given up', async () => {
   const node = new Node();
   const spool = await opened(node);

@@ -247,7 +247,7 @@ export const limits = {
   /** What a reader may leave unread; beyond it it is cut off. */
   streamUnreadBytes: 512 * KiB,
   /** A reader that was told to resume gets this long to read that. */
-  streamEndMs: 5_000,
+  streamEndMs: 2_000,
   streamRetryMs: 1_000,
 
   // Rate limits

@@ -68,6 +68,11 @@ interface Sweep extends ToldUpTo {
   readonly end: number;
 }
 
+/** Touched rows that are still to be looked at until all that was known at its beginning is told. */
+interface Lap extends ToldUpTo {
+  left: number;
+}
+
 export class ToldTable {
   readonly #state: GroupState;
   readonly #steps: ToldSteps;
@@ -84,6 +89,7 @@ export class ToldTable {
   /** A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched. */
   #sweep: Sweep | null = null;
   #sweepDue = true;
+  #lap: Lap | null = null;
   #momentAt = Number.NaN;
   #upTo: ToldUpTo | null = null;
 
@@ -124,22 +130,17 @@ export class ToldTable {
 
   /** Tells the next piece: values as reads see them at `moment`, of a state that holds all up to `asOf` (ms since 1970). */
   take(moment: Moment, asOf: number): ToldPiece {
-    const { rowsMax } = this.#bounds;
     if (moment.at !== this.#momentAt) {
       this.#momentAt = moment.at;
       this.#sweepDue = true;
     }
-    const rows: ToldRow[] = this.#erased.splice(0, rowsMax).map((subject) => ({ subject, text: null }));
+    const rows: ToldRow[] = this.#erased.splice(0, this.#bounds.rowsMax).map((subject) => ({ subject, text: null }));
     const position = this.#position + 1;
-    for (const row of this.#touched) {
-      if (rows.length >= rowsMax) break;
-      this.#touched.delete(row);
-      this.#look(row, moment, position, rows);
-    }
+    this.#lookAtTouched(moment, asOf, position, rows);
     const isSwept = this.#sweepOn(moment, asOf, position, rows);
     const moreErased = this.#erased.length > 0;
     const more = !isSwept || moreErased || this.#touched.size > 0;
-    if (!more) this.#upTo = { seq: this.#state.lastSeq, asOf };
+    if (!more) this.#reached({ seq: this.#state.lastSeq, asOf });
     if (rows.length > 0) this.#position = position;
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
@@ -162,6 +163,28 @@ export class ToldTable {
     else this.#touched.add(this.#state.subjects.find(subject));
   }
 
+  /** In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many they are. */
+  #lookAtTouched(moment: Moment, asOf: number, position: number, rows: ToldRow[]): void {
+    const isSweeping = this.#sweep !== null || this.#sweepDue;
+    const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
+    if (!isSweeping) this.#lap ??= { seq: this.#state.lastSeq, asOf, left: this.#touched.size };
+    for (const row of this.#touched) {
+      if (rows.length >= rowsMax) break;
+      this.#touched.delete(row);
+      if (this.#lap !== null) this.#lap.left--;
+      this.#look(row, moment, position, rows);
+    }
+    if (this.#lap === null || this.#lap.left > 0) return;
+    this.#reached(this.#lap);
+    this.#lap = null;
+  }
+
+  /** All that was known then is told, but for erased players that wait. */
+  #reached({ seq, asOf }: ToldUpTo): void {
+    if (this.#erased.length > 0 || seq < (this.#upTo?.seq ?? 0)) return;
+    this.#upTo = { seq, asOf };
+  }
+
   /** Goes on with the look at all rows; true where there is nothing left to look at. */
   #sweepOn(moment: Moment, asOf: number, position: number, rows: ToldRow[]): boolean {
     const { subjects, lastSeq } = this.#state;
@@ -169,13 +192,15 @@ export class ToldTable {
       if (!this.#sweepDue) return true;
       this.#sweepDue = false;
       this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf };
+      // Rows touched too many to remember are in this one.
+      this.#lap = null;
     }
     const sweep = this.#sweep;
     const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);
     while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, moment, position, rows);
     if (sweep.next < sweep.end) return false;
     // Every row was looked at since the sweep began, so all that was known then is told, whatever came later.
-    if (this.#erased.length === 0) this.#upTo = { seq: sweep.seq, asOf: sweep.asOf };
+    this.#reached(sweep);
     this.#sweep = null;
     return !this.#sweepDue;
   }

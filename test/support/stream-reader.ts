@@ -150,3 +150,34 @@ export class StreamReader {
     }
   }
 }
+
+/** Where a table is not what the node answers: verdicts exactly, numbers within the step that may stay untold. */
+export async function differences(
+  url: string,
+  key: string,
+  table: ReadonlyMap<string, Told>,
+  hashes: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (let from = 0; from < hashes.length; from += limits.matchIdsMax) {
+    const asked = hashes.slice(from, from + limits.matchIdsMax);
+    const { body } = await request(`${url}/api/v1/trust-scores?ids=${asked.join(',')}`, {
+      headers: { 'x-peer-api-key': key },
+    });
+    const { data } = (await body.json()) as { data: readonly (Told & { readonly player_id: string })[] };
+    for (const row of data) {
+      const told = table.get(row.player_id);
+      if (!isNear(told, row)) found.push(`${JSON.stringify(told)} for ${JSON.stringify(row)}`);
+    }
+  }
+  return found;
+}
+
+function isNear(told: Told | undefined, row: Partial<Told>): boolean {
+  if (told === undefined || row.score === undefined || row.confidence === undefined) return told === row.score;
+  const { streamScoreStep, streamConfidenceStep } = limits;
+  const isScoreNear = Math.abs(told.score - row.score) < streamScoreStep;
+  return (
+    told.verdict === row.verdict && isScoreNear && Math.abs(told.confidence - row.confidence) < streamConfidenceStep
+  );
+}

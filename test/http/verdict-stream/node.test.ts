@@ -3,13 +3,13 @@ import { hash } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { limits } from '../../src/limits.js';
-import { startTestNode, type TestNode } from '../support/node.js';
-import { type Frame, StreamReader, type Told } from '../support/stream-reader.js';
-import { ask } from './exchange.js';
-import { startFace } from './face.js';
-import { activeKey } from './group-double.js';
-import { type PeerClient, registerPeer, setStatus } from './peer-client.js';
+import { limits } from '../../../src/limits.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { differences, type Frame, StreamReader, type Told } from '../../support/stream-reader.js';
+import { ask } from '../exchange.js';
+import { startFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { type PeerClient, registerPeer, setStatus } from '../peer-client.js';
 
 const stream = '/api/v1/verdicts/stream';
 const salt = 'a salt of sixteen bytes';
@@ -51,17 +51,7 @@ async function report(peer: PeerClient, playerId: string, times = 1): Promise<vo
 
 /** The table equals what the node answers: verdicts exactly, numbers within the step. */
 async function holdsNodeValues(node: TestNode, key: string, told: ReadonlyMap<string, Told>): Promise<void> {
-  const ids = [...told.keys()];
-  for (let from = 0; from < ids.length; from += limits.matchIdsMax) {
-    const asked = ids.slice(from, from + limits.matchIdsMax);
-    const { body } = await ask(node.url, `/api/v1/trust-scores?ids=${asked.join(',')}`, { key });
-    for (const [place, row] of body.data.entries()) {
-      const mine = told.get(asked[place]!)!;
-      assert.is(mine.verdict, row.verdict, asked[place]);
-      assert.ok(Math.abs(mine.score - row.score) < limits.streamScoreStep, `${mine.score} for ${row.score}`);
-      assert.ok(Math.abs(mine.confidence - row.confidence) < limits.streamConfidenceStep);
-    }
-  }
+  assert.equal(await differences(node.url, key, told, [...told.keys()]), []);
 }
 
 test('a reader gets the whole group, then each change, and its table is what the node answers', async () => {

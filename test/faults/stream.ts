@@ -1,0 +1,167 @@
+/**
+ * Readers of the verdict stream under fault: the node killed and started again beneath them, each reader cut off at random, while events,
+ * withdrawals and erasures come and weights are published. Once it is quiet, what a reader holds is what the node answers.
+ */
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../../src/limits.js';
+import { startProcess, temporaryFolder } from '../support/process.js';
+import { Random } from '../support/random.js';
+import { differences, StreamReader } from '../support/stream-reader.js';
+import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
+import { eventOf, type Peer, post, register } from './kill.js';
+
+const readers = 4;
+const peers = 3;
+const players = 1_000;
+const eventsPerRound = 4_000;
+const batchEvents = 50;
+const settleMs = 30_000;
+const salt = 'a salt of sixteen bytes';
+const types = ['report_cheating', 'commendation', 'ban_applied', 'report_toxicity'] as const;
+const hashOf = (player: number): string => hash('sha256', `player ${player}${salt}`, 'hex');
+
+/** A reader that goes on connecting, and leaves at random moments, until it is told to stay. */
+class Restless {
+  readonly reader: StreamReader;
+  #url = '';
+  #staying = false;
+  readonly #random: Random;
+  readonly #ended: Promise<void>;
+  #over = false;
+
+  constructor(key: string, random: Random) {
+    this.reader = new StreamReader(key, false);
+    this.#random = random;
+    this.#ended = this.#run();
+  }
+
+  use(url: string): void {
+    this.#url = url;
+    this.#staying = false;
+  }
+
+  stay(): void {
+    this.#staying = true;
+  }
+
+  async close(): Promise<void> {
+    this.#over = true;
+    await this.reader.close();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#over) {
+      const status = this.#url === '' ? 0 : await this.reader.connect(this.#url).catch(() => 0);
+      if (status === 200) await Promise.race([this.reader.over, this.#leave()]);
+      if (!this.#over) await delay(this.#random.below(30));
+    }
+  }
+
+  async #leave(): Promise<void> {
+    await delay(this.#random.below(300));
+    if (this.#staying) await this.reader.over;
+    else await this.reader.cut();
+  }
+}
+
+/** Writes until the node dies or all is written; answers how much was. */
+async function write(url: string, members: readonly Peer[], round: number, random: Random): Promise<number> {
+  let written = 0;
+  try {
+    for (let n = 0; n < eventsPerRound; n += batchEvents) {
+      const peer = random.pick(members);
+      const events = Array.from({ length: batchEvents }, (_, i) => ({
+        ...eventOf(peer, `r${round}-${n + i}`, `player ${random.below(players)}`),
+        event_type: random.pick(types),
+        timestamp: new Date().toISOString(),
+      }));
+      const response = await post(url, '/api/v1/events/batch', peer, { events });
+      written += ((await response.json()) as { accepted: number }).accepted;
+      const headers = { 'x-peer-api-key': peer.api_key };
+      const dice = random.below(40);
+      if (dice === 0) {
+        const path = `/api/v1/subjects/${hashOf(random.below(players))}`;
+        await (await fetch(url + path, { method: 'DELETE', headers })).arrayBuffer();
+      } else if (dice < 6) {
+        const path = `/api/v1/events/r${round}-${n + random.below(batchEvents)}`;
+        await (await fetch(url + path, { method: 'DELETE', headers })).arrayBuffer();
+      }
+    }
+  } catch {
+    // The node is dead.
+  }
+  return written;
+}
+
+/** What of a reader's table is not the node's, once there was time to hear of it. */
+async function settled(url: string, key: string, reader: StreamReader): Promise<string[]> {
+  const hashes = Array.from({ length: players }, (_, i) => hashOf(i));
+  const until = performance.now() + settleMs;
+  for (;;) {
+    const found = await differences(url, key, reader.table, hashes);
+    if (found.length === 0 || performance.now() > until) return found;
+    await delay(100);
+  }
+}
+
+async function run(rounds: Rounds): Promise<Findings> {
+  const tally = new Tally();
+  const random = new Random(rounds.seed);
+  const dir = temporaryFolder();
+  const env = {
+    DATA_DIR: dir,
+    LOG_LEVEL: 'info',
+    GROUP_SALT: salt,
+    WEIGHTS_INTERVAL_MS: '100',
+    SNAPSHOT_EVERY: '5000',
+  };
+  let node = await startProcess(env);
+  const restless: Restless[] = [];
+  try {
+    const members: Peer[] = [];
+    for (let i = 0; i < peers; i++) members.push(await register(node.url));
+    const key = members[0]!.api_key;
+    for (let i = 0; i < readers; i++) restless.push(new Restless(key, random));
+    const compare = async (when: string): Promise<void> => {
+      for (const one of restless) one.stay();
+      const found = await Promise.all(restless.map(({ reader }) => settled(node.url, key, reader)));
+      for (const [place, of] of found.entries())
+        if (of.length > 0) tally.break(`${when}: reader ${place} differs in ${of.length}, ${of[0]} first`);
+    };
+    for (const round of rounds) {
+      for (const one of restless) one.use(node.url);
+      const writing = write(node.url, members, round, random);
+      // Half of the lives end amid the writing. In the others what was heard by resuming is compared before a restart makes it anew.
+      if (round % 2 === 0) await Promise.race([writing, delay(random.below(500))]);
+      else {
+        await writing;
+        await compare(`round ${round}, resumed`);
+      }
+      await node.kill('SIGKILL');
+      tally.add('events', await writing);
+      node = await startProcess(env);
+      for (const one of restless) one.use(node.url);
+      await compare(`round ${round}, restarted`);
+    }
+    for (const { reader } of restless) {
+      for (const [event, count] of reader.counts) tally.add(`${event} frames`, count);
+      if (reader.fault !== undefined) tally.break(reader.fault.message);
+    }
+  } finally {
+    for (const one of restless) await one.close().catch(() => undefined);
+    node.child.kill('SIGKILL');
+    await node.ended;
+    rmSync(dir, { recursive: true, force: true });
+  }
+  return tally.findings();
+}
+
+export const stream: Fault = {
+  name: 'stream',
+  summary: `SIGKILL under ${readers} readers of the verdict stream that are cut off at random; each ends with the node's values, within ${limits.streamScoreStep} point`,
+  rounds: 50,
+  run,
+};

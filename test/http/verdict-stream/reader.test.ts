@@ -1,0 +1,170 @@
+/** One reader of the stream against a feed that does as it is told: what it does not read is bounded, and nothing old comes back. */
+import { Writable } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ToldWalk } from '../../../src/core/told-table.js';
+import type { GroupApi } from '../../../src/group/api.js';
+import type { ToldMark } from '../../../src/group/verdict-feed.js';
+import { helloFrame } from '../../../src/http/verdict-stream/frames.js';
+import { StreamReader } from '../../../src/http/verdict-stream/reader.js';
+import { limits } from '../../../src/limits.js';
+
+const hello = helloFrame({
+  version: 1,
+  group_id: 'local',
+  identity_mode: 'privacy-first',
+  now: '2026-01-02T03:04:05.678Z',
+  heartbeat_ms: 5_000,
+  score_step: 1,
+  confidence_step: 0.05,
+});
+const mark: ToldMark = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
+
+/** Takes what is written once `read` is called; before that nothing drains. */
+class Pipe extends Writable {
+  text = '';
+  #waiting: (() => void)[] = [];
+  reading: boolean;
+
+  constructor(reading: boolean) {
+    super({ highWaterMark: 1 });
+    this.reading = reading;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    const take = () => {
+      this.text += chunk.toString();
+      done();
+    };
+    if (this.reading) take();
+    else this.#waiting.push(take);
+  }
+
+  read(): void {
+    this.reading = true;
+    for (const take of this.#waiting.splice(0)) take();
+  }
+}
+
+interface Setting {
+  readonly feed?: Partial<GroupApi['verdicts']>;
+  readonly reading?: boolean;
+}
+
+function readerOf({ feed = {}, reading = true }: Setting) {
+  const pipe = new Pipe(reading);
+  const ends: (string | null)[] = [];
+  const whole = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null, ...feed };
+  const parts = {
+    feed: whole,
+    onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
+    onRows: () => undefined,
+    onTrouble: () => undefined,
+  };
+  return { pipe, ends, reader: new StreamReader(pipe, parts) };
+}
+
+const events = (text: string): string[] => [...text.matchAll(/^event: (\w+)$/gm)].map((found) => found[1]!);
+const resumeAt = (position: number): string => `7-${mark.generation}.${position}`;
+
+test('a reader that does not read is told to resume, and cut off', async () => {
+  const { pipe, ends, reader } = readerOf({});
+  await reader.start(hello, resumeAt(3));
+  pipe.reading = false;
+  const change = Buffer.alloc(limits.streamFrameBytes, 'x');
+  while (ends.length === 0) reader.told({ change, gone: null, rows: 1 });
+  assert.equal(ends, ['slow_reader']);
+  assert.ok(
+    pipe.writableLength <= limits.streamUnreadBytes + 2 * change.length,
+    `${pipe.writableLength} bytes are kept`,
+  );
+  const kept = pipe.writableLength;
+  reader.told({ change, gone: null, rows: 1 });
+  assert.is(pipe.writableLength, kept);
+  // The timer that cuts it off keeps no process alive.
+  const awake = setInterval(() => undefined, 1_000);
+  await new Promise((resolve) => pipe.once('close', resolve));
+  clearInterval(awake);
+  assert.ok(pipe.destroyed);
+});
+
+test('a reader that catches up asks for no more than it reads', async () => {
+  let asked = 0;
+  const walk = async (): Promise<ToldWalk> => ({ position: 3, count: 1, text: '{}', next: ++asked });
+  const { pipe, ends, reader } = readerOf({ feed: { walk, recent: () => null }, reading: false });
+  const started = reader.start(hello, '');
+  for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+  assert.is(asked, 0);
+  pipe.read();
+  pipe.reading = false;
+  for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+  assert.is(asked, 1);
+  pipe.destroy();
+  await started;
+  assert.equal(ends, [null]);
+});
+
+test('a piece that was read before an erasure was told is read again', async () => {
+  const feed = { mark, erasedAt: 0, recent: (since: number) => (since === mark.position ? [] : null) };
+  const texts = ['{"erased":1}', '{"kept":1}'];
+  const walk = async (): Promise<ToldWalk> => {
+    // It overtakes the first piece.
+    if (texts.length === 2) Object.assign(setting.feed, { erasedAt: 4 });
+    return { position: texts.length === 2 ? 3 : 4, count: 1, text: texts.shift()!, next: null };
+  };
+  const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
+  const pipe = new Pipe(true);
+  const parts = { feed: setting.feed, onEnd() {}, onRows() {}, onTrouble() {} };
+  await new StreamReader(pipe, parts).start(hello, '');
+  assert.not(pipe.text.includes('erased'));
+  assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
+});
+
+test('while it catches up a reader is told of erasures, and of changes only once it has', async () => {
+  let answer: (walk: ToldWalk) => void = () => undefined;
+  const walk = () => new Promise<ToldWalk>((resolve) => (answer = resolve));
+  const recent = (since: number) => (since === mark.position ? [] : null);
+  const { pipe, reader } = readerOf({ feed: { walk, recent } });
+  const started = reader.start(hello, '');
+  reader.told({ change: Buffer.from('event: change\n\n'), gone: null, rows: 1 });
+  reader.told({ change: Buffer.from('event: change\n\n'), gone: Buffer.from('event: gone\n\n'), rows: 1 });
+  answer({ position: 3, count: 0, text: '', next: null });
+  await started;
+  reader.told({ change: Buffer.from('event: change\n\n'), gone: null, rows: 1 });
+  assert.equal(events(pipe.text), ['hello', 'gone', 'snapshot', 'heartbeat', 'change']);
+});
+
+test('an id is resumed from where it is of this generation and no erasure was told since', async () => {
+  for (const [id, erasedAt, expected] of [
+    [resumeAt(2), 0, ['hello', 'change', 'heartbeat']],
+    [resumeAt(2), 2, ['hello', 'change', 'heartbeat']],
+    [resumeAt(2), 3, ['hello', 'reset', 'snapshot', 'heartbeat']],
+    [resumeAt(4), 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
+    ['7-ba9876543210.2', 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
+  ] as const) {
+    const recent = (since: number) => (since >= mark.position ? [] : ['{}']);
+    const walk = async (): Promise<ToldWalk> => ({ position: 3, count: 1, text: '{}', next: null });
+    const { pipe, reader } = readerOf({ feed: { erasedAt, recent, walk } });
+    await reader.start(hello, id);
+    assert.equal(events(pipe.text), expected, id);
+  }
+});
+
+test('what reaches further back than memory is walked as changes, of which the last has the id', async () => {
+  const recent = (since: number) => (since >= mark.position ? [] : null);
+  const pieces = [1, 2, null];
+  const walk = async (): Promise<ToldWalk> => ({ position: 3, count: 1, text: '{}', next: pieces.shift() ?? null });
+  const { pipe, reader } = readerOf({ feed: { recent, walk } });
+  await reader.start(hello, resumeAt(1));
+  assert.equal(events(pipe.text), ['hello', 'change', 'change', 'change', 'heartbeat']);
+  assert.is([...pipe.text.matchAll(/^event: change\nid: (.*)$/gm)].length, 1);
+});
+
+test('a reader is ended where the feed has forgotten what it told', async () => {
+  const { pipe, ends, reader } = readerOf({ feed: { recent: () => null, walk: async () => null } });
+  await reader.start(hello, '');
+  assert.equal(ends, ['rebuilt']);
+  assert.equal(events(pipe.text), ['hello', 'resume']);
+});
+
+test.run();

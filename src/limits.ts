@@ -100,7 +100,8 @@ export const limits = {
   scrubReaderWaitMs: 8_000,
 
   // Actor
-  mailboxCommands: 65_536,
+  /** What waits is worked off in a tenth of a second or so; more would make everybody wait for longer than they would try again. */
+  mailboxCommands: 8_192,
   mailboxBytes: 64 * MiB,
   turnEvents: 4_096,
   turnBytes: 4 * MiB,

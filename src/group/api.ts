@@ -243,6 +243,8 @@ export interface GroupStatus extends GroupHealth {
 export interface GroupViews {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
+  /** Whether so many further events would be let in now: asked before a body is read, so that a refusal costs little. */
+  admits(events: number): boolean;
   counts(): GroupCounts;
   /** The peer that a key's SHA-256 (hex) belongs to, whatever its status; a key past its overlap matches nobody. */
   peerByKeyDigest(digestHex: string): PeerView | undefined;

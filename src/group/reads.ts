@@ -1,6 +1,7 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
+import { limits } from '../limits.js';
 import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStand } from './api.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
@@ -44,6 +45,10 @@ export abstract class GroupReads implements GroupViews {
     if (!this.ready) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...stand };
     if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...stand };
     return { ready: true, writable: true, ...stand };
+  }
+
+  admits(events: number): boolean {
+    return this.running.actor.mailbox.events + events <= limits.mailboxCommands;
   }
 
   counts(): GroupCounts {

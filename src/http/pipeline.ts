@@ -2,11 +2,13 @@
  * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes after
  * (the meaning of an event) is the group's.
  *
- *   readiness -> rate of the address -> key or session -> rate of the peer -> encoding, media type -> size -> JSON -> schema -> handler
+ *   readiness -> rate of the address -> key or session -> rate of the peer -> room for events
+ *   -> encoding, media type -> size -> JSON -> schema -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { granted, type Outcome, refused } from '../errors.js';
 import type { PeerView } from '../group/api.js';
+import { limits } from '../limits.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyFault } from './body.js';
 import { type BodyOf, type OperationId, type Route, routes } from './contract/routes.js';
@@ -53,6 +55,7 @@ export function createEndpoint<Id extends OperationId>(
   const isProbe = id === 'getHealth' || id === 'getReadiness';
   const byAddress = isProbe ? null : rates.address;
   const byPeer = rates.peer;
+  const eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
 
   function answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
     const health = deps.group.health();
@@ -75,6 +78,9 @@ export function createEndpoint<Id extends OperationId>(
   function answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
     const params = namedParams(names, incoming.captures);
     if (!params.ok) return refusalReply(params);
+    if (eventsMax > 0 && !deps.group.admits(eventsMax)) {
+      return refusalReply(refused('overloaded', { retryAfterS: limits.retryAfterS }));
+    }
     return then(readBody(incoming), (body) => {
       if (!body.ok) return refusalReply(body);
       if (byAddress !== null || byPeer !== null) charge(incoming, caller, body.value);

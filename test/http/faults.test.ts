@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { refused } from '../../src/errors.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
 import { type Route, routes } from '../../src/http/contract/routes.js';
+import { limits } from '../../src/limits.js';
 import { type Ask, ask } from './exchange.js';
 import { startFace, type TestFace } from './face.js';
 import { activeKey } from './group-double.js';
@@ -93,6 +94,27 @@ test('a fault of ours is 500 with the request id and nothing else, and is logged
       assert.match(JSON.stringify(line?.err), /a secret sentence/);
     }
   });
+});
+
+test('where there is no room for events, they are refused before their body is read', async () => {
+  const notAsked = (): never => {
+    throw new Error('the group was asked');
+  };
+  const asked: number[] = [];
+  const admits = (events: number): boolean => {
+    asked.push(events);
+    return false;
+  };
+  await withFace({ admits, submit: notAsked }, async (face) => {
+    for (const path of ['/api/v1/events', '/api/v1/events/batch']) {
+      const headers = { 'Content-Type': 'application/json' };
+      const how = { method: 'POST', key: activeKey, raw: 'no JSON', headers };
+      const { status, body, headers: answered } = await ask(face.url, path, how);
+      assert.equal([status, body.code, answered['retry-after']], [503, 'overloaded', '1'], path);
+      assert.is((await ask(face.url, path, { ...how, key: 'wrong' })).status, 401);
+    }
+  });
+  assert.equal(asked, [1, limits.batchEventsMax]);
 });
 
 test('a group that is full answers 503 overloaded with Retry-After', async () => {

@@ -46,6 +46,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     peerById: (peerId) => peers.find((peer) => peer.peerId === peerId),
     peers: (from, limit) => peers.slice(from, from + limit),
     trust: () => undefined,
+    admits: () => true,
     trusts: (subjects) => subjects.map(() => undefined),
     explain: () => undefined,
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },

@@ -69,6 +69,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     peerById: (peerId) => views.find((view) => view.peerId === peerId),
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,
+    admits: notAsked,
     trusts: notAsked,
     explain: notAsked,
     verdicts: { mark: null, erasedAt: 0, listen: notAsked, recent: notAsked, walk: notAsked },

@@ -10,8 +10,10 @@ export interface Kind {
   readonly name: string;
   /** Statuses that are what was asked for. */
   readonly expects: readonly number[];
-  /** The request number `i`, head and body: the same for the same number. */
-  /** `connection`: its number. A peer has connections of its own, as a game server has. */
+  /**
+   * The request number `i`, head and body: the same for the same number. `connection`: its number; a peer has connections of
+   * its own, as a game server has.
+   */
   request(i: number, connection: number): string;
   /** Scores or events in one request, for rates that count these; 1 where absent. */
   readonly items?: number;
@@ -45,6 +47,8 @@ export interface KindOutcome {
   /** Answers with an expected status, within the time. */
   answers: number;
   readonly latencies: Latencies;
+  /** Of refusals that are expected. */
+  readonly refusals: Latencies;
   /** Answers by status, the expected ones too; `noAnswer` for broken connections. */
   readonly statuses: Map<number, number>;
   /** The same, of answers within the time only. */
@@ -62,6 +66,8 @@ export interface Driven {
 }
 
 const tickMs = 100;
+/** Statuses from here on tell that something was not done. */
+const refusedFrom = 400;
 /** How long answers are awaited after the end. They still count by their latency, not by the rate. */
 const graceMs = 10_000;
 
@@ -98,6 +104,7 @@ class Drive {
       items,
       answers: 0,
       latencies: new Latencies(),
+      refusals: new Latencies(),
       statuses: new Map(),
       inTime: new Map(),
     }));
@@ -165,7 +172,8 @@ class Drive {
     countOne(outcome.statuses, status);
     if (isInTime) countOne(outcome.inTime, status);
     if (!this.#options.workload.kinds[connection.kind]!.expects.includes(status)) return;
-    outcome.latencies.record(nowMs - connection.startedMs);
+    const latencies = status >= refusedFrom ? outcome.refusals : outcome.latencies;
+    latencies.record(nowMs - connection.startedMs);
     if (!isInTime) return;
     outcome.answers++;
     this.#answers++;

@@ -28,9 +28,9 @@ const notPlain = new Set(['transfer-encoding', 'content-encoding', 'expect', 'up
 
 /**
  * A field line: a token, a colon, printable ASCII without spaces around it that matter. What RFC 9110 allows beyond (folded
- * lines, other bytes) is not plain.
+ * lines, other bytes) is not plain. Spaces can be read in one way only: of two ways a line of spaces would try every mixture.
  */
-const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?[ \t]*\r\n/y;
+const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)[ \t]*)?\r\n/y;
 
 /** Where the value of a length begins. */
 const lengthField = /(?:^|\r\n)content-length:[ \t]*/i;

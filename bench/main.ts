@@ -22,11 +22,13 @@ import { recover } from './scenarios/recover.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
 import { steps } from './scenarios/steps.js';
+import { stream } from './scenarios/stream.js';
 
 const scenarios: readonly Scenario[] = [
   read,
   match,
   client,
+  stream,
   ingest,
   batch,
   mixed,

@@ -39,6 +39,7 @@ const smallSoak = ['--minutes', '0.1', '--rate', '50', '--players', '500'];
 const scenarios: Readonly<Record<string, { readonly figure: string; readonly goals: number }>> = {
   read: { figure: 'read, node / bare node:http', goals: 2 },
   match: { figure: 'scores/s by match calls / single GETs on bare node:http', goals: 1 },
+  stream: { figure: 'a snapshot: CPU', goals: 0 },
   client: { figure: 'match by cache', goals: 0 },
   ingest: { figure: 'durable events, node / bare node:http that stores nothing', goals: 1 },
   batch: { figure: 'durable events/s, batches / one by one', goals: 1 },

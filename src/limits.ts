@@ -240,6 +240,8 @@ export const limits = {
   /** How often changes are looked for; while there are more, the pause between two pieces. */
   streamTickMs: 250,
   streamPaceMs: 20,
+  /** For so long one turn of the event loop writes to readers. */
+  streamSliceMs: 4,
   /** What was told is kept for this long without a reader. */
   streamLingerMs: 30_000,
   streamHeartbeatMs: 5_000,

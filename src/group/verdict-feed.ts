@@ -25,8 +25,11 @@ export interface ToldMark extends ToldUpTo {
 }
 
 export interface FeedListener {
-  /** Something was told, in order; `mark` null: not everything was told once yet. */
-  told(rows: readonly ToldRow[], mark: ToldMark | null): void;
+  /**
+   * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this resolves, but
+   * for erasures, which wait for nobody.
+   */
+  told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void>;
   /** What was told is not known any more: nobody can go on from where it is. */
   forgotten(): void;
 }
@@ -48,6 +51,8 @@ export class VerdictFeed {
   #askedAt = -1;
   #more = true;
   #asking: Promise<void> | null = null;
+  /** Resolves when listeners have what was told last. */
+  #heard: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
   /** By `timers.elapsed()`. */
   #unreadSince = 0;
@@ -140,6 +145,7 @@ export class VerdictFeed {
     }
     try {
       await (this.#asking ?? this.#askIfMoved());
+      await this.#heard;
     } catch (error) {
       if (!this.#closed) this.#deps.onTrouble('telling readers of the stream', error);
       this.#plan(limits.workRetryMs);
@@ -201,7 +207,9 @@ export class VerdictFeed {
     // Before that nobody has a position to resume from.
     if (this.#mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);
-    if (rows.length > 0 || isWhole) for (const listener of this.#listeners) listener.told(rows, this.#mark);
+    if (rows.length > 0 || isWhole) {
+      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.told(rows, this.#mark)));
+    }
     return moreErased;
   }
 

@@ -11,10 +11,9 @@ import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame,
 
 /** Something that was told, as frames that all readers share. */
 export interface ToldFrames {
-  /** With all of its rows; null where nobody can be told yet. */
-  readonly change: Buffer | null;
-  /** The erased players alone, for readers that are still catching up; null where there are none. */
-  readonly gone: Buffer | null;
+  readonly position: number;
+  /** With all of its rows. */
+  readonly change: Buffer;
   readonly rows: number;
 }
 
@@ -32,8 +31,8 @@ export interface ReaderParts {
 export class StreamReader {
   readonly #to: Writable;
   readonly #parts: ReaderParts;
-  /** Whether it has caught up, and is told what is told. */
-  #isLive = false;
+  /** The position up to which it has caught up, from where on it is told what is told; null before. */
+  #liveFrom: number | null = null;
   #isOver = false;
   /** Of `performance.now()`. */
   #wroteAt = 0;
@@ -59,13 +58,19 @@ export class StreamReader {
     }
   }
 
-  told({ change, gone, rows }: ToldFrames): void {
-    if (this.#isLive && change !== null) {
-      this.#write(change);
-      this.#parts.onRows(rows);
-    } else if (gone !== null) {
-      this.#write(gone);
-    }
+  told({ position, change, rows }: ToldFrames): void {
+    if (this.#isOver || this.#liveFrom === null || position <= this.#liveFrom) return;
+    this.#write(change);
+    this.#parts.onRows(rows);
+  }
+
+  /** Erased players, for a reader that is still catching up. */
+  goneMeanwhile(gone: Buffer): void {
+    if (this.#liveFrom === null) this.#write(gone);
+  }
+
+  /** Everything was told once: catching up may begin. */
+  begin(): void {
     this.#wake();
   }
 
@@ -73,7 +78,7 @@ export class StreamReader {
   beat(now: number): void {
     if (this.#isOver || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
-    if (this.#isLive && mark !== null) this.#write(heartbeatFrame(mark));
+    if (this.#liveFrom !== null && mark !== null) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
   }
 
@@ -152,7 +157,7 @@ export class StreamReader {
     }
     this.#parts.onRows(rows.length);
     this.#write(heartbeatFrame(mark));
-    this.#isLive = true;
+    this.#liveFrom = mark.position;
   }
 
   #woken(): Promise<void> {

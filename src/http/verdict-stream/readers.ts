@@ -9,6 +9,7 @@ import { timeText } from '../bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { changeFrame, goneFrame, goneRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
+import { Spread } from './spread.js';
 
 /** Who reads. */
 export interface ReaderOpening {
@@ -27,6 +28,7 @@ export class StreamReaders {
   readonly #deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics' | 'log'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
   readonly #byPeer = new Map<number, number>();
+  readonly #spread = new Spread();
   #deafen: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -78,16 +80,21 @@ export class StreamReaders {
     this.#timer = setInterval(() => this.#beat(), limits.streamBeatMs).unref();
   }
 
-  #told(rows: readonly ToldRow[], mark: ToldMark | null): void {
-    const texts = rows.map(({ subject, text }) => text ?? goneRow(subject));
+  async #told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void> {
     const gone = rows.filter(({ text }) => text === null).map(({ subject }) => goneRow(subject));
-    const asOf = mark === null ? this.#deps.clock.now() : mark.asOf;
-    const told = {
-      change: mark === null || rows.length === 0 ? null : Buffer.from(changeFrame(texts.join(','), true, mark)),
-      gone: gone.length === 0 ? null : Buffer.from(goneFrame(gone, asOf)),
-      rows: rows.length,
-    };
-    for (const reader of this.#readers.keys()) reader.told(told);
+    if (gone.length > 0) {
+      // At once: what such a reader is sent next may be newer.
+      const frame = Buffer.from(goneFrame(gone, mark?.asOf ?? this.#deps.clock.now()));
+      for (const reader of this.#readers.keys()) reader.goneMeanwhile(frame);
+    }
+    for (const reader of this.#readers.keys()) reader.begin();
+    if (mark === null || rows.length === 0) return;
+    const texts = rows.map(({ subject, text }) => text ?? goneRow(subject));
+    const change = Buffer.from(changeFrame(texts.join(','), true, mark));
+    const told = this.#spread.tell({ position: mark.position, change, rows: rows.length }, this.#readers.keys());
+    // An erasure waits for this.
+    if (gone.length > 0) this.#spread.flush();
+    await told;
   }
 
   #beat(): void {

@@ -72,14 +72,15 @@ test('a reader that does not read is told to resume, and cut off', async () => {
   await reader.start(hello, resumeAt(3));
   pipe.reading = false;
   const change = Buffer.alloc(limits.streamFrameBytes, 'x');
-  while (ends.length === 0) reader.told({ change, gone: null, rows: 1 });
+  let { position } = mark;
+  while (ends.length === 0) reader.told({ position: ++position, change, rows: 1 });
   assert.equal(ends, ['slow_reader']);
   assert.ok(
     pipe.writableLength <= limits.streamUnreadBytes + 2 * change.length,
     `${pipe.writableLength} bytes are kept`,
   );
   const kept = pipe.writableLength;
-  reader.told({ change, gone: null, rows: 1 });
+  reader.told({ position: ++position, change, rows: 1 });
   assert.is(pipe.writableLength, kept);
   // The timer that cuts it off keeps no process alive.
   const awake = setInterval(() => undefined, 1_000);
@@ -126,11 +127,15 @@ test('while it catches up a reader is told of erasures, and of changes only once
   const recent = (since: number) => (since === mark.position ? [] : null);
   const { pipe, reader } = readerOf({ feed: { walk, recent } });
   const started = reader.start(hello, '');
-  reader.told({ change: Buffer.from('event: change\n\n'), gone: null, rows: 1 });
-  reader.told({ change: Buffer.from('event: change\n\n'), gone: Buffer.from('event: gone\n\n'), rows: 1 });
+  const change = Buffer.from('event: change\n\n');
+  reader.told({ position: 3, change, rows: 1 });
+  reader.goneMeanwhile(Buffer.from('event: gone\n\n'));
   answer({ position: 3, count: 0, text: '', next: null });
   await started;
-  reader.told({ change: Buffer.from('event: change\n\n'), gone: null, rows: 1 });
+  // Told late, but known since it caught up.
+  reader.told({ position: 3, change, rows: 1 });
+  reader.told({ position: 4, change, rows: 1 });
+  reader.goneMeanwhile(Buffer.from('event: gone\n\n'));
   assert.equal(events(pipe.text), ['hello', 'gone', 'snapshot', 'heartbeat', 'change']);
 });
 

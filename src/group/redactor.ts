@@ -52,7 +52,9 @@ export class Redactor {
     if (this.#job !== null) return [];
     const isTurnOfAge = !this.#retiredLast;
     this.#retiredLast = false;
-    return (isTurnOfAge ? this.#retire() : null) ?? this.#remove(durableSeq) ?? this.#retire() ?? [];
+    return (
+      (isTurnOfAge ? this.#retire(durableSeq) : null) ?? this.#remove(durableSeq) ?? this.#retire(durableSeq) ?? []
+    );
   }
 
   /** Of the records up to `upTo`, which is durable, the events of before this moment are to leave. */
@@ -63,7 +65,7 @@ export class Redactor {
   }
 
   /** The oldest events, or the free space behind the last of them; null where nothing is too old. */
-  #retire(): RedactorStep[] | null {
+  #retire(durableSeq: number): RedactorStep[] | null {
     const { retired, times } = this.#state;
     const isDue = retired.seq < this.#retireUpTo && times.receivedAt(retired.seq + 1) < this.#retireBefore;
     if (!isDue && !retired.open) return null;
@@ -73,7 +75,7 @@ export class Redactor {
       this.#job = { ...job, work: null, waitsFor: 'scrub' };
       return [{ type: 'scrub' }];
     }
-    const retire = { after: retired.seq, upTo: this.#retireUpTo, before: this.#retireBefore };
+    const retire = { after: retired.seq, upTo: this.#retireUpTo, durable: durableSeq, before: this.#retireBefore };
     const work = { events: [], chains: [], erasures: [], retire };
     this.#job = { ...job, work, waitsFor: 'piece' };
     return [{ type: 'redact', work }];
@@ -141,11 +143,13 @@ export class Redactor {
     return { records: [{ type: 'redacted', erasures, withdrawals } satisfies Redacted], piece: null };
   }
 
-  /** The sums of all pairs whose records a piece takes out, as they are now. */
-  #retired({ retired }: RedactionPiece): LogRecord[] {
+  /** The sums of the pairs whose records a piece takes out, as they are now. */
+  #retired({ retired, rewrites }: RedactionPiece): LogRecord[] {
     if (retired === undefined) return [];
+    // What took nothing out leaves nothing behind in free space.
+    const done = rewrites.length === 0 && !this.#state.retired.open;
     const kept = retired.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);
-    return [...kept, { type: 'events_retired', up_to: retired.upTo, done: false }];
+    return [...kept, { type: 'events_retired', up_to: retired.upTo, done }];
   }
 
   /** A turn is durable. */

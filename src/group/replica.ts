@@ -96,7 +96,9 @@ export class Replica {
   redact(work: RedactionWork): RedactionPiece {
     // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
     const { state } =
-      work.retire === undefined ? (this.#follower ?? this.follow(lastSeqOf(this.#log))) : this.follow(work.retire.upTo);
+      work.retire === undefined
+        ? (this.#follower ?? this.follow(lastSeqOf(this.#log)))
+        : this.follow(work.retire.durable);
     return takeOut(this.#log, work, state);
   }
 

@@ -8,6 +8,7 @@ import type { IdTag } from '../core/event-ids.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
+import { RecordReader } from './listing.js';
 import type { LogReader } from './ports.js';
 import { batchFrom } from './recovery.js';
 import { blanked, type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
@@ -15,14 +16,17 @@ import { blanked, type RedactionPiece, type RedactionWork, redactPiece } from '.
 export interface RetireWork {
   /** Where the last piece ended. */
   readonly after: number;
-  /** The newest durable record. */
+  /** What is behind this record stays; it ends a batch. */
   readonly upTo: number;
+  /** The newest durable record: where each pair's newest one is looked up. */
+  readonly durable: number;
   /** Batches of this time (ms since 1970) and what is behind them stay. */
   readonly before: number;
 }
 
 export interface RetiredPiece {
   readonly upTo: number;
+  /** Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it. */
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
@@ -41,6 +45,7 @@ function retirePiece(
   headOf: (subject: Uint8Array, peer: number) => number,
 ): RedactionPiece {
   const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
+  const heads = new RecordReader(log);
   const rewritten: Batch[] = [];
   let end = after;
   let records = 0;
@@ -51,11 +56,13 @@ function retirePiece(
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       const record = batch.record(seq);
       const pair = pairOf(record);
+      if (pair === null) continue;
+      const head = headOf(pair.subject, pair.peer);
       // The sums of a pair at rest are kept where they are.
-      if (pair === null || (record.type === 'evidence_kept' && headOf(pair.subject, pair.peer) === seq)) continue;
+      if (record.type === 'evidence_kept' && head === seq) continue;
       replaced.set(seq, blanked(record, tagOf)!);
       const key = `${pair.peer} ${Buffer.from(pair.subject).toString('latin1')}`;
-      if (!pairs.has(key)) pairs.set(key, pair);
+      if (!pairs.has(key) && !(head > seq && keeps(heads.read(head).record))) pairs.set(key, pair);
     }
     if (replaced.size > 0) rewritten.push(batch.rewrite(replaced));
     end = batch.lastSeq;
@@ -67,6 +74,11 @@ function retirePiece(
     rest: null,
     retired: { upTo: end, pairs: [...pairs.values()] },
   };
+}
+
+/** Whether a record states sums. Not a withdrawal: a restore repeats only those of events that the backup holds. */
+function keeps(record: LogRecord): boolean {
+  return record.type === 'evidence_kept' && record.subject !== null;
 }
 
 /**

@@ -5,6 +5,7 @@ import { copyLog, type LogSink } from '../../src/group/copying.js';
 import { RecordReader } from '../../src/group/listing.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { limits } from '../../src/limits.js';
 import { MemoryLog } from '../../src/store/memory-log.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { bounds, hourMs, salt, subjectOf } from '../support/given.js';
@@ -84,6 +85,18 @@ export class Life {
         const subject = subjectOf(act.player);
         await this.#ask({ type: 'erase', caller, subject, commitment: `receipt of ${this.#acts}`, by: 't' });
       }
+    }
+  }
+
+  /** Takes out what was received before this moment, with pieces of one batch, so that there are several. */
+  async retireBatchwise(before: number): Promise<void> {
+    const bound = limits as { redactionPieceRecords: number };
+    const { redactionPieceRecords } = limits;
+    bound.redactionPieceRecords = 1;
+    try {
+      await this.machine.retire(before);
+    } finally {
+      bound.redactionPieceRecords = redactionPieceRecords;
     }
   }
 

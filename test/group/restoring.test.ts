@@ -78,9 +78,12 @@ test('whatever is taken back after a backup is taken back in what is restored, a
       if (act.type === 'event') events++;
       return act;
     };
-    for (let i = 0; i < 50; i++) await life.act(draw());
+    const [retiresBefore, retiresAfter] = [seed % 4 >= 2, seed % 2 === 1];
+    for (let i = 0; i < 50; i++) {
+      await life.act(draw());
+      if (retiresBefore && i % 9 === 8) await life.retireBatchwise(life.machine.now - 20 * hourMs);
+    }
     const backup = await backupOf(life.machine.log);
-    const draws = random.below(2);
     // The same is taken back from a group that stopped at the backup: what the restored one must be.
     const model = Life.on(await backupOf(backup));
     for (let i = 0; i < 30; i++) {
@@ -91,7 +94,7 @@ test('whatever is taken back after a backup is taken back in what is restored, a
       model.machine.now = life.machine.now - 3_600_000;
       if (act.type !== 'event' && !isRefused) await model.act(act);
       // What leaves by its age meanwhile is as much of the backup's players as before.
-      if (draws === 1 && i % 7 === 6) await life.machine.retire(life.machine.now - 10 * hourMs);
+      if (retiresAfter && i % 7 === 6) await life.retireBatchwise(life.machine.now - 10 * hourMs);
     }
     const back = await restored(backup, life.machine.log);
     erasures += back.erasures;

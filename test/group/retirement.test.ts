@@ -6,7 +6,6 @@ import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { verifyStore } from '../../src/group/verification.js';
-import { limits } from '../../src/limits.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { hourMs, subjectOf } from '../support/given.js';
 import { Random } from '../support/random.js';
@@ -105,6 +104,36 @@ test('sums of a pair at rest are kept where they are, and those of a pair that m
   assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
 });
 
+test('a pair whose events leave in several pieces is kept once, and the log of a group at rest stays as large', async () => {
+  const life = await lived(30);
+  const { machine } = life;
+  const sums = life.sums();
+  const kept = () => recordsOf(machine.log).filter(({ record }) => record.type === 'evidence_kept').length;
+  await life.retireBatchwise(machine.now + 1);
+  // 3 players of 2 peers each.
+  assert.is(kept(), 6);
+  for (let period = 0; period < 3; period++) {
+    machine.now += hourMs;
+    await life.retireBatchwise(machine.now);
+  }
+  assert.is(kept(), 6);
+  assert.equal(life.sums(), sums);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+});
+
+test('where nothing of an age is left to take out, no free space is overwritten', async () => {
+  const life = await lived(3);
+  const { machine } = life;
+  await machine.retire(machine.now + 1);
+  const scrubs = () => machine.trace.filter((type) => type === 'scrub').length;
+  assert.is(scrubs(), 1);
+  machine.now += hourMs;
+  await machine.retire(machine.now);
+  assert.is(scrubs(), 1);
+  assert.is(machine.actor.state.retired.open, false);
+  assertHolds(machine.log);
+});
+
 test('a group that retires at random is the same as one that never does', async () => {
   let retired = 0;
   for (let seed = 0; seed < 25; seed++) {
@@ -114,7 +143,8 @@ test('a group that retires at random is the same as one that never does', async 
     for (let i = 0, events = 0; i < 90; i++) {
       if (random.below(6) === 0) {
         const before = life.machine.now - random.below(30) * hourMs;
-        await life.machine.retire(before);
+        if (random.below(2) === 0) await life.machine.retire(before);
+        else await life.retireBatchwise(before);
         for (const { record, at } of recordsOf(life.machine.log)) {
           if (record.type === 'event_accepted') assert.ok(at >= before, `seed ${seed}`);
         }
@@ -173,16 +203,8 @@ test('erasures come in between the pieces of a retirement', async () => {
   const life = await lived(9);
   const { machine } = life;
   const before = machine.trace.length;
-  // One batch a piece, so that there are several.
-  const bound = limits as { redactionPieceRecords: number };
-  const { redactionPieceRecords } = limits;
-  bound.redactionPieceRecords = 1;
-  try {
-    machine.offer('erasure', { type: 'erase', caller: -2, subject: subjectOf('player 1'), commitment: 'c', by: 't' });
-    await machine.retire(machine.now + 1);
-  } finally {
-    bound.redactionPieceRecords = redactionPieceRecords;
-  }
+  machine.offer('erasure', { type: 'erase', caller: -2, subject: subjectOf('player 1'), commitment: 'c', by: 't' });
+  await life.retireBatchwise(machine.now + 1);
   const redactions = machine.trace.slice(before).filter((type) => type === 'redact' || type === 'answer');
   assert.ok(redactions.indexOf('answer') > 0);
   assert.ok(

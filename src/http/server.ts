@@ -65,6 +65,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   Object.assign(server, { httpAllowHalfOpen: true });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    // The last answer is out: nobody would learn what became of this.
+    if (!request.socket.writable) return;
     if (lane === null || !lane(request, response)) application.handle(request, response);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -82,11 +84,11 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       socket.destroy();
       return;
     }
-    // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done. If that answer closed the connection,
-    // nobody would learn what became of the rest; if the rest did not arrive whole, there is nothing to do.
+    // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done. If it did not arrive whole, there is
+    // nothing to do.
     before.once('finish', () => {
       backlog.take(socket);
-      if (socket.writable && (request.complete || !failed.has(socket))) handle(request, response);
+      if (request.complete || !failed.has(socket)) handle(request, response);
     });
   };
   server.on('request', onRequest);

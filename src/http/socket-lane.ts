@@ -108,7 +108,8 @@ class LaneConnection {
   };
 
   readonly #onTimeout = (): void => {
-    if (this.#awaiting) return;
+    // Who reads slowly has its own bound (`UnreadWatch`).
+    if (this.#awaiting || this.#socket.writableLength > 0) return;
     // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
     if (this.#answered || this.#ended) this.#socket.destroy();
     else answerRaw(this.#socket, 'request_timeout');
@@ -136,8 +137,13 @@ class LaneConnection {
     }
   }
 
-  /** Answers the requests of a chunk, up to one whose answer has to be waited for. */
+  /**
+   * Answers the requests of a chunk, up to one whose answer has to be waited for, or to as many answers as may wait for the
+   * caller.
+   */
   #take(chunk: Buffer): void {
+    // The last answer is out: nobody would learn what became of this.
+    if (!this.#socket.writable) return;
     const startedAt = performance.now();
     const text = chunk.toString('latin1');
     let at = 0;
@@ -158,6 +164,13 @@ class LaneConnection {
       }
       out += this.#answer(asked, reply);
       if (this.#closing) break;
+      if (out.length < limits.answersAheadBytes) continue;
+      this.#send(out);
+      out = '';
+      if (this.#socket.writableNeedDrain) {
+        this.#waiting.unshift(chunk.subarray(at));
+        return;
+      }
     }
     this.#send(out);
   }

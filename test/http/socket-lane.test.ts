@@ -1,8 +1,14 @@
 /** The lane on the socket: whatever comes in whatever pieces, the answers are those of node:http and Koa. */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../src/group/api.js';
+import { routes } from '../../src/http/contract/routes.js';
+import type { FaceDeps } from '../../src/http/deps.js';
+import { okJson } from '../../src/http/reply.js';
+import { createSocketLane } from '../../src/http/socket-lane.js';
 import { limits } from '../../src/limits.js';
 import { startFace, type TestFace } from './face.js';
 import { activeKey } from './group-double.js';
@@ -165,44 +171,130 @@ test('a caller that asks without reading is not read from any more, and loses no
   }
 });
 
-test('a connection that never asks is told why it ends, and one that rests after an answer is closed', async () => {
-  const face = await startFace({ group: group(), settings: { fastLane: true } });
-  try {
-    const [silent, resting] = await Promise.all([
-      talk(face.port, [], false),
-      talk(face.port, [Buffer.from(score)], false),
-    ]);
-    assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
-    assert.match(resting, /^HTTP\/1\.1 200 /);
-    assert.not.match(resting, /408/);
-  } finally {
-    await face.drain();
-  }
-  assert.ok(limits.keepAliveTimeoutMs <= 5_000);
-});
+/** All that comes back to one that says nothing until it hears something, and then writes. */
+function asksLate(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.setEncoding('utf8');
+    socket.once('data', () => socket.write(write));
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+  });
+}
+
+for (const fastLane of [true, false]) {
+  test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (lane ${fastLane})`, async () => {
+    let writes = 0;
+    const face = await startFace({
+      group: {
+        ...group(),
+        submit: async (_caller, events) => {
+          writes += 1;
+          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+        },
+      },
+      settings: { fastLane },
+    });
+    try {
+      const [silent, resting, late] = await Promise.all([
+        talk(face.port, [], false),
+        talk(face.port, [Buffer.from(score)], false),
+        asksLate(face.port),
+      ]);
+      assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+      assert.match(resting, /^HTTP\/1\.1 200 /);
+      assert.not.match(resting, /408/);
+      assert.match(late, /^HTTP\/1\.1 408 /);
+      assert.is(writes, 0, 'what nobody is told the outcome of is not done');
+    } finally {
+      await face.drain();
+    }
+  });
+}
 
 test('at the end of the node an answer under way goes out and says that the connection closes', async () => {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
+  let writes = 0;
   const face = await startFace({
     settings: { fastLane: true },
     group: {
       submit: async (_caller, events) => {
+        writes += 1;
         await released;
         return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
       },
     },
   });
   const idle = talk(face.port, [], false);
-  const busy = talk(face.port, [Buffer.from(write)], false);
+  const busy = talk(face.port, [Buffer.from(write + write), Buffer.from(write)], false);
   await new Promise((done) => setTimeout(done, 100));
   const drained = face.drain();
   assert.is(await idle, '');
   release();
-  assert.match(await busy, /^HTTP\/1\.1 201 [\s\S]*Connection: close\r\n/);
+  const text = await busy;
+  assert.match(text, /^HTTP\/1\.1 201 [\s\S]*Connection: close\r\n/);
+  assert.is(text.split('HTTP/1.1').length - 1, 1);
   await drained;
+  assert.is(writes, 1, 'what stands behind the last answer is not done: nobody would be told');
+});
+
+test('a caller that reads nothing has no more answers made ahead of it than the bound, and is not at rest', async () => {
+  /** A connection of which nothing is taken before it is said so. */
+  class Held extends Duplex {
+    written = 0;
+    #taken = (): void => {};
+    override _read(): void {}
+    override _write(chunk: Buffer, _encoding: BufferEncoding, taken: () => void): void {
+      this.written += chunk.length;
+      this.#taken = taken;
+    }
+    drainOne(): void {
+      this.#taken();
+    }
+    setTimeout(): this {
+      return this;
+    }
+  }
+  const answerBytes = 16_000;
+  const asked = 100;
+  let answered = 0;
+  const answer = () => {
+    answered += 1;
+    return okJson('x'.repeat(answerBytes));
+  };
+  const deps = {
+    log: pino({ level: 'silent' }),
+    metrics: { requestAnswered() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+  };
+  const shape = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
+  const lane = createSocketLane(
+    () => shape,
+    deps as unknown as FaceDeps,
+    () => false,
+  );
+  const socket = new Held();
+  lane.open(socket as unknown as Socket, () => assert.unreachable());
+  socket.push(match.repeat(asked));
+  await new Promise(setImmediate);
+  const ahead = Math.ceil(limits.answersAheadBytes / answerBytes);
+  assert.ok(answered >= 1 && answered <= ahead, `${answered} answers were made`);
+  socket.emit('timeout');
+  assert.not(socket.destroyed, 'who takes its answers slowly is bounded elsewhere');
+  for (let i = 0; i < asked && answered < asked; i++) {
+    socket.drainOne();
+    await new Promise(setImmediate);
+  }
+  assert.is(answered, asked);
+  socket.drainOne();
+  socket.emit('timeout');
+  assert.ok(socket.destroyed, 'it rests now');
 });
 
 test.run();

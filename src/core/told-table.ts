@@ -128,7 +128,10 @@ export class ToldTable {
     }
   }
 
-  /** Tells the next piece: values as reads see them at `moment`, of a state that holds all up to `asOf` (ms since 1970). */
+  /**
+   * Tells the next piece, once all players were looked at for the first time: until then nobody holds anything that could change, and
+   * a walk tells them. Values are as reads see them at `moment`, of a state that holds all up to `asOf` (ms since 1970).
+   */
   take(moment: Moment, asOf: number): ToldPiece {
     if (moment.at !== this.#momentAt) {
       this.#momentAt = moment.at;
@@ -136,12 +139,13 @@ export class ToldTable {
     }
     const rows: ToldRow[] = this.#erased.splice(0, this.#bounds.rowsMax).map((subject) => ({ subject, text: null }));
     const position = this.#position + 1;
+    const isBegun = this.#upTo !== null;
     this.#lookAtTouched(moment, asOf, position, rows);
     const isSwept = this.#sweepOn(moment, asOf, position, rows);
     const moreErased = this.#erased.length > 0;
     const more = !isSwept || moreErased || this.#touched.size > 0;
     if (!more) this.#reached({ seq: this.#state.lastSeq, asOf });
-    if (rows.length > 0) this.#position = position;
+    if (rows.length > 0 || (!isBegun && this.#upTo !== null)) this.#position = position;
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
@@ -224,7 +228,7 @@ export class ToldTable {
     this.#confidence[row] = confidence;
     this.#verdict[row] = verdict;
     this.#toldAt[row] = position;
-    rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
+    if (this.#upTo !== null) rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
   }
 
   #isTold(row: number): boolean {

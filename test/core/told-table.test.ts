@@ -24,6 +24,7 @@ class Telling {
   readonly told = new ToldTable(this.given.state, steps, bounds);
   readonly reader = new Map<string, Row>();
   now = t0;
+  #isBegun = false;
 
   apply(records: readonly LogRecord[]): void {
     for (const record of records) {
@@ -57,11 +58,25 @@ class Telling {
 
   piece(): ToldPiece {
     const piece = this.told.take(momentOf(this.given.state, this.now), this.now);
+    if (!this.#isBegun && piece.upTo !== null) {
+      this.#isBegun = true;
+      this.walk(0, this.reader);
+    }
     for (const { subject, text } of piece.rows) {
       if (text === null) this.reader.delete(subject);
       else this.reader.set(subject, JSON.parse(text) as Row);
     }
     return piece;
+  }
+
+  /** Reads what was told behind a position into a reader's table. */
+  walk(since: number, into: Map<string, Row>): void {
+    for (let from: number | null = 0; from !== null; ) {
+      const { text, next, count } = this.told.walk(from, since);
+      assert.ok(count <= bounds.rowsMax);
+      for (const row of JSON.parse(`[${text}]`) as Row[]) into.set(row.subject_hash, row);
+      from = next;
+    }
   }
 
   /** Everything that there is to tell; the last piece. */
@@ -89,13 +104,22 @@ class Telling {
   }
 }
 
-test('everything is told once, in pieces of no more rows than may be, before anything is said to be whole', () => {
+test('all players are looked at before anything is told, so many at a time, and a walk tells them', () => {
   const telling = new Telling();
-  for (let i = 0; i < 10; i++) telling.event(0, `p${i}`);
-  const first = telling.piece();
-  assert.equal([first.rows.length, first.upTo, first.more], [3, null, true]);
-  const last = telling.all();
-  assert.equal(last.upTo, { seq: telling.given.state.lastSeq, asOf: t0 });
+  for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
+  const table = new ToldTable(telling.given.state, steps, bounds);
+  const pieces = Array.from({ length: 3 }, () => table.take(momentOf(telling.given.state, t0), t0));
+  // 12 rows, 5 at a time.
+  assert.equal(
+    pieces.map(({ rows, upTo, position }) => [rows.length, upTo?.seq, position]),
+    [
+      [0, undefined, 0],
+      [0, undefined, 0],
+      [0, telling.given.state.lastSeq, 1],
+    ],
+  );
+  assert.equal([table.walk(0, 0).count, table.walk(0, 1).count], [bounds.rowsMax, 0]);
+  telling.all();
   telling.holds();
 });
 
@@ -136,15 +160,17 @@ test('new weights are told to all whom they move', () => {
 test('what was known when a look at all players began is whole at its end, though more came meanwhile', () => {
   const telling = new Telling();
   for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
+  telling.all();
+  telling.weigh(0.3);
   const began = telling.given.state.lastSeq;
   let piece = telling.piece();
-  for (let i = 0; piece.upTo === null; i++) {
+  for (let i = 0; piece.upTo!.seq < began; i++) {
     for (let n = 0; n < 3; n++) telling.event(1, `new ${i} ${n}`);
     piece = telling.piece();
     assert.ok(i < 100);
   }
   assert.ok(piece.more);
-  assert.is(piece.upTo.seq, began);
+  assert.is(piece.upTo?.seq, began);
 });
 
 test('more is told than a piece holds for ever, and still what was known at a moment becomes whole', () => {
@@ -210,12 +236,7 @@ test('whatever happens, a reader of pieces and a reader of walks both end with t
     }
     telling.all();
     for (const subject of gone) walker.delete(subject);
-    for (let from: number | null = 0; from !== null; ) {
-      const { text, next, count } = telling.told.walk(from, since);
-      assert.ok(count <= bounds.rowsMax);
-      for (const row of JSON.parse(`[${text}]`) as Row[]) walker.set(row.subject_hash, row);
-      from = next;
-    }
+    telling.walk(since, walker);
     telling.holds();
     telling.holds(walker);
     assert.equal([...walker].sort(), [...telling.reader].sort());

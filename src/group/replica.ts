@@ -74,13 +74,24 @@ export class Replica {
 
   /** The state at record `upTo`, or behind it where an earlier task went further. */
   follow(upTo: number): Follower {
-    const loaded = this.#follower ?? recover(this.#log, this.#snapshots, this.#salt, upTo)?.follower;
-    if (loaded === undefined) throw new Error('replica: the log is empty');
+    const loaded = this.#follower ?? this.#load();
     // Until it has caught up, what it holds may be half of a batch.
     this.#follower = null;
     loaded.catchUp(this.#log, upTo);
     this.#follower = loaded;
     return loaded;
+  }
+
+  /**
+   * All of the log: batches may have been rewritten on the strength of records that are newer than any one asked for, and mean
+   * what they did only together with these.
+   */
+  #load(): Follower {
+    const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
+    if (recovered === null) throw new Error('replica: the log is empty');
+    // Once more, for what was rewritten meanwhile.
+    recovered.follower.catchUp(this.#log, lastSeqOf(this.#log));
+    return recovered.follower;
   }
 
   /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */

@@ -5,11 +5,12 @@ import { Batch } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { LogReader } from '../../src/group/ports.js';
+import { Replica } from '../../src/group/replica.js';
 import { verifyStore } from '../../src/group/verification.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
-import { hourMs, subjectOf } from '../support/given.js';
+import { hourMs, salt, subjectOf } from '../support/given.js';
 import { Random } from '../support/random.js';
-import { type Act, drawAct, everyByte, Life, PLAYERS, stateOf } from './life.js';
+import { type Act, drawAct, everyByte, Life, PLAYERS, stateOf, sumsOf } from './life.js';
 import { Crash } from './machine.js';
 
 function recordsOf(log: LogReader): { readonly record: LogRecord; readonly at: number }[] {
@@ -197,6 +198,16 @@ test('a crash between any two effects of a retirement loses nothing, and the nex
       return;
     }
   }
+});
+
+test('a replica that is loaded anew and asked for a record before a retirement holds what left with it', async () => {
+  const life = await lived(12);
+  const { machine } = life;
+  const sums = life.sums();
+  const before = machine.actor.durableSeq;
+  await machine.retire(machine.now + 1);
+  const { state } = new Replica(machine.log, new MemorySnapshotStore(), salt).follow(before);
+  assert.equal(sumsOf(state), sums);
 });
 
 test('erasures come in between the pieces of a retirement', async () => {

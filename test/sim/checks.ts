@@ -1,4 +1,5 @@
 /** What must hold of a simulated node as a whole: live state, snapshots and log say one thing, and nothing erased is stored. */
+import { Batch } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { GroupState } from '../../src/core/state.js';
 import { recover } from '../../src/group/recovery.js';
@@ -81,6 +82,30 @@ export function checkStore(disk: Disk): void {
     return seq === undefined || disk.snapshots.holds(Number(seq));
   });
   if (found.length > 0) throw new Difference('damage', found.join('; '));
+}
+
+/**
+ * No event is in the log up to where they left by their age, nor is what left stored elsewhere; and none left that is too young.
+ * Asked for at rest; returns how many left.
+ */
+export function checkRetired(oracle: Oracle, { retired }: GroupState, disk: Disk): number {
+  const there = new Set<string>();
+  for (const { bytes } of disk.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+    const batch = new Batch(bytes);
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
+      const record = batch.record(seq);
+      if (record.type !== 'event_accepted') continue;
+      if (seq <= retired.seq) throw new Difference('retired', `event ${record.event_id} is still in the log`);
+      there.add(record.event_id);
+    }
+  }
+  const left = [...oracle.facts.events.values()].filter((event) => !there.has(event.id) && oracle.isLive(event));
+  const young = left.find((event) => oracle.isKept(event));
+  if (young !== undefined) throw new Difference('retired', `event ${young.id} left the log before its time`);
+  const stored = storedBytes(disk);
+  const found = left.slice(-40).find(({ id }) => stored.includes(id));
+  if (found !== undefined) throw new Difference('retired', `event ${found.id} left the log and is still stored`);
+  return left.length;
 }
 
 /** Nothing that was erased or withdrawn is stored anywhere, once all of it is out of the log. */

@@ -61,8 +61,8 @@ export interface Cursor {
 }
 
 /**
- * Exactly what the player had, unless something of it was taken back since: that may be in the listing or not, for the log is read
- * a moment later.
+ * Exactly what the player had, unless something of it was taken back since, or is old enough to have left: that may be in the
+ * listing or not, for the log is read a moment later.
  */
 export function compareListing(oracle: Oracle, asked: ListingAsked, listing: PlayerEvents): Cursor | null {
   const { what, subject, caller, limit, events, live } = asked;
@@ -70,7 +70,7 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
   same('listing', `total of ${what}`, total, live.size);
   const wanted = events.filter((event) => live.has(event) && event.peer === caller);
   const found = own.map(({ seq: _, ...event }) => event);
-  const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event));
+  const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event) && oracle.isKept(event));
   if (isStill) {
     const newest = [...live].slice(0, limits.summaryEventsMax);
     same('listing', `events of ${what}`, found, wanted.slice(0, limit).map(shown));
@@ -83,7 +83,9 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
   if (extra !== undefined) throw new Difference('listing', `${what}: ${extra.eventId} is none of them`);
   const missing = wanted
     .slice(0, limit)
-    .find((event) => oracle.isLive(event) && !found.some(({ eventId }) => eventId === event.id));
+    .find(
+      (event) => oracle.isLive(event) && oracle.isKept(event) && !found.some(({ eventId }) => eventId === event.id),
+    );
   if (missing !== undefined && nextBefore === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
   return null;
 }

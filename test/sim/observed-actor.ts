@@ -1,5 +1,7 @@
 /** The real actor, with someone looking on: what was offered, which turn took it, and what was answered. */
+import { Batch } from '../../src/core/batch.js';
 import type { GroupBounds } from '../../src/core/commands.js';
+import type { RecordType } from '../../src/core/records.js';
 import type { GroupState } from '../../src/core/state.js';
 import { type Effect, GroupActor } from '../../src/group/actor.js';
 import type { Answer, Command } from '../../src/group/commands.js';
@@ -11,6 +13,8 @@ export interface TurnTaken {
   readonly mails: readonly Mail<Command, Resolve>[];
   /** Records that it asks to be committed; 0: it has nothing to write. */
   readonly records: number;
+  /** Those of them that no command asked for: what a redaction writes. */
+  readonly own: number;
   /** The newest record with it. */
   readonly lastSeq: number;
 }
@@ -22,6 +26,12 @@ export interface Watch {
   /** The turn in flight is durable, says the log. */
   durable(): void;
   answered(token: Resolve, answer: Answer): void;
+}
+
+const ownTypes: ReadonlySet<RecordType> = new Set(['batches_rewritten', 'redacted', 'evidence_kept', 'events_retired']);
+
+function ownOf(batch: Uint8Array): number {
+  return [...new Batch(batch)].filter(({ type }) => ownTypes.has(type)).length;
 }
 
 export class ObservedActor extends GroupActor<Resolve> {
@@ -51,7 +61,8 @@ export class ObservedActor extends GroupActor<Resolve> {
       events -= mail.events;
     }
     const commit = effects.find((effect) => effect.type === 'commit');
-    this.#watch.turn({ now, mails, records: commit?.records ?? 0, lastSeq: this.state.lastSeq });
+    const own = commit === undefined ? 0 : ownOf(commit.batch.bytes);
+    this.#watch.turn({ now, mails, records: commit?.records ?? 0, own, lastSeq: this.state.lastSeq });
     return this.#seen(effects);
   }
 

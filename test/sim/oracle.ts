@@ -28,6 +28,8 @@ export type Expected =
 export class Oracle {
   readonly facts = new Facts();
   readonly rules: Rules;
+  /** Events received before this moment may have left the log by their age; they count as before. */
+  #mayLeaveBefore = Number.NEGATIVE_INFINITY;
 
   constructor(
     rules: Rules,
@@ -76,6 +78,16 @@ export class Oracle {
 
   isLive(event: EventFact): boolean {
     return this.liveOf(event.subject).includes(event);
+  }
+
+  /** What was received before this moment may leave the log from now on. */
+  mayLeave(before: number): void {
+    this.#mayLeaveBefore = Math.max(this.#mayLeaveBefore, before);
+  }
+
+  /** Whether an event must still be in the log where it counts: only then can it be listed and withdrawn. */
+  isKept(event: EventFact): boolean {
+    return event.receivedAt >= this.#mayLeaveBefore;
   }
 
   knows(subject: string): boolean {

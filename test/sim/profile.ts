@@ -15,6 +15,8 @@ export interface Profile {
   readonly weightsIntervalMs: number;
   /** Events of one request, at most. */
   readonly batchMax: number;
+  /** Whether events leave the log by their age. */
+  readonly retires: boolean;
   /** The longest wait in one step. */
   readonly longWaitMs: number;
   /** Bounds of the service, lowered, so that a few operations meet them. */
@@ -37,6 +39,7 @@ export function drawProfile(random: Random, seed: number): Profile {
     snapshotEvery: random.pick([20, 60, 250, 1_000]),
     weightsIntervalMs: random.pick([50, 2_000, 60_000]),
     batchMax: random.pick([2, 5, 12]),
+    retires: random.below(2) === 0,
     longWaitMs: random.pick([3_600_000, dayMs, 10 * dayMs]),
     bounds: {
       mailboxCommands: random.pick([16, 40, 4_000]),

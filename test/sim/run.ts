@@ -10,7 +10,7 @@ import { formedRecord, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 import { AuditTrail } from './audit-trail.js';
 import { Calls } from './calls.js';
-import { checkErased, checkReplay, checkStore } from './checks.js';
+import { checkErased, checkReplay, checkRetired, checkStore } from './checks.js';
 import { Difference } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
@@ -166,6 +166,8 @@ class Run {
       case 'defer_scrub':
         this.#disk.deferScrub = true;
         return;
+      case 'retire':
+        return this.#retire(this.#world.wall - step.ageMs);
       case 'disk_low':
         this.#count('disk low');
         this.#lowFor = step.runs;
@@ -185,6 +187,12 @@ class Run {
       case 'settle':
         return this.#settle();
     }
+  }
+
+  #retire(before: number): void {
+    if (!this.#node.retireBefore(before)) return;
+    this.#count('retirements');
+    this.#ledger.oracle.mayLeave(before);
   }
 
   /** Lets one of the lanes that are ready go on. */
@@ -325,6 +333,7 @@ class Run {
     this.#check();
     if (this.#random.below(2) === 0) checkStore(this.#disk);
     this.#count('searches for erased bytes', checkErased(this.#ledger.oracle, this.#disk));
+    this.#count('events retired', checkRetired(this.#ledger.oracle, this.#node.actor.state, this.#disk));
     for (const subject of this.#ledger.oracle.subjects) this.#calls.read(subject);
     this.#calls.peers();
   }

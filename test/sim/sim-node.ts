@@ -131,6 +131,13 @@ export class SimNode {
     await this.loop.disk.look();
   }
 
+  /** What a node does hourly with what is too old. */
+  retireBefore(before: number): boolean {
+    const isUp = this.serving && !this.loop.failed && !this.loop.draining;
+    if (isUp) this.loop.resume(before);
+    return isUp;
+  }
+
   /** What SIGTERM does: answers what was accepted, makes a last snapshot, and ends. */
   async stop(): Promise<void> {
     this.stopping = true;
@@ -142,7 +149,7 @@ export class SimNode {
 
   /** What keeps it from being at rest, in words; nothing: it is. */
   unrest(callers: number): string {
-    const { erasures, withdrawals, evidenceSeq } = this.actor.state;
+    const { erasures, withdrawals, retired, evidenceSeq } = this.actor.state;
     const reasons = [
       [!this.serving, 'starting'],
       [this.stopping, 'stopping'],
@@ -150,6 +157,7 @@ export class SimNode {
       [this.actor.answering, 'a turn is under way'],
       [erasures.size > 0, 'erasures are under way'],
       [withdrawals.size > 0, 'withdrawals are under way'],
+      [retired.open, 'a retirement is under way'],
       [evidenceSeq > this.loop.weights.basedOnSeq, 'weights are behind'],
     ] as const;
     const holding = reasons.filter(([holds]) => holds);

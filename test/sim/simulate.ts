@@ -35,6 +35,8 @@ const shown = [
   'erased',
   'withdrawn',
   'searches for erased bytes',
+  'retirements',
+  'events retired',
   'weights done',
   'weights compared',
   'replays compared',

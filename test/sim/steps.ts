@@ -45,6 +45,8 @@ export type Step =
   | { readonly do: 'append_fault'; readonly how: Exclude<AppendFault, 'ok'> }
   | { readonly do: 'pool_fault'; readonly lane: 'replica' | 'reader'; readonly how: PoolFault }
   | { readonly do: 'defer_scrub' }
+  /** Lets what is older leave the log. */
+  | { readonly do: 'retire'; readonly ageMs: number }
   | { readonly do: 'disk_low'; readonly runs: number }
   | { readonly do: 'damage'; readonly snapshot: number; readonly how: 'flip' | 'alter' | 'lose' }
   | { readonly do: 'crash'; readonly chance: number; readonly restart: Restart }
@@ -253,6 +255,12 @@ class Draw {
       case 6:
       case 7:
         return { do: 'damage', snapshot: random.below(2), how: random.pick(['flip', 'alter', 'lose']) };
+      case 8:
+      case 9:
+      case 10:
+      case 11:
+        if (this.#profile.retires) return { do: 'retire', ageMs: random.pick([0, hourMs, dayMs, 10 * dayMs]) };
+        return { do: 'run', pick: random.below(60) };
       default:
         return {
           do: 'stall',

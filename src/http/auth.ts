@@ -1,4 +1,7 @@
-/** Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest and never kept. */
+/**
+ * Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest; in the clear they stand in
+ * the fields of an open connection and nowhere else.
+ */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors as joseErrors, jwtVerify } from 'jose';

@@ -24,13 +24,25 @@ const PROTOCOL = ' HTTP/1.1\r\n';
 const HEAD_END = '\r\n\r\n';
 
 /** Each stands in a head only for a reason that node:http is to look at, whatever its value. */
-const notPlain = new Set(['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'te', 'trailer']);
+const notPlain = new Set([
+  'transfer-encoding',
+  'content-encoding',
+  'expect',
+  'upgrade',
+  'te',
+  'trailer',
+  'proxy-connection',
+]);
 
 /**
  * A field line: a token, a colon, printable ASCII without spaces around it that matter. What RFC 9110 allows beyond (folded
  * lines, other bytes) is not plain. Spaces can be read in one way only: of two ways a line of spaces would try every mixture.
  */
 const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)[ \t]*)?\r\n/y;
+
+/** A body that more digits are needed for is larger than any. */
+const lengthDigitsMax = String(limits.batchBodyBytes).length;
+const plainLength = new RegExp(`^\\d{1,${lengthDigitsMax}}$`);
 
 /** Where the value of a length begins. */
 const lengthField = /(?:^|\r\n)content-length:[ \t]*/i;
@@ -97,8 +109,6 @@ export class PlainHeadReader {
   }
 }
 
-const lengthDigitsMax = 7;
-
 function isDigit(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 48 && code <= 57;
@@ -119,5 +129,5 @@ function headersOf(text: string): Record<string, string> | undefined {
   if (headers.host === undefined || (headers.connection ?? 'keep-alive').toLowerCase() !== 'keep-alive')
     return undefined;
   const length = headers['content-length'];
-  return length === undefined || /^\d{1,7}$/.test(length) ? headers : undefined;
+  return length === undefined || plainLength.test(length) ? headers : undefined;
 }

@@ -129,10 +129,12 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     }
   });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
+    const code = parserFailureCode(failure);
+    // What is late because we do not read on is not the caller's fault; `UnreadWatch` ends who takes no answers.
+    if (code === 'request_timeout' && socket.isPaused()) return;
     // What follows a request that asked to close is nobody's: the answer under way ends the connection.
     if (failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     failed.add(socket);
-    const code = parserFailureCode(failure);
     if (code === undefined || !socket.writable) {
       socket.destroy();
       return;

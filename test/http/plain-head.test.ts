@@ -77,6 +77,7 @@ const leftAlone: Readonly<Record<string, string>> = {
   'an encoded body': `${line}Host: h\r\nContent-Encoding: gzip\r\n\r\n`,
   'an upgrade': `${line}Host: h\r\nUpgrade: websocket\r\n\r\n`,
   'a connection that is to close': `${line}Host: h\r\nConnection: close\r\n\r\n`,
+  'a proxy connection that is to close': `${line}Host: h\r\nProxy-Connection: close\r\n\r\n`,
   'a body on a read': `${line}Host: h\r\nContent-Length: 1\r\n\r\na`,
   'a length that is no number': `POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: +3\r\n\r\nabc`,
   'two lengths in one': `POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3, 3\r\n\r\nabc`,

@@ -186,7 +186,33 @@ function asksLate(port: number): Promise<string> {
   });
 }
 
+/** All that comes back to one that asks for so many scores and lets the answers lie for a while. */
+async function readsLate(port: number, asked: number, ms: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(score.repeat(asked - 1) + last);
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.resume();
+  await new Promise((resolve) => socket.once('close', resolve));
+  return Buffer.concat(chunks).toString('latin1');
+}
+
 for (const fastLane of [true, false]) {
+  test(`who lets answers lie for longer than a head may take has all of them in the end (lane ${fastLane})`, async () => {
+    const face = await startFace({ group: group(), settings: { fastLane } });
+    // More than all buffers between the two take, so that requests are cut where reading stops.
+    const asked = 30_000;
+    try {
+      const text = await readsLate(face.port, asked, limits.headersTimeoutMs + 2_000);
+      assert.is(text.split('HTTP/1.1 200 OK').length - 1, asked);
+    } finally {
+      await face.drain();
+    }
+  });
+
   test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (lane ${fastLane})`, async () => {
     let writes = 0;
     const face = await startFace({

@@ -191,6 +191,8 @@ export class VerdictFeed {
       more,
       moreErased,
     } = await pool.tell({ generation, upTo, at, asOf });
+    // Nobody read any more, and what was told is forgotten; erasures are asked for once more where somebody reads again.
+    if (generation !== this.#generation) return true;
     if (isFirst && this.#isBegun) {
       // The replica was replaced, and with it went what it had told.
       this.#begin();

@@ -47,12 +47,15 @@ export class CallerLimit {
 
   /** Counts one request of a caller; the answer to one too many, or null. */
   async take(caller: string): Promise<ApiReply | null> {
+    const key = this.#keyOf(caller);
     try {
-      await this.#limiter.consume(this.#keyOf(caller));
+      await this.#limiter.consume(key);
       return null;
     } catch (error) {
-      if (error instanceof RateLimiterRes) return this.#refusal(error.msBeforeNext);
-      throw error;
+      if (!(error instanceof RateLimiterRes)) throw error;
+      // What is refused is not paid for by the wait for a batch.
+      await this.#limiter.reward(key, 1);
+      return this.#refusal(error.msBeforeNext);
     }
   }
 

@@ -86,6 +86,15 @@ test('the limit is lifted when its second is over', async () => {
   assert.ok(performance.now() - started < 2_000);
 });
 
+test('what is refused is not paid for: neither by a longer wait nor beside a batch that was taken', async () => {
+  const limit = new CallerLimit('peer', 10);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => limit.take('a')));
+  assert.is(answers.filter((one) => one === null).length, 10);
+  await limit.charge('a', 40);
+  // 10 requests and 40 more events at 10 per second.
+  assert.is((await limit.take('a'))?.headers?.['Retry-After'], '5');
+});
+
 test('callers beyond the bound share one count', async () => {
   const limit = new CallerLimit('address', 1, 2);
   const statuses = await Promise.all(

@@ -93,7 +93,7 @@ export class VerdictFeed {
   }
 
   /**
-   * A piece of what was told behind position `since`, from row `from` on; null where the generation is over. It may be older than what
+   * A piece of what was told behind position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than what
    * was told meanwhile: its position says so.
    */
   walk(generation: string, from: number, since: number): Promise<ToldWalk | null> {
@@ -102,8 +102,12 @@ export class VerdictFeed {
     if (shared !== undefined) return shared;
     const walk = this.#line
       .then(() => this.#deps.pool.walkTold({ generation, from, since }))
+      .catch((error: unknown) => {
+        if (!this.#closed) this.#deps.onTrouble('telling a reader what it missed', error);
+        return null;
+      })
       .finally(() => this.#walks.delete(key));
-    this.#line = walk.catch(() => undefined);
+    this.#line = walk;
     this.#walks.set(key, walk);
     return walk;
   }

@@ -1,83 +1,225 @@
-/** What feeds the verdict stream, over a pool that answers when the test says so. */
+/** The feed of the verdict stream over a replica that answers as it is told, on a clock of the test's own. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Told } from '../../src/group/replica.js';
-import { VerdictFeed } from '../../src/group/verdict-feed.js';
+import type { ToldRow } from '../../src/core/told-table.js';
+import type { TellWork, Told } from '../../src/group/replica.js';
+import { type ToldMark, VerdictFeed } from '../../src/group/verdict-feed.js';
 import { limits } from '../../src/limits.js';
-import { t0 } from '../support/given.js';
 
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const minuteMs = 60_000;
 
-class Given {
-  elapsed = 0;
-  /** Tells that wait for their answer. */
-  readonly tells: ((told: Told) => void)[] = [];
-  readonly told: string[] = [];
-  #due: (() => void) | null = null;
-  #generations = 0;
+class World {
+  now = 10 * minuteMs + 1;
+  seq = 5;
+  /** What the replica answers next; where there is nothing, that nothing has moved. */
+  answers: (Partial<Told> | Error)[] = [];
+  readonly asked: TellWork[] = [];
+  readonly troubles: string[] = [];
+  ended = 0;
+  failsWalks = false;
+  #position = 0;
+  #generation = '';
+  #secrets = 0;
+  #timers: { at: number; act: () => void }[] = [];
   readonly feed = new VerdictFeed({
     pool: {
-      tell: () => new Promise((resolve) => this.tells.push(resolve)),
-      walkTold: async () => null,
-      endTelling: async () => undefined,
+      tell: async (work) => this.#tell(work),
+      walkTold: async ({ since }) => {
+        if (this.failsWalks) throw new Error('the pool is busy');
+        return { position: this.#position, count: 1, text: `behind ${since}`, next: null };
+      },
+      endTelling: async () => {
+        this.ended++;
+        this.#generation = '';
+      },
     },
-    clock: { now: () => t0 },
+    clock: { now: () => this.now },
     timers: {
-      elapsed: () => this.elapsed,
-      soon: (act) => void setImmediate(act),
-      later: (act) => {
-        this.#due = act;
+      elapsed: () => this.now,
+      soon: () => undefined,
+      later: (act, ms) => {
+        const timer = { at: this.now + ms, act };
+        this.#timers.push(timer);
         return () => {
-          this.#due = null;
+          this.#timers = this.#timers.filter((one) => one !== timer);
         };
       },
     },
-    entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#generations), uuid: () => '' },
-    durableSeq: () => 1,
-    onTrouble: (what, error) => {
-      throw new Error(what, { cause: error });
-    },
+    entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
+    durableSeq: () => this.seq,
+    onTrouble: (what) => this.troubles.push(what),
   });
 
-  listen(name: string): () => void {
-    return this.feed.listen({
-      told: async (rows, mark) => void this.told.push(`${name}: ${rows.map((row) => row.subject)} ${mark?.generation}`),
-      forgotten: () => void this.told.push(`${name}: forgotten`),
+  #tell(work: TellWork): Told {
+    this.asked.push(work);
+    const next = this.answers.shift() ?? {};
+    if (next instanceof Error) throw next;
+    const isFirst = this.#generation !== work.generation;
+    if (isFirst) this.#position = 0;
+    this.#generation = work.generation;
+    const rows = next.rows ?? [];
+    if (rows.length > 0) this.#position++;
+    const upTo = { seq: work.upTo, asOf: work.asOf };
+    return { isFirst, rows, position: this.#position, upTo, more: false, moreErased: false, ...next };
+  }
+
+  /** The replica dies, and with it what it told. */
+  replace(): void {
+    this.#generation = '';
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.now + ms;
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      this.#timers = this.#timers.filter((one) => one !== next);
+      this.now = Math.max(this.now, next.at);
+      next.act();
+    }
+    this.now = until;
+  }
+
+  listen() {
+    const told: (readonly [rows: readonly ToldRow[], mark: ToldMark | null])[] = [];
+    let forgotten = 0;
+    const leave = this.feed.listen({
+      told: async (rows, mark) => void told.push([rows, mark]),
+      forgotten: () => void forgotten++,
     });
-  }
-
-  /** The timer that is planned goes off. */
-  async tick(): Promise<void> {
-    this.#due?.();
-    await settled();
-  }
-
-  async answer(subject: string, isFirst: boolean): Promise<void> {
-    const rows = [{ subject, text: '{}' }];
-    const upTo = { seq: 1, asOf: t0 };
-    this.tells.shift()!({ position: 1, rows, upTo, more: false, moreErased: false, isFirst });
-    await settled();
+    return { told, leave, forgotten: () => forgotten };
   }
 }
 
-test('what was asked for a generation that ended meanwhile is told to nobody', async () => {
-  const given = new Given();
-  const leave = given.listen('first');
-  await given.tick();
-  await given.answer('player', true);
-  assert.equal(given.told, ['first: player 010101010101']);
+const row = (subject: string): ToldRow => ({ subject, text: `{"of":"${subject}"}` });
+const gone = (subject: string): ToldRow => ({ subject, text: null });
+
+test('nothing is asked while nobody listens', async () => {
+  const world = new World();
+  await world.pass(minuteMs);
+  assert.equal(world.asked, []);
+});
+
+test('the replica is asked when the log grew or the minute moved, and not otherwise', async () => {
+  const world = new World();
+  world.listen();
+  await world.pass(1_000);
+  assert.is(world.asked.length, 1);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.equal(
+    world.asked.map(({ upTo }) => upTo),
+    [5, 6],
+  );
+  await world.pass(minuteMs);
+  assert.is(world.asked.length, 3);
+  assert.is(world.asked[2]!.at, 12 * minuteMs);
+  // What is quiet is known to be so up to the last look.
+  assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
+});
+
+test('what was told is resumed from memory, but for what came before everything was told once', async () => {
+  const world = new World();
+  world.answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
+  const { told } = world.listen();
+  await world.pass(limits.streamTickMs);
+  assert.is(world.feed.mark?.position, 2);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.equal(
+    told.map(([rows, mark]) => [rows[0]?.subject, mark?.position]),
+    [
+      ['a', undefined],
+      ['b', 2],
+      ['c', 3],
+    ],
+  );
+  assert.equal(world.feed.recent(2), ['{"of":"c"}']);
+  assert.is(world.feed.recent(0), null);
+});
+
+test('an erasure is told before it is answered, and nothing here names the player afterwards', async () => {
+  const world = new World();
+  world.answers = [{}, { rows: [row('a'), row('b')] }];
+  const { told } = world.listen();
+  await world.pass(limits.streamTickMs);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.is(world.feed.kept, 2);
+  world.answers = [{ rows: [gone('x')], more: true, moreErased: true }, { rows: [gone('a')] }];
+  world.seq++;
+  await world.feed.tellErasures();
+  assert.equal(
+    told.slice(-2).map(([rows]) => rows[0]),
+    [gone('x'), gone('a')],
+  );
+  assert.is(world.feed.kept, 1);
+  assert.equal(world.feed.recent(0), ['{"of":"b"}']);
+  assert.is(world.feed.erasedAt, world.feed.mark?.position);
+});
+
+test('an erasure waits for nothing while nobody listens', async () => {
+  const world = new World();
+  await world.feed.tellErasures();
+  assert.equal(world.asked, []);
+});
+
+test('a replica that was replaced has forgotten: listeners are told, and what is told next is of another generation', async () => {
+  const world = new World();
+  const { forgotten } = world.listen();
+  await world.pass(limits.streamTickMs);
+  const { generation } = world.feed.mark!;
+  world.replace();
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.is(forgotten(), 1);
+  await world.pass(limits.streamTickMs);
+  assert.is.not(world.feed.mark?.generation, generation);
+  assert.is(forgotten(), 1);
+});
+
+test('a failure of the pool is tried again', async () => {
+  const world = new World();
+  world.answers = [new Error('the pool is busy')];
+  world.listen();
+  await world.pass(limits.workRetryMs);
+  assert.equal([world.troubles.length, world.feed.mark?.seq], [1, 5]);
+});
+
+test('without listeners everything is kept for a moment, and then forgotten, here and in the replica', async () => {
+  const world = new World();
+  world.answers = [{}, { rows: [row('a')] }];
+  const { leave } = world.listen();
+  await world.pass(limits.streamTickMs);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
   leave();
-  given.elapsed += limits.streamLingerMs;
-  // An erasure asks while nobody reads any more, and the feed ends before it is answered.
-  const told = given.feed.tellErasures();
-  await given.tick();
-  given.listen('second');
-  await given.answer('player', false);
-  assert.is(given.feed.mark, null);
-  assert.is(given.feed.kept, 0);
-  await given.answer('player', true);
-  await told;
-  assert.equal(given.told.slice(1), ['second: player 020202020202']);
+  await world.pass(limits.streamLingerMs - limits.streamTickMs);
+  assert.is(world.feed.kept, 1);
+  await world.pass(2 * limits.streamTickMs);
+  assert.equal([world.feed.kept, world.feed.mark, world.ended], [0, null, 1]);
+  const asked = world.asked.length;
+  await world.pass(minuteMs);
+  assert.is(world.asked.length, asked);
+  world.listen();
+  await world.pass(limits.streamTickMs);
+  assert.is(world.feed.mark?.seq, 6);
+});
+
+test('walks that are asked for at the same time are one', async () => {
+  const world = new World();
+  const [one, other] = [world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)];
+  assert.is(one, other);
+  assert.is((await one)?.text, 'behind 3');
+  assert.is.not(world.feed.walk('g', 0, 3), one);
+});
+
+test('a walk that the pool fails is noted once for all who share it, and answers none of them', async () => {
+  const world = new World();
+  world.failsWalks = true;
+  const walks = await Promise.all([world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)]);
+  assert.equal([walks, world.troubles.length], [[null, null], 1]);
 });
 
 test.run();

@@ -24,8 +24,6 @@ export interface ReaderParts {
   /** Called once; null: the reader went by itself. */
   readonly onEnd: (reader: StreamReader, reason: EndReason | null) => void;
   readonly onRows: (count: number) => void;
-  /** The pool could not be asked. */
-  readonly onTrouble: (error: unknown) => void;
 }
 
 export class StreamReader {
@@ -47,15 +45,10 @@ export class StreamReader {
     to.on('error', () => undefined);
   }
 
-  /** `lastEventId`: as sent, empty for none. Never rejects. */
+  /** `lastEventId`: as sent, empty for none. */
   async start(hello: string, lastEventId: string): Promise<void> {
     this.#write(hello);
-    try {
-      await this.#catchUp(lastEventId);
-    } catch (error) {
-      this.#parts.onTrouble(error);
-      this.end('rebuilt');
-    }
+    await this.#catchUp(lastEventId);
   }
 
   told({ position, change, rows }: ToldFrames): void {

@@ -25,7 +25,7 @@ export interface ReaderOpening {
 const NO_PEER = -1;
 
 export class StreamReaders {
-  readonly #deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics' | 'log'>;
+  readonly #deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
   readonly #byPeer = new Map<number, number>();
   readonly #spread = new Spread();
@@ -33,7 +33,7 @@ export class StreamReaders {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics' | 'log'>) {
+  constructor(deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics'>) {
     this.#deps = deps;
   }
 
@@ -49,13 +49,12 @@ export class StreamReaders {
 
   /** Takes an answer whose head has gone out; it ends when the reader goes or the node ends it. */
   open(to: Writable, opening: ReaderOpening): void {
-    const { group, metrics, log } = this.#deps;
+    const { group, metrics } = this.#deps;
     const refusal = this.refusal(opening.peer);
     const reader = new StreamReader(to, {
       feed: group.verdicts,
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamTold(count),
-      onTrouble: (error) => log.error({ err: error }, 'a reader of the verdict stream could not be told'),
     });
     this.#readers.set(reader, opening);
     this.#count(opening.peer, 1);

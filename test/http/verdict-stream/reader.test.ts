@@ -59,7 +59,6 @@ function readerOf({ feed = {}, reading = true }: Setting) {
     feed: whole,
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
-    onTrouble: () => undefined,
   };
   return { pipe, ends, reader: new StreamReader(pipe, parts) };
 }
@@ -115,7 +114,7 @@ test('a piece that was read before an erasure was told is read again', async () 
   };
   const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
   const pipe = new Pipe(true);
-  const parts = { feed: setting.feed, onEnd() {}, onRows() {}, onTrouble() {} };
+  const parts = { feed: setting.feed, onEnd() {}, onRows() {} };
   await new StreamReader(pipe, parts).start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);

@@ -1,0 +1,83 @@
+/** What becomes of a question to the replica that is answered after the feed ended, over a pool that answers when the test says so. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Told } from '../../src/group/replica.js';
+import { VerdictFeed } from '../../src/group/verdict-feed.js';
+import { limits } from '../../src/limits.js';
+import { t0 } from '../support/given.js';
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+class Given {
+  elapsed = 0;
+  /** Tells that wait for their answer. */
+  readonly tells: ((told: Told) => void)[] = [];
+  readonly told: string[] = [];
+  #due: (() => void) | null = null;
+  #generations = 0;
+  readonly feed = new VerdictFeed({
+    pool: {
+      tell: () => new Promise((resolve) => this.tells.push(resolve)),
+      walkTold: async () => null,
+      endTelling: async () => undefined,
+    },
+    clock: { now: () => t0 },
+    timers: {
+      elapsed: () => this.elapsed,
+      soon: (act) => void setImmediate(act),
+      later: (act) => {
+        this.#due = act;
+        return () => {
+          this.#due = null;
+        };
+      },
+    },
+    entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#generations), uuid: () => '' },
+    durableSeq: () => 1,
+    onTrouble: (what, error) => {
+      throw new Error(what, { cause: error });
+    },
+  });
+
+  listen(name: string): () => void {
+    return this.feed.listen({
+      told: async (rows, mark) => void this.told.push(`${name}: ${rows.map((row) => row.subject)} ${mark?.generation}`),
+      forgotten: () => void this.told.push(`${name}: forgotten`),
+    });
+  }
+
+  /** The timer that is planned goes off. */
+  async tick(): Promise<void> {
+    this.#due?.();
+    await settled();
+  }
+
+  async answer(subject: string, isFirst: boolean): Promise<void> {
+    const rows = [{ subject, text: '{}' }];
+    const upTo = { seq: 1, asOf: t0 };
+    this.tells.shift()!({ position: 1, rows, upTo, more: false, moreErased: false, isFirst });
+    await settled();
+  }
+}
+
+test('what was asked for a generation that ended meanwhile is told to nobody', async () => {
+  const given = new Given();
+  const leave = given.listen('first');
+  await given.tick();
+  await given.answer('player', true);
+  assert.equal(given.told, ['first: player 010101010101']);
+  leave();
+  given.elapsed += limits.streamLingerMs;
+  // An erasure asks while nobody reads any more, and the feed ends before it is answered.
+  const told = given.feed.tellErasures();
+  await given.tick();
+  given.listen('second');
+  await given.answer('player', false);
+  assert.is(given.feed.mark, null);
+  assert.is(given.feed.kept, 0);
+  await given.answer('player', true);
+  await told;
+  assert.equal(given.told.slice(1), ['second: player 020202020202']);
+});
+
+test.run();

@@ -13,6 +13,8 @@ class World {
   seq = 5;
   /** What the replica answers next; where there is nothing, that nothing has moved. */
   answers: (Partial<Told> | Error)[] = [];
+  /** What answers wait for. */
+  gate: Promise<void> = Promise.resolve();
   readonly asked: TellWork[] = [];
   readonly troubles: string[] = [];
   ended = 0;
@@ -23,7 +25,11 @@ class World {
   #timers: { at: number; act: () => void }[] = [];
   readonly feed = new VerdictFeed({
     pool: {
-      tell: async (work) => this.#tell(work),
+      tell: async (work) => {
+        const told = this.#tell(work);
+        await this.gate;
+        return told;
+      },
       walkTold: async ({ since }) => {
         if (this.failsWalks) throw new Error('the pool is busy');
         return { position: this.#position, count: 1, text: `behind ${since}`, next: null };
@@ -205,6 +211,30 @@ test('without listeners everything is kept for a moment, and then forgotten, her
   world.listen();
   await world.pass(limits.streamTickMs);
   assert.is(world.feed.mark?.seq, 6);
+});
+
+test('what was asked for before everything was forgotten is told to nobody', async () => {
+  const world = new World();
+  const { leave } = world.listen();
+  await world.pass(limits.streamTickMs);
+  const { generation } = world.feed.mark!;
+  leave();
+  await world.pass(limits.streamLingerMs - 1);
+  let open = () => {};
+  world.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  // An erasure asks while nobody reads any more, and is answered when the next one does.
+  world.answers = [{ rows: [row('a')] }];
+  const erased = world.feed.tellErasures();
+  await world.pass(limits.streamTickMs);
+  assert.is(world.ended, 1);
+  const { told, forgotten } = world.listen();
+  open();
+  await erased;
+  await world.pass(limits.streamTickMs);
+  assert.equal([told.map(([rows]) => rows), forgotten()], [[[]], 0]);
+  assert.is.not(told[0]![1]!.generation, generation);
 });
 
 test('walks that are asked for at the same time are one', async () => {

@@ -37,6 +37,11 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
+/** Whether an answer can still go out. Nothing is done behind the last one, such as a 408: nobody would learn what became of it. */
+export function isAnswerable({ socket }: IncomingMessage): boolean {
+  return socket.writable;
+}
+
 export interface Answered {
   readonly route: Route | undefined;
   readonly reply: ApiReply;

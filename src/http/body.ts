@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
+import { isAnswerable } from './answering.js';
 
 /** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
 export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
@@ -55,7 +56,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
       ctx.req.off('data', tap);
     }
     const text = ctx.request.rawBody;
-    if (typeof text !== 'string' || text === '') return refused('malformed_json');
+    if (typeof text !== 'string' || text === '' || !isAnswerable(ctx.req)) return refused('malformed_json');
     // The parser replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
     if (text.includes('\uFFFD') && !isUtf8(Buffer.concat(chunks))) return refused('malformed_json');
     return granted(ctx.request.body);

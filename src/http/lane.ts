@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, refused } from '../errors.js';
-import { exchangeOf, recordAnswer, send, targetOf } from './answering.js';
+import { exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
 import type { FaceDeps } from './deps.js';
 import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
 import type { Incoming } from './pipeline.js';
@@ -58,14 +58,17 @@ interface Answering {
   readonly startedAt: number;
 }
 
-/** The parsed body, or `malformed_json`: also where it breaks off, since a caller that hangs up is no fault of ours. */
+/** The parsed body, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault of ours. */
 function readJson(request: IncomingMessage): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
     });
-    request.once('end', () => resolve(parseJson(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
+    request.once('end', () => {
+      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      resolve(isAnswerable(request) ? parseJson(body) : refused('malformed_json'));
+    });
     request.once('error', () => resolve(refused('malformed_json')));
   });
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.js';
+import { isAnswerable } from './answering.js';
 import { createApplication } from './app.js';
 import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode } from './client-error.js';
@@ -65,8 +66,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   Object.assign(server, { httpAllowHalfOpen: true });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    // The last answer is out: nobody would learn what became of this.
-    if (!request.socket.writable) return;
+    if (!isAnswerable(request)) return;
     if (lane === null || !lane(request, response)) application.handle(request, response);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {

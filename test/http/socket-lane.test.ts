@@ -171,13 +171,13 @@ test('a caller that asks without reading is not read from any more, and loses no
   }
 });
 
-/** All that comes back to one that says nothing until it hears something, and then writes. */
-function asksLate(port: number): Promise<string> {
+/** All that comes back to one that says no more until it hears something. */
+function asksLate(port: number, before: string, after: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    const socket = connect({ port, host: '127.0.0.1' });
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(before));
     socket.setEncoding('utf8');
-    socket.once('data', () => socket.write(write));
+    socket.once('data', () => socket.write(after));
     socket.on('data', (chunk: string) => {
       text += chunk;
     });
@@ -226,15 +226,16 @@ for (const fastLane of [true, false]) {
       settings: { fastLane },
     });
     try {
-      const [silent, resting, late] = await Promise.all([
+      const [silent, resting, late, halved] = await Promise.all([
         talk(face.port, [], false),
         talk(face.port, [Buffer.from(score)], false),
-        asksLate(face.port),
+        asksLate(face.port, '', write),
+        asksLate(face.port, write.slice(0, -1), write.slice(-1)),
       ]);
       assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
       assert.match(resting, /^HTTP\/1\.1 200 /);
       assert.not.match(resting, /408/);
-      assert.match(late, /^HTTP\/1\.1 408 /);
+      for (const text of [late, halved]) assert.match(text, /^HTTP\/1\.1 408 /);
       assert.is(writes, 0, 'what nobody is told the outcome of is not done');
     } finally {
       await face.drain();

@@ -39,7 +39,7 @@ export function backgroundCheck(
       onReport({ ok, faults, lastSeq }) {
         if (ok) log.info({ last_seq: lastSeq }, 'log and snapshots were checked and hold');
         for (const fault of faults)
-          log.error({ fault }, 'the store is damaged: make a backup, and see "When damage is found"');
+          log.error({ fault }, 'the store is damaged: look at the disk, and see "When damage is found"');
       },
       onTrouble: (error) => log.error({ err: error }, 'the check of log and snapshots failed and will be tried again'),
     },

@@ -104,7 +104,7 @@ export function showRestore(report: RestoreReport): Shown {
     ['data folder', report.data_dir],
     ['backup', `up to record ${report.backup_seq}`],
     ['last seq', report.last_seq],
-    ['erasures from', report.erasures_from ?? 'nowhere: no old store was there to tell'],
+    ['erasures from', report.erasures_from ?? 'nowhere: peers have to erase again'],
     ['erased again', report.erasures],
     ['requested again', report.requests],
     ['withdrawn again', report.withdrawals],

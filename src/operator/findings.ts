@@ -51,11 +51,11 @@ export interface FolderFacts {
 }
 
 const MB = 1e6;
-/** Of the machine's memory, that a state with its replica may take before it is worth a word. */
-const MEMORY_SHARE = 0.7;
-/** A player with 2.3 peers, and an event id; measured, see "Sizing" in OPERATING.md. */
+/** The formula of "Sizing" in OPERATING.md, as measured there: a player with 2.3 peers, an event id, a node with its replica. */
 const PLAYER_BYTES = 134;
 const EVENT_ID_BYTES = 23;
+const STATE_TIMES = 3.5;
+const EMPTY_NODE_BYTES = 150e6;
 const CLOCK_TOLERANCE_MS = 5_000;
 const FREE_FILES_MIN = 100;
 
@@ -70,6 +70,10 @@ const networkFileSystems: Readonly<Record<number, string>> = {
   12805120: 'Ceph',
 };
 const TMPFS = 0x01021994;
+/** Files of the data folder that are nobody's but the node's. */
+const secretFiles: readonly string[] = ['group-salt', 'dashboard-password'];
+
+const damageAdvice = 'keep the folder as it is; see "A damaged disk" in OPERATING.md';
 
 const ok = (check: string, text: string): Finding => ({ check, result: 'ok', text });
 const warn = (check: string, text: string, advice: string): Finding => ({ check, result: 'warn', text, advice });
@@ -162,8 +166,8 @@ export function judgePermissions({ folder, files, uid }: FolderFacts): Finding[]
     const text = `${namesOf(foreign)}: not of the user whose folder it is`;
     findings.push(fail(check, text, 'somebody ran the node or copied files as another user: chown -R the folder'));
   }
-  const secret = files.filter(({ name, mode }) => name === 'group-salt' && (mode & 0o077) !== 0);
-  if (secret.length > 0) findings.push(warn(check, 'group-salt is readable for others', 'chmod 600 it'));
+  const open = files.filter(({ name, mode }) => secretFiles.includes(name) && (mode & 0o077) !== 0);
+  if (open.length > 0) findings.push(warn(check, `${namesOf(open)}: open to other users`, 'chmod 600'));
   return findings.length > 0 ? findings : [ok(check, 'the data folder belongs to this user alone')];
 }
 
@@ -205,16 +209,16 @@ export function judgeMemory(bytes: number, running: StatusValue | null): Finding
   const check = 'memory';
   if (running === null) return [ok(check, `${mb(bytes)}; what a group takes, "Sizing" in OPERATING.md says`)];
   const { players, events } = running.counts;
-  const stateBytes = players * PLAYER_BYTES + events * EVENT_ID_BYTES;
-  const text = `${mb(bytes)}, of which players and event ids take about ${mb(2 * stateBytes)}, the replica's included`;
-  if (2 * stateBytes < MEMORY_SHARE * bytes) return [ok(check, text)];
+  const needed = EMPTY_NODE_BYTES + STATE_TIMES * (players * PLAYER_BYTES + events * EVENT_ID_BYTES);
+  const text = `${mb(bytes)}; a group of this size may take ${mb(needed)}`;
+  if (needed < bytes) return [ok(check, text)];
   return [warn(check, text, 'give it more memory before it is killed for want of it; see "Sizing"')];
 }
 
 export function judgeRunning(status: StatusValue): Finding[] {
   const check = 'node';
   const { last_seq, weights, snapshots, pending_erasures, mailbox } = status;
-  const findings: Finding[] = [];
+  const findings = status.check.faults.map((text) => fail('store', text, damageAdvice));
   if (!status.ready) {
     findings.push(
       fail(check, `runs, but takes nothing: ${status.reason}`, 'wait while it recovers; else read its log'),
@@ -238,9 +242,8 @@ export function judgeRunning(status: StatusValue): Finding[] {
 export function judgeStore(report: VerifyValue): Finding[] {
   const check = 'store';
   const damaged = report.snapshots.filter((snapshot) => !snapshot.ok);
-  const keep = 'keep the folder as it is; see "Damaged disk" in OPERATING.md';
   const findings = [
-    ...report.faults.map((text) => fail(check, text, keep)),
+    ...report.faults.map((text) => fail(check, text, damageAdvice)),
     ...damaged.map(({ seq, fault }) =>
       warn(check, `snapshot ${seq} is damaged: ${fault}`, 'a start passes it over; look at the disk'),
     ),

@@ -96,7 +96,10 @@ test('the data folder belongs to the node and to nobody else', () => {
   one(judgePermissions({ ...healthy, uid: 0 }), 'fail', /belongs to user 1000/);
   one(judgePermissions({ ...healthy, folder: file('/data', { mode: 0o750 }) }), 'warn', /open to other users/);
   one(judgePermissions({ ...healthy, files: [file('log/lock.mdb', { uid: 0 })] }), 'fail', /log\/lock\.mdb/);
-  one(judgePermissions({ ...healthy, files: [file('group-salt', { mode: 0o640 })] }), 'warn', /readable for others/);
+  for (const secret of ['group-salt', 'dashboard-password']) {
+    const found = judgePermissions({ ...healthy, files: [file(secret, { mode: 0o640 })] });
+    one(found, 'warn', new RegExp(`${secret}: open to other users`));
+  }
 });
 
 test('the disk is local, and has room for writes and for another snapshot', () => {
@@ -110,11 +113,11 @@ test('the disk is local, and has room for writes and for another snapshot', () =
   one(judgeDisk({ ...healthy, freeFiles: null }, 1e6), 'ok', /free/);
 });
 
-test('memory is held against what players and event ids take, twice', () => {
+test('memory is held against what Sizing says of players and event ids', () => {
   const big = { ...running, counts: { peers: 1, players: 10_000_000, events: 100_000_000 } };
-  // 2 x (10M x 134 + 100M x 23) bytes = 7.28 GB.
-  one(judgeMemory(8e9, big), 'warn', /about 7280\.0 MB/);
-  one(judgeMemory(16e9, big), 'ok', /about 7280\.0 MB/);
+  // 150 MB + 3.5 x (10M x 134 + 100M x 23) bytes = 12.89 GB.
+  one(judgeMemory(12e9, big), 'warn', /may take 12890\.0 MB/);
+  one(judgeMemory(16e9, big), 'ok', /may take 12890\.0 MB/);
   one(judgeMemory(8e9, null), 'ok', /8000\.0 MB/);
 });
 
@@ -124,6 +127,8 @@ test('a running node is asked how it stands', () => {
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
   one(judgeRunning({ ...running, weights: { based_on_seq: 0, computed_at: null } }), 'warn', /never computed/);
   one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players/);
+  const check = { running: false, checked_seq: 9, ended_at: '2026-01-01T00:00:00.000Z', faults: ['log: torn'] };
+  one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
 });
 
 test('a damaged log forbids a start, a damaged snapshot does not', () => {

@@ -137,6 +137,12 @@ const confidence = {
 
 const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
 
+const evidence = {
+  type: 'number',
+  minimum: 0,
+  description: 'As reported and decayed, before the weights of peers. Absent where fewer than 3 peers contributed.',
+} as const;
+
 export const explanationSchema = {
   type: 'object',
   additionalProperties: false,
@@ -146,8 +152,8 @@ export const explanationSchema = {
     pre_trusted: { type: 'boolean', description: 'Whether pre-trusted peers are among them.' },
     half_life_days: { type: 'number', minimum: 0 },
     weights_based_on_seq: { ...count, description: 'The log record that the peer weights are based on.' },
-    lowering: { type: 'number', minimum: 0, description: 'Absent where fewer than 3 peers contributed.' },
-    raising: { type: 'number', minimum: 0, description: 'Absent where fewer than 3 peers contributed.' },
+    lowering: evidence,
+    raising: evidence,
   },
 } as const;
 

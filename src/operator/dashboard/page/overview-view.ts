@@ -1,5 +1,5 @@
 /** The overview: how much comes and goes, how fast it is answered, what the scores say, and how the node's parts stand. */
-import type { HistoryValue, OverviewValue, VerdictsValue } from '../wire.js';
+import type { HistoryValue, OverviewValue } from '../wire.js';
 import { get } from './api.js';
 import { lineChart } from './chart.js';
 import { type Child, card, empty, facts, fill, h } from './dom.js';
@@ -60,7 +60,7 @@ export function overviewView({ live }: ViewContext): View {
       plot();
     }
     fill(tiles, tilesOf(overview));
-    fill(distribution, distributionOf(overview.verdicts));
+    fill(distribution, distributionOf(overview));
     fill(group, groupOf(overview));
     fill(state, stateOf(overview));
   }
@@ -134,9 +134,11 @@ function tilesOf({ events_per_s, reads_per_s, event_ms, read_ms, status }: Overv
   ];
 }
 
-function distributionOf(value: VerdictsValue | null): HTMLElement[] {
+function distributionOf({ status, verdicts: value }: OverviewValue): HTMLElement[] {
+  if (status.counts.players === 0 || value?.sampled === 0) {
+    return [empty('No players yet', 'Verdicts appear with the first events.')];
+  }
   if (value === null) return [h('p', { class: 'muted' }, 'Counting…')];
-  if (value.sampled === 0) return [empty('No players yet', 'Verdicts appear with the first events.')];
   const stack = h(
     'div',
     { class: 'stack', 'aria-hidden': 'true' },

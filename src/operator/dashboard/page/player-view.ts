@@ -101,6 +101,11 @@ function playerCards(player: PlayerValue, onErase: () => void): HTMLElement {
           ['Half-life', explain.half_life_days === 0 ? 'off' : plural(explain.half_life_days, 'day')],
           ['Weights', `based on record ${count(explain.weights_based_on_seq)}`],
         ]),
+        h(
+          'p',
+          { class: 'muted small' },
+          'Evidence is as reported and decayed. The score takes each part by the weight of its peer, so that much evidence of little weight moves it little.',
+        ),
       ),
       summaryCard(player),
     ),

@@ -40,7 +40,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
       inside.length === 0
         ? empty(
             'No pre-trusted peers',
-            'Without them the group still withstands a single bad peer, but not two that collude.',
+            'Without them the group withstands a single bad peer; of several that collude, only their agreement tells.',
           )
         : tableOf(inside),
     );

@@ -6,7 +6,7 @@ import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hashPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
-import { chromiumPath, isDrawn, namelessOf, openPage, overflowOf, type Seen, startBrowser } from './browser.js';
+import { chromiumPath, drawn, namelessOf, openPage, overflowOf, type Seen, startBrowser } from './browser.js';
 
 const test: Test = uvuTest;
 const password = 'correct horse battery';
@@ -89,9 +89,6 @@ function define(): void {
   test.after(async () => {
     await browser?.close();
     await node?.close();
-  });
-  test.after.each(() => {
-    assert.equal(seen.complaints.splice(0), []);
   });
 
   test('a wrong password is said, and opens nothing', async () => {
@@ -178,7 +175,7 @@ function define(): void {
     const { page } = seen;
     await page.locator('.plot canvas').waitFor();
     // A line needs a second sample, which comes ten seconds after the first.
-    await page.waitForFunction(isDrawn('.plot', 400));
+    await drawn(page, '.plot', 400);
     const label = await page.getByRole('img', { name: 'Weight and gate' }).getAttribute('aria-label');
     // One peer alone has the default weight of an unknown one.
     assert.match(label ?? '', /Now: weight \d\.\d\d, gate 1\.00\.$/);
@@ -319,6 +316,10 @@ function define(): void {
     await page.getByText('live', { exact: true }).waitFor();
     writeFileSync(join(node.dir, passwordFile), await hashPassword('another password'));
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  test('the console had nothing to complain about', () => {
+    assert.equal(seen.complaints, []);
   });
 }
 

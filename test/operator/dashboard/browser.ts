@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
+const waitMs = 30_000;
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Undefined where there is none. */
@@ -22,7 +23,7 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Seen> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(waitMs);
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -44,16 +45,27 @@ export function namelessOf(page: Page): Promise<string[]> {
     .map((element) => element.outerHTML)`);
 }
 
-/** Script that tells whether a plot has at least so many pixels of a colour, neither grey nor nothing. */
-export function isDrawn(plot: string, pixelsMin: number): string {
-  return `(() => {
-    const canvas = document.querySelector('${plot} canvas');
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    let coloured = 0;
-    for (let i = 0; i < data.length; i += 4) {
-      const [r, g, b, a] = data.slice(i, i + 4);
-      if (a > 128 && Math.max(r, g, b) - Math.min(r, g, b) > 60) coloured++;
-    }
-    return coloured >= ${pixelsMin};
-  })()`;
+/**
+ * Waits until a plot has at least so many pixels of a colour, neither grey nor nothing. One script that looks by itself: the page's
+ * policy forbids what `waitForFunction` does at a second look.
+ */
+export function drawn(page: Page, plot: string, pixelsMin: number): Promise<void> {
+  return page.evaluate(`new Promise((resolve, reject) => {
+    const started = performance.now();
+    const look = () => {
+      const canvas = document.querySelector('${plot} canvas');
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      let coloured = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const [r, g, b, a] = data.slice(i, i + 4);
+        if (a > 128 && Math.max(r, g, b) - Math.min(r, g, b) > 60) coloured++;
+      }
+      if (coloured >= ${pixelsMin}) resolve();
+      else if (performance.now() - started > ${waitMs}) reject(new Error('${plot}: ' + coloured + ' coloured pixels'));
+      else requestAnimationFrame(look);
+    };
+    look();
+  })`);
 }

@@ -232,7 +232,8 @@ export function judgeRunning(status: StatusValue): Finding[] {
     );
   }
   if (pending_erasures > 0) {
-    findings.push(warn(check, `${pending_erasures} players wait for their erasure`, 'ptf erase --pending'));
+    const waiting = pending_erasures === 1 ? '1 player waits for its' : `${pending_erasures} players wait for their`;
+    findings.push(warn(check, `${waiting} erasure`, 'ptf erase --pending'));
   }
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.commands} commands waiting`;
   return findings.length > 0 ? findings : [ok(check, `runs and takes commands: ${held}`)];

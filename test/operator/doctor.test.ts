@@ -126,7 +126,8 @@ test('a running node is asked how it stands', () => {
   one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
   one(judgeRunning({ ...running, weights: { based_on_seq: 0, computed_at: null } }), 'warn', /never computed/);
-  one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players/);
+  one(judgeRunning({ ...running, pending_erasures: 1 }), 'warn', /1 player waits for its erasure/);
+  one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players wait for their erasure/);
   const check = { running: false, checked_seq: 9, ended_at: '2026-01-01T00:00:00.000Z', faults: ['log: torn'] };
   one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
 });

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchTransport } from '../../src/client/fetch-transport.js';
 import { EventSpool } from '../../src/client/spool/event-spool.js';
-import { subjectHash } from '../../src/client/subject.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { Latencies } from '../load/latency.js';
 import { gameId, matchPlayers, mix, playerId, type Site } from '../load/requests.js';
-import { toldStream } from '../load/told-stream.js';
 import { type LoadOptions, measured } from '../measured.js';
 import { filledNode, startNode } from '../node-target.js';
 import type { Report } from '../report.js';
@@ -44,8 +42,8 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   const { target, site, node } = await startNode('node', filled);
   const { url } = node;
   const groupSalt = filled.salt;
-  const hashes = Array.from({ length: site.players }, (_, i) => subjectHash(playerId(i), groupSalt));
-  const cached = new TrustClient({ url, groupSalt, playersMax: site.players, transport: toldStream(hashes) });
+  const [{ peerId, apiKey }] = site.peers as [Site['peers'][number]];
+  const cached = new TrustClient({ url, groupSalt, peerId, apiKey, playersMax: site.players });
   const ways = [
     way('match by call', new TrustClient({ url, groupSalt, readBudgetMs: budgetMs }), 'node'),
     way(
@@ -55,7 +53,6 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     ),
     way('match by cache', cached, 'cache'),
   ];
-  const [{ peerId, apiKey }] = site.peers as [Site['peers'][number]];
   const writer = new TrustClient({ url, groupSalt, peerId, apiKey });
   try {
     const startedMs = performance.now();

@@ -113,6 +113,8 @@ export const limits = {
   /** Event ids (and so events ever accepted) that one node holds; writes beyond it get 503. */
   eventIdsMax: 200_000_000,
   subjectsMax: 100_000_000,
+  /** Sequence numbers take 48 bits in the tables. */
+  seqMax: 2 ** 48 - 1,
   halfLifeDaysMax: 3_650,
   retentionDaysMax: 36_500,
   /** How often events are looked for that are too old to stay. */

@@ -1,15 +1,15 @@
 /**
- * The evidence of every (subject, peer) pair, in columns. A subject's entries lie next to each other in one block of a segment,
- * in order of their peers, so that a read touches few cache lines and a pair is found by halves; a block that is full moves to
- * one of the next capacity.
+ * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment, in order of
+ * their peers, and all of an entry side by side, so that a read touches one or two cache lines and a pair is found by halves; a
+ * block that is full moves to one of the next capacity.
  *
- * | column   | type    | bytes | meaning                                                              |
- * |----------|---------|-------|----------------------------------------------------------------------|
- * | lowering | Float64 | 8     | sum of lowering mass, scaled forward to the decay epoch              |
- * | raising  | Float64 | 8     | sum of raising mass, scaled likewise                                 |
- * | head     | Float64 | 8     | sequence number of the pair's newest record: the head of its chain   |
- * | count    | Uint32  | 4     | events held for the pair (accepted and not withdrawn)                |
- * | peer     | Uint16  | 2     | the peer's number                                                    |
+ * | words | type    | bytes | meaning                                                                              |
+ * |-------|---------|-------|--------------------------------------------------------------------------------------|
+ * | 0-1   | Float64 | 8     | lowering: sum of lowering mass, scaled forward to the decay epoch                    |
+ * | 2-3   | Float64 | 8     | raising: sum of raising mass, scaled likewise                                        |
+ * | 4, 5  | 48 bits | 6     | head: sequence number of the pair's newest record, its high bits in the low half of 5 |
+ * | 5     | Uint16  | 2     | the peer's number, in the high half                                                  |
+ * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
  */
 
 const SEGMENT_BITS = 16;
@@ -32,12 +32,18 @@ const capacities = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256,
   SEGMENT_SIZE,
 ]);
 
+const WORDS = 7;
+const BYTES = 4 * WORDS;
+const RAISING_AT = 8;
+const HEAD = 4;
+const PEER = 5;
+const COUNT = 6;
+const WORD = 0x1_0000_0000;
+
 class Segment {
-  readonly lowering = new Float64Array(SEGMENT_SIZE);
-  readonly raising = new Float64Array(SEGMENT_SIZE);
-  readonly head = new Float64Array(SEGMENT_SIZE);
-  readonly count = new Uint32Array(SEGMENT_SIZE);
-  readonly peer = new Uint16Array(SEGMENT_SIZE);
+  readonly words = new Uint32Array(SEGMENT_SIZE * WORDS);
+  /** For sums: they lie on whole words, not on whole doubles. */
+  readonly view = new DataView(this.words.buffer);
 }
 
 function classOf(count: number): number {
@@ -61,10 +67,9 @@ export class PeerEntries {
   /** Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies now. */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);
-    const s = this.#segments[block >>> SEGMENT_BITS]!;
-    const from = (block & SEGMENT_MASK) + place;
-    const end = (block & SEGMENT_MASK) + count;
-    for (const column of [s.lowering, s.raising, s.head, s.count, s.peer]) column.copyWithin(from + 1, from, end);
+    const { words } = this.#segments[block >>> SEGMENT_BITS]!;
+    const from = ((block & SEGMENT_MASK) + place) * WORDS;
+    words.copyWithin(from + WORDS, from, ((block & SEGMENT_MASK) + count) * WORDS);
     return block;
   }
 
@@ -85,51 +90,52 @@ export class PeerEntries {
   }
 
   lowering(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.lowering[entry & SEGMENT_MASK]!;
+    return this.#segments[entry >>> SEGMENT_BITS]!.view.getFloat64((entry & SEGMENT_MASK) * BYTES, true);
   }
 
   raising(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.raising[entry & SEGMENT_MASK]!;
+    return this.#segments[entry >>> SEGMENT_BITS]!.view.getFloat64((entry & SEGMENT_MASK) * BYTES + RAISING_AT, true);
   }
 
   head(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.head[entry & SEGMENT_MASK]!;
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    return (words[at + PEER]! & 0xffff) * WORD + words[at + HEAD]!;
   }
 
   count(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.count[entry & SEGMENT_MASK]!;
+    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]!;
   }
 
   peer(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.peer[entry & SEGMENT_MASK]!;
+    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
   set(entry: number, peer: number, lowering: number, raising: number, count: number, head: number): void {
-    const s = this.#segments[entry >>> SEGMENT_BITS]!;
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const i = entry & SEGMENT_MASK;
-    s.peer[i] = peer;
-    s.lowering[i] = lowering;
-    s.raising[i] = raising;
-    s.count[i] = count;
-    s.head[i] = head;
+    view.setFloat64(i * BYTES, lowering, true);
+    view.setFloat64(i * BYTES + RAISING_AT, raising, true);
+    words[i * WORDS + COUNT] = count;
+    writeHead(words, i * WORDS, peer, head);
   }
 
   /** One more event: adds its mass (negative lowers) and makes `head` the head of the pair's chain. */
   add(entry: number, mass: number, head: number): void {
-    const s = this.#segments[entry >>> SEGMENT_BITS]!;
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const i = entry & SEGMENT_MASK;
-    if (mass < 0) s.lowering[i]! -= mass;
-    else s.raising[i]! += mass;
-    s.count[i]!++;
-    s.head[i] = head;
+    const at = mass < 0 ? i * BYTES : i * BYTES + RAISING_AT;
+    view.setFloat64(at, view.getFloat64(at, true) + Math.abs(mass), true);
+    words[i * WORDS + COUNT]!++;
+    writeHead(words, i * WORDS, words[i * WORDS + PEER]! >>> 16, head);
   }
 
   /** Multiplies every sum by `factor`; what is unused is zero and stays so. */
   scale(factor: number): void {
-    for (const s of this.#segments) {
-      for (let i = 0; i < SEGMENT_SIZE; i++) {
-        s.lowering[i]! *= factor;
-        s.raising[i]! *= factor;
+    for (const { view } of this.#segments) {
+      for (let at = 0; at < SEGMENT_SIZE * BYTES; at += BYTES) {
+        view.setFloat64(at, view.getFloat64(at, true) * factor, true);
+        view.setFloat64(at + RAISING_AT, view.getFloat64(at + RAISING_AT, true) * factor, true);
       }
     }
   }
@@ -164,4 +170,10 @@ export class PeerEntries {
       }
     }
   }
+}
+
+/** `at`: the entry's first word. */
+function writeHead(words: Uint32Array, at: number, peer: number, head: number): void {
+  words[at + HEAD] = head % WORD;
+  words[at + PEER] = peer * 0x10000 + Math.floor(head / WORD);
 }

@@ -194,8 +194,10 @@ function loadPlayers({ subjects }: GroupState, b: Buffer): void {
     const first = subjects.admit(key, peers, times);
     for (let entry = first; entry < first + peers; entry++, at += ENTRY_BYTES) {
       const peer = b.readUInt16LE(at);
-      const sums = [b.readDoubleLE(at + 6), b.readDoubleLE(at + 14)] as const;
-      subjects.entries.set(entry, peer, ...sums, b.readUInt32LE(at + 2), b.readDoubleLE(at + 22));
+      const head = b.readDoubleLE(at + 22);
+      if (!Number.isInteger(head) || head < 0 || head > limits.seqMax) throw new Error('snapshot: a head is no record');
+      const [lowering, raising] = [b.readDoubleLE(at + 6), b.readDoubleLE(at + 14)];
+      subjects.entries.set(entry, peer, lowering, raising, b.readUInt32LE(at + 2), head);
     }
   }
 }

@@ -1,15 +1,16 @@
 /**
  * The players of the group under their hashes: an open-addressing table over all 32 bytes of the key, with a row per subject in
- * columns and its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the whole at once.
+ * segments and its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the whole at once. A
+ * row lies in one piece, since a read of a player meets it cold.
  *
- * | column    | type       | bytes | meaning                                              |
- * |-----------|------------|-------|------------------------------------------------------|
- * | key       | Uint32 x 8 | 32    | the subject hash, as little-endian words             |
- * | evidenceAt | Float64   | 8     | ms since 1970 of the newest evidence                 |
- * | updated   | Uint32     | 4     | hour since 1970 of the newest record that touched it |
- * | entryAt   | Uint32     | 4     | first of its peer entries                            |
- * | peers     | Uint16     | 2     | number of peer entries                               |
- * | (index)   | Uint32     | 5-11  | row + 1, in shards that hold 3/8 to 3/4 of their slots |
+ * | words | type       | bytes | meaning                                              |
+ * |-------|------------|-------|------------------------------------------------------|
+ * | 0-7   | Uint32 x 8 | 32    | key: the subject hash, as little-endian words        |
+ * | 8-9   | Float64    | 8     | evidenceAt: ms since 1970 of the newest evidence     |
+ * | 10    | Uint32     | 4     | updated: hour since 1970 of the newest record that touched it |
+ * | 11    | Uint32     | 4     | entryAt: first of its peer entries                   |
+ * | 12    | Uint32     | 4     | peers: number of peer entries, 0 for an empty row    |
+ * | index | Uint32     | 5-11  | row + 1 and 5 bits of the hash, in shards that hold 3/8 to 3/4 of their slots |
  */
 import { limits } from '../limits.js';
 import { PeerEntries } from './peer-entries.js';
@@ -24,12 +25,36 @@ const SHARDS = 1 << SHARD_BITS;
 const SLOTS_MIN = 8;
 const HOUR_MS = 3_600_000;
 
+const WORDS = 13;
+const EVIDENCE_AT_BYTE = 32;
+const UPDATED = 10;
+const ENTRY_AT = 11;
+const PEERS = 12;
+
 class Segment {
-  readonly key = new Uint32Array(SEGMENT_SIZE * KEY_WORDS);
-  readonly evidenceAt = new Float64Array(SEGMENT_SIZE);
-  readonly updated = new Uint32Array(SEGMENT_SIZE);
-  readonly entryAt = new Uint32Array(SEGMENT_SIZE);
-  readonly peers = new Uint16Array(SEGMENT_SIZE);
+  readonly words = new Uint32Array(SEGMENT_SIZE * WORDS);
+  /** For the time of evidence: rows lie on whole words, not on whole doubles. */
+  readonly view = new DataView(this.words.buffer);
+}
+
+/** Bits of a slot that hold the row + 1; the rest holds bits of the hash. */
+const ROW_BITS = 27;
+const ROW_MASK = 2 ** ROW_BITS - 1;
+if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: rows do not fit in a slot');
+/** Of the hash, beside those that choose shard and slot. */
+const TAG_SHIFT = 15;
+
+function slotValue(row: number, hash: number): number {
+  return (((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1)) >>> 0;
+}
+
+/** The row of a slot, -1 for an empty one. */
+function rowIn(stored: number): number {
+  return (stored & ROW_MASK) - 1;
+}
+
+function evidenceByte(row: number): number {
+  return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
 }
 
 /** Times in ms since 1970: of a subject's newest record, and of its newest evidence. */
@@ -78,7 +103,7 @@ export class Subjects {
 
   /** Whether a row holds a subject (an erased one's row is empty until it is used again). */
   has(row: number): boolean {
-    return this.#segments[row >>> SEGMENT_BITS]!.peers[row & SEGMENT_MASK]! > 0;
+    return this.peerCount(row) > 0;
   }
 
   /** The row of a subject, or -1. */
@@ -88,47 +113,47 @@ export class Subjects {
     const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
     if (shard.used === 0) return -1;
     const slot = this.#slotOf(shard, hash);
-    return shard.slots[slot]! - 1;
+    return rowIn(shard.slots[slot]!);
   }
 
   /** Number of the subject's peer entries, and where they begin. */
   peerCount(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.peers[row & SEGMENT_MASK]!;
+    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]!;
   }
 
   firstEntry(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.entryAt[row & SEGMENT_MASK]!;
+    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + ENTRY_AT]!;
   }
 
   /** ms since 1970 of the subject's newest change, cut to the hour. */
   updatedAt(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.updated[row & SEGMENT_MASK]! * HOUR_MS;
+    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + UPDATED]! * HOUR_MS;
   }
 
   /** ms since 1970 of the subject's newest evidence. */
   evidenceAt(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.evidenceAt[row & SEGMENT_MASK]!;
+    return this.#segments[row >>> SEGMENT_BITS]!.view.getFloat64(evidenceByte(row), true);
   }
 
   /** Moves a subject's times forward; a clock that was set back moves nothing. */
   #touch(row: number, times: SubjectTimes): void {
-    const s = this.#segments[row >>> SEGMENT_BITS]!;
-    const i = row & SEGMENT_MASK;
+    const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
+    const updated = (row & SEGMENT_MASK) * WORDS + UPDATED;
     const hour = Math.max(0, Math.floor(times.updatedAt / HOUR_MS));
-    if (hour > s.updated[i]!) s.updated[i] = hour;
-    if (times.evidenceAt > s.evidenceAt[i]!) s.evidenceAt[i] = times.evidenceAt;
+    if (hour > words[updated]!) words[updated] = hour;
+    if (times.evidenceAt > this.evidenceAt(row)) view.setFloat64(evidenceByte(row), times.evidenceAt, true);
   }
 
   /** The subject's 32 bytes, a copy. */
   keyOf(row: number): Uint8Array {
-    const from = (row & SEGMENT_MASK) * KEY_WORDS;
-    const words = this.#segments[row >>> SEGMENT_BITS]!.key.slice(from, from + KEY_WORDS);
+    const from = (row & SEGMENT_MASK) * WORDS;
+    const words = this.#segments[row >>> SEGMENT_BITS]!.words.slice(from, from + KEY_WORDS);
     return new Uint8Array(words.buffer);
   }
 
   /** One word (0 to 7) of a row's key. */
   keyWord(row: number, word: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.key[(row & SEGMENT_MASK) * KEY_WORDS + word]!;
+    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + word]!;
   }
 
   /** Uniform unsigned 32 bits that the row's key and the node's secret decide. */
@@ -180,23 +205,24 @@ export class Subjects {
 
   #admit(subject: Uint8Array, count: number, times: SubjectTimes): number {
     const row = this.#insert(subject);
-    const s = this.#segments[row >>> SEGMENT_BITS]!;
-    const i = row & SEGMENT_MASK;
-    s.entryAt[i] = this.entries.allocate(count);
-    s.peers[i] = count;
-    s.evidenceAt[i] = times.evidenceAt;
+    const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
+    const at = (row & SEGMENT_MASK) * WORDS;
+    words[at + ENTRY_AT] = this.entries.allocate(count);
+    words[at + PEERS] = count;
+    view.setFloat64(evidenceByte(row), times.evidenceAt, true);
     this.#touch(row, times);
     return row;
   }
 
   #addPeer(row: number, peer: number): number {
-    const s = this.#segments[row >>> SEGMENT_BITS]!;
-    const i = row & SEGMENT_MASK;
+    const { words } = this.#segments[row >>> SEGMENT_BITS]!;
+    const at = (row & SEGMENT_MASK) * WORDS;
     const place = this.#placeOf(row, peer);
-    s.entryAt[i] = this.entries.insert(s.entryAt[i]!, s.peers[i]!, place);
-    s.peers[i]!++;
-    this.entries.set(s.entryAt[i]! + place, peer, 0, 0, 0, 0);
-    return s.entryAt[i]! + place;
+    const first = this.entries.insert(words[at + ENTRY_AT]!, words[at + PEERS]!, place);
+    words[at + ENTRY_AT] = first;
+    words[at + PEERS]!++;
+    this.entries.set(first + place, peer, 0, 0, 0, 0);
+    return first + place;
   }
 
   /** Removes a subject and all of its evidence, leaving none of its bytes behind. */
@@ -206,17 +232,12 @@ export class Subjects {
     const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
     if (shard.used === 0) return;
     const slot = this.#slotOf(shard, hash);
-    const row = shard.slots[slot]! - 1;
+    const row = rowIn(shard.slots[slot]!);
     if (row < 0) return;
     this.#vacate(shard, slot);
-    const s = this.#segments[row >>> SEGMENT_BITS]!;
-    const i = row & SEGMENT_MASK;
-    this.entries.release(s.entryAt[i]!, s.peers[i]!);
-    s.key.fill(0, i * KEY_WORDS, (i + 1) * KEY_WORDS);
-    s.evidenceAt[i] = 0;
-    s.updated[i] = 0;
-    s.entryAt[i] = 0;
-    s.peers[i] = 0;
+    this.entries.release(this.firstEntry(row), this.peerCount(row));
+    const at = (row & SEGMENT_MASK) * WORDS;
+    this.#segments[row >>> SEGMENT_BITS]!.words.fill(0, at, at + WORDS);
     this.#freeRows.push(row);
   }
 
@@ -225,11 +246,11 @@ export class Subjects {
     const row = this.#freeRows.pop() ?? this.#rowsUsed++;
     if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment());
     wantedBytes.set(subject);
-    this.#segments[row >>> SEGMENT_BITS]!.key.set(wanted, (row & SEGMENT_MASK) * KEY_WORDS);
+    this.#segments[row >>> SEGMENT_BITS]!.words.set(wanted, (row & SEGMENT_MASK) * WORDS);
     const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
     const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
     if ((shard.used + 1) * 4 > shard.slots.length * 3) this.#growShard(shard);
-    shard.slots[this.#slotOf(shard, hash)] = row + 1;
+    shard.slots[this.#slotOf(shard, hash)] = slotValue(row, hash);
     shard.used++;
     return row;
   }
@@ -239,21 +260,24 @@ export class Subjects {
     const mask = shard.slots.length - 1;
     let slot = hash & mask;
     for (;;) {
-      const row = shard.slots[slot]! - 1;
-      if (row < 0 || this.#isWanted(row)) return slot;
+      const stored = shard.slots[slot]!;
+      if (stored === 0) return slot;
+      // Bits of the hash beside the row: nearly every other key is passed over without a look at its row.
+      const row = rowIn(stored);
+      if (stored === slotValue(row, hash) && this.#isWanted(row)) return slot;
       slot = (slot + 1) & mask;
     }
   }
 
   #isWanted(row: number): boolean {
-    const key = this.#segments[row >>> SEGMENT_BITS]!.key;
-    const from = (row & SEGMENT_MASK) * KEY_WORDS;
-    for (let i = 0; i < KEY_WORDS; i++) if (key[from + i] !== wanted[i]) return false;
+    const { words } = this.#segments[row >>> SEGMENT_BITS]!;
+    const from = (row & SEGMENT_MASK) * WORDS;
+    for (let i = 0; i < KEY_WORDS; i++) if (words[from + i] !== wanted[i]) return false;
     return true;
   }
 
   #hashOfRow(row: number): number {
-    return sipHash(this.#key, this.#segments[row >>> SEGMENT_BITS]!.key, (row & SEGMENT_MASK) * KEY_WORDS, KEY_WORDS);
+    return sipHash(this.#key, this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS, KEY_WORDS);
   }
 
   #growShard(shard: Shard): void {
@@ -262,7 +286,7 @@ export class Subjects {
     const mask = shard.slots.length - 1;
     for (const stored of old) {
       if (stored === 0) continue;
-      let slot = this.#hashOfRow(stored - 1) & mask;
+      let slot = this.#hashOfRow(rowIn(stored)) & mask;
       while (shard.slots[slot] !== 0) slot = (slot + 1) & mask;
       shard.slots[slot] = stored;
     }
@@ -275,7 +299,7 @@ export class Subjects {
     let gap = slot;
     let next = (gap + 1) & mask;
     while (slots[next] !== 0) {
-      const home = this.#hashOfRow(slots[next]! - 1) & mask;
+      const home = this.#hashOfRow(rowIn(slots[next]!)) & mask;
       if (((next - home) & mask) >= ((next - gap) & mask)) {
         slots[gap] = slots[next]!;
         gap = next;

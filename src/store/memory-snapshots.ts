@@ -48,7 +48,7 @@ export class MemorySnapshotStore implements SnapshotStore {
   /** Changes the content of a snapshot under checksums that hold, as a fault in what wrote it would. */
   alter(seq: number): void {
     const last = this.#snapshot(seq).blocks.at(-1)!;
-    last.bytes[last.bytes.length - 2]! ^= 1;
+    last.bytes[last.bytes.length - 10]! ^= 1;
     this.#altered.add(seq);
   }
 

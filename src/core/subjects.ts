@@ -39,7 +39,7 @@ class Segment {
 
 /** Bits of a slot that hold the row + 1; the rest holds bits of the hash. */
 const ROW_BITS = 27;
-const ROW_MASK = 2 ** ROW_BITS - 1;
+const ROW_MASK = (1 << ROW_BITS) - 1;
 if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: rows do not fit in a slot');
 /** Of the hash, beside those that choose shard and slot. */
 const TAG_SHIFT = 15;

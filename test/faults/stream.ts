@@ -1,5 +1,5 @@
 /**
- * Readers of the verdict stream under fault: the node killed and started again beneath them, each reader cut off at random, while events,
+ * Readers of the verdict stream, the client's cache among them, under fault: the node killed and started again beneath them, each reader cut off at random, while events,
  * withdrawals and erasures come and weights are published. Once it is quiet, what a reader holds is what the node answers.
  */
 import { hash } from 'node:crypto';
@@ -8,7 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../src/limits.js';
 import { startProcess, temporaryFolder } from '../support/process.js';
 import { Random } from '../support/random.js';
-import { differences, StreamReader } from '../support/stream-reader.js';
+import { differences, StreamReader, type Told } from '../support/stream-reader.js';
+import { ClientReader } from './client-reader.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 import { eventOf, type Peer, post, register } from './kill.js';
 
@@ -17,7 +18,8 @@ const peers = 3;
 const players = 1_000;
 const eventsPerRound = 4_000;
 const batchEvents = 50;
-const settleMs = 30_000;
+/** The client waits for up to half a minute before it connects again. */
+const settleMs = 60_000;
 const salt = 'a salt of sixteen bytes';
 const types = ['report_cheating', 'commendation', 'ban_applied', 'report_toxicity'] as const;
 const hashOf = (player: number): string => hash('sha256', `player ${player}${salt}`, 'hex');
@@ -96,12 +98,17 @@ async function write(url: string, members: readonly Peer[], round: number, rando
   return written;
 }
 
+type TableOf = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Told>>;
+
 /** What of a reader's table is not the node's, once there was time to hear of it. */
-async function settled(url: string, key: string, reader: StreamReader): Promise<string[]> {
+async function settled(url: string, key: string, tableOf: TableOf): Promise<string[]> {
   const hashes = Array.from({ length: players }, (_, i) => hashOf(i));
   const until = performance.now() + settleMs;
   for (;;) {
-    const found = await differences(url, key, reader.table, hashes);
+    const found = await tableOf(hashes).then(
+      (table) => differences(url, key, table, hashes),
+      (error: Error) => [error.message],
+    );
     if (found.length === 0 || performance.now() > until) return found;
     await delay(100);
   }
@@ -120,19 +127,28 @@ async function run(rounds: Rounds): Promise<Findings> {
   };
   let node = await startProcess(env);
   const restless: Restless[] = [];
+  const closing: (() => Promise<void>)[] = [];
   try {
     const members: Peer[] = [];
     for (let i = 0; i < peers; i++) members.push(await register(node.url));
     const key = members[0]!.api_key;
     for (let i = 0; i < readers; i++) restless.push(new Restless(key, random));
+    const client = new ClientReader(salt, members[0]!.peer_id, key, random);
+    closing.push(() => client.close());
     const compare = async (when: string): Promise<void> => {
-      for (const one of restless) one.stay();
-      const found = await Promise.all(restless.map(({ reader }) => settled(node.url, key, reader)));
+      for (const one of [...restless, client]) one.stay();
+      const tables: TableOf[] = restless.map(
+        ({ reader }) =>
+          async () =>
+            reader.table,
+      );
+      tables.push((hashes) => client.table(hashes));
+      const found = await Promise.all(tables.map((tableOf) => settled(node.url, key, tableOf)));
       for (const [place, of] of found.entries())
         if (of.length > 0) tally.break(`${when}: reader ${place} differs in ${of.length}, ${of[0]} first`);
     };
     for (const round of rounds) {
-      for (const one of restless) one.use(node.url);
+      for (const one of [...restless, client]) one.use(node.url);
       const writing = write(node.url, members, round, random);
       // Half of the lives end amid the writing. In the others what was heard by resuming is compared before a restart makes it anew.
       if (round % 2 === 0) await Promise.race([writing, delay(random.below(500))]);
@@ -143,15 +159,17 @@ async function run(rounds: Rounds): Promise<Findings> {
       await node.kill('SIGKILL');
       tally.add('events', await writing);
       node = await startProcess(env);
-      for (const one of restless) one.use(node.url);
+      for (const one of [...restless, client]) one.use(node.url);
       await compare(`round ${round}, restarted`);
     }
+    tally.add('streams of the client', client.connections);
     for (const { reader } of restless) {
       for (const [event, count] of reader.counts) tally.add(`${event} frames`, count);
       if (reader.fault !== undefined) tally.break(reader.fault.message);
     }
   } finally {
-    for (const one of restless) await one.close().catch(() => undefined);
+    for (const one of restless) closing.push(() => one.close());
+    for (const close of closing) await close().catch(() => undefined);
     node.child.kill('SIGKILL');
     await node.ended;
     rmSync(dir, { recursive: true, force: true });
@@ -161,7 +179,7 @@ async function run(rounds: Rounds): Promise<Findings> {
 
 export const stream: Fault = {
   name: 'stream',
-  summary: `SIGKILL under ${readers} readers of the verdict stream that are cut off at random; each ends with the node's values, within ${limits.streamScoreStep} point`,
+  summary: `SIGKILL under ${readers} readers of the verdict stream and a client's cache, all cut off at random; each ends with the node's values, within ${limits.streamScoreStep} point`,
   rounds: 50,
   run,
 };

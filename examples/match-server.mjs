@@ -60,7 +60,7 @@ async function startMatch(body) {
 /** @param {string} matchId @param {unknown} body */
 async function endMatch(matchId, body) {
   const players = matches.get(matchId);
-  if (players === undefined) return { error: 'no such match' };
+  if (players === undefined) throw new NotFound('no such match');
   const accepted = [];
   for (const { player, kind, severity } of listOf(body, 'reports')) {
     if (!players.has(player)) continue;
@@ -77,11 +77,19 @@ const server = createServer((request, response) => {
   answer(request).then(
     (body) => response.setHeader('Content-Type', 'application/json').end(`${JSON.stringify(body)}\n`),
     (error) => {
-      response.statusCode = error instanceof TrustError || error instanceof SyntaxError ? 400 : 500;
+      response.statusCode = statusOf(error);
       response.end(`${JSON.stringify({ error: error.message })}\n`);
     },
   );
 });
+
+class NotFound extends Error {}
+
+/** @param {unknown} error */
+function statusOf(error) {
+  if (error instanceof NotFound) return 404;
+  return error instanceof TrustError || error instanceof SyntaxError ? 400 : 500;
+}
 
 /** @param {import('node:http').IncomingMessage} request */
 async function answer(request) {
@@ -92,7 +100,7 @@ async function answer(request) {
   if (request.method === 'POST' && what === 'matches' && matchId === undefined) return startMatch(body);
   if (request.method === 'POST' && what === 'matches' && matchId && action === 'end') return endMatch(matchId, body);
   if (request.method === 'GET' && what === 'status') return { policy: policy.tally, spool: spool.progress };
-  return { error: 'no such route' };
+  throw new NotFound('no such route');
 }
 
 /** @param {any} body @param {string} name @returns {any[]} */

@@ -3,7 +3,7 @@
  * pools with bounded queues; a worker that dies is replaced, and its task rejects.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
@@ -72,7 +72,13 @@ export class PiscinaPool implements GroupPool {
     const { port1: heard, port2: progress } = new MessageChannel();
     heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
     try {
-      return await run(this.#replica, 'simulate', { work, progress }, { transferList: [progress] });
+      const simulation: Simulation = await run(this.#replica, 'simulate', { work, progress }, { transferList: [progress] });
+      // The result comes by another port, and may come first.
+      for (let told = receiveMessageOnPort(heard); told !== undefined; told = receiveMessageOnPort(heard)) {
+        const [done, total] = told.message as [number, number];
+        onProgress(done, total);
+      }
+      return simulation;
     } finally {
       heard.close();
     }

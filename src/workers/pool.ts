@@ -72,7 +72,12 @@ export class PiscinaPool implements GroupPool {
     const { port1: heard, port2: progress } = new MessageChannel();
     heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
     try {
-      const simulation: Simulation = await run(this.#replica, 'simulate', { work, progress }, { transferList: [progress] });
+      const simulation: Simulation = await run(
+        this.#replica,
+        'simulate',
+        { work, progress },
+        { transferList: [progress] },
+      );
       // The result comes by another port, and may come first.
       for (let told = receiveMessageOnPort(heard); told !== undefined; told = receiveMessageOnPort(heard)) {
         const [done, total] = told.message as [number, number];

@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../http/exchange.js';
+import { eventBody } from '../http/samples.js';
 import { residentMiB } from '../support/memory.js';
 import { mainEntry, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 
@@ -53,6 +55,19 @@ export class FuzzNode {
     this.#operate('suspend', names.get('peer2') ?? '');
     this.#operate('revoke', names.get('peer3') ?? '', '--yes');
     this.#peers = names;
+    await this.#computeWeights();
+  }
+
+  /** The first event is what the only computation within the interval takes: another moment for it on each node is seen in answers. */
+  async #computeWeights(): Promise<void> {
+    const json = eventBody({ event_id: 'event-first', peer_id: this.#peers.get('peer0') ?? '', player_id: 'first' });
+    await ask(this.url, '/api/v1/events', { json, key: this.#peers.get('key0') ?? '' });
+    for (let waited = 0; waited < 60_000; waited += 20) {
+      const { body } = await ask(this.url, '/api/v1/health');
+      if (body.weights.computed_at !== null) return;
+      await delay(20);
+    }
+    throw new Error(`the node ${this.name} computed no weights`);
   }
 
   get url(): string {

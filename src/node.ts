@@ -207,7 +207,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
       closers.push(() => dashboard.close());
       if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
     }
-    closers.push(rememberHeads(loop, dir));
+    closers.push(rememberHeads(loop, dir, log));
     closers.push(async () => loop.endSoon(limits.shutdownAnswersMs));
     check.start();
     group.open();
@@ -334,5 +334,5 @@ async function windDown(group: Group, loop: GroupLoop, dir: string, log: Logger)
   const made = loop.snapshotNow().catch((error: unknown) => log.warn({ err: error }, 'the last snapshot failed'));
   if ((await Promise.race([made, late])) === 'late') log.warn('the last snapshot takes too long and is left');
   clearTimeout(timer);
-  writeHead(loop, dir, true);
+  await writeHead(loop, dir, true);
 }

@@ -90,11 +90,11 @@ async function input(charactersMax: number): Promise<string> {
 }
 
 /** By the folder's own user only: a file that the node cannot read would lock everybody out. */
-function keepSecret(dir: string, name: string, text: string): void {
+async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   if (process.getuid !== undefined && statSync(dir).uid !== process.getuid()) {
     throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
   }
-  replaceFile(join(dir, name), text, { sync: true });
+  await replaceFile(join(dir, name), text, { sync: true });
 }
 
 /** A bar on the terminal's line, gone when the work is done. */

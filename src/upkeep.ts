@@ -6,6 +6,7 @@ import type { GroupLoop } from './group/loop.js';
 import type { Clock, DiskGauge } from './group/ports.js';
 import { limits } from './limits.js';
 import { writeExpectedHead } from './store/expected-head.js';
+import { repeatedly } from './store/repeatedly.js';
 
 const MB = 1e6;
 
@@ -62,18 +63,20 @@ export function retention(loop: GroupLoop, clock: Clock, days: number): () => Pr
 }
 
 /** Keeps outside the log how far it must reach; the result stops that. */
-export function rememberHeads(loop: GroupLoop, dir: string): () => Promise<void> {
+export function rememberHeads(loop: GroupLoop, dir: string, log: Logger): () => Promise<void> {
   let remembered = 0;
-  const timer = setInterval(() => {
-    if (loop.actor.durableSeq === remembered) return;
-    remembered = loop.actor.durableSeq;
-    writeHead(loop, dir, false);
+  return repeatedly(async () => {
+    const { durableSeq } = loop.actor;
+    if (durableSeq === remembered) return;
+    // One that is missed leaves the one before, a lower bound as well.
+    await writeHead(loop, dir, false).catch((error: unknown) =>
+      log.warn({ err: error }, 'head.json cannot be written'),
+    );
+    remembered = durableSeq;
   }, limits.heartbeatMs);
-  timer.unref();
-  return async () => clearInterval(timer);
 }
 
-export function writeHead({ actor }: GroupLoop, dir: string, sync: boolean): void {
+export async function writeHead({ actor }: GroupLoop, dir: string, sync: boolean): Promise<void> {
   const { lastSeq, chain } = actor.durableHead;
-  writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
+  await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
 }

@@ -43,7 +43,7 @@ export interface CommandDeps {
    * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where the
    * folder is another user's.
    */
-  keepSecret(dir: string, name: string, text: string): void;
+  keepSecret(dir: string, name: string, text: string): Promise<void>;
   readonly copies: Copies;
 }
 

@@ -55,15 +55,15 @@ export function makePrivate(dir: string): void {
 }
 
 /** Takes all rights on what lies in `dir` from others, and syncs it. */
-export function closeAndSync(dir: string): void {
+export async function closeAndSync(dir: string): Promise<void> {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) closeAndSync(path);
+    if (entry.isDirectory()) await closeAndSync(path);
     else chmodSync(path, 0o600);
-    syncPath(path);
+    await syncPath(path);
   }
   chmodSync(dir, 0o700);
-  syncPath(dir);
+  await syncPath(dir);
 }
 
 /** Where the store of a folder lies: of a backup's, or of a data folder. */
@@ -139,11 +139,11 @@ export class NewBackup {
   }
 
   /** The backup is whole from here on, after a power cut too. */
-  finish(manifest: BackupManifest): void {
-    closeAndSync(this.store);
+  async finish(manifest: BackupManifest): Promise<void> {
+    await closeAndSync(this.store);
     renameSync(this.store, join(this.#dir, STORE));
-    syncPath(this.#dir);
-    replaceFile(join(this.#dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
+    await syncPath(this.#dir);
+    await replaceFile(join(this.#dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
   }
 
   /** Removes what was written. */

@@ -1,22 +1,28 @@
-/** Files that are there whole or not at all: written aside, synced, renamed. */
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+/**
+ * Files that are there whole or not at all: written aside, synced, renamed. Never on the calling thread: a rename or an open waits
+ * for the file system's journal, and so for the syncs of everything else on the disk.
+ */
+import { open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Syncs a file or a folder (its list of names) to disk. */
-export function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r');
+export async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r');
   try {
-    fsyncSync(descriptor);
+    await file.sync();
   } finally {
-    closeSync(descriptor);
+    await file.close();
   }
 }
 
-/** Replaces `path` with `text` in one step, readable by its owner only; with `sync`, also after a power cut. */
-export function replaceFile(path: string, text: string, options: { readonly sync: boolean }): void {
+/**
+ * Replaces `path` with `text` in one step, readable by its owner only; with `sync`, also after a power cut. Not while another call
+ * replaces the same file.
+ */
+export async function replaceFile(path: string, text: string, options: { readonly sync: boolean }): Promise<void> {
   const aside = `${path}.tmp`;
-  writeFileSync(aside, text, { mode: 0o600 });
-  if (options.sync) syncPath(aside);
-  renameSync(aside, path);
-  if (options.sync) syncPath(dirname(path));
+  await writeFile(aside, text, { mode: 0o600 });
+  if (options.sync) await syncPath(aside);
+  await rename(aside, path);
+  if (options.sync) await syncPath(dirname(path));
 }

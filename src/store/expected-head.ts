@@ -35,13 +35,13 @@ export function readExpectedHead(dataDir: string): ExpectedHead | null {
 }
 
 /** Without `sync` a power cut may bring the head before back, a lower bound as well, or an empty file, which is none. */
-export function writeExpectedHead(
+export async function writeExpectedHead(
   dataDir: string,
   head: ExpectedHead,
   options: { readonly sync: boolean } = { sync: false },
-): void {
+): Promise<void> {
   const text = JSON.stringify({ last_seq: head.lastSeq, chain: head.chain });
-  replaceFile(fileOf(dataDir), `${text}\n`, options);
+  await replaceFile(fileOf(dataDir), `${text}\n`, options);
 }
 
 function fileOf(dataDir: string): string {

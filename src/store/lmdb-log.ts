@@ -100,8 +100,8 @@ export class LmdbLogReader implements LogReader {
 
 export interface LogOwnership {
   readonly epoch: number;
-  /** Stops the heartbeat; called once, before the environment closes. */
-  stop(): void;
+  /** Stops the heartbeat; called once, before the environment closes. Resolves when nothing writes any more. */
+  stop(): Promise<void>;
   /** Marks the folder free for the next owner, where it is still this one's. */
   release(): Promise<void>;
 }
@@ -168,7 +168,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** Releases the folder: the next start need not ask whether this process lives. */
   override async close(): Promise<void> {
-    this.#ownership.stop();
+    await this.#ownership.stop();
     try {
       await this.#ownership.release();
     } finally {
@@ -178,7 +178,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** Closes without a release, as a process that dies does. */
   async abandon(): Promise<void> {
-    this.#ownership.stop();
+    await this.#ownership.stop();
     await super.close();
   }
 

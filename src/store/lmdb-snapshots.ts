@@ -58,8 +58,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
       await mkdir(building, { mode: 0o700 });
       await build(building, header, blocks);
       await rm(join(building, 'lock.mdb'), { force: true });
-      syncPath(dataFileOf(building));
-      syncPath(building);
+      await syncPath(dataFileOf(building));
+      await syncPath(building);
       await this.#replace(building, name);
     } catch (error) {
       // What filled the disk must not stay there: the next try has another name. The first error says more than one of this.
@@ -100,7 +100,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
         if (isMissing(error)) continue;
         throw error;
       }
-      syncPath(this.#dir);
+      await syncPath(this.#dir);
     }
     await rm(going, { recursive: true, force: true });
   }
@@ -115,7 +115,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
       if (isReplaced && !complete.has(replacedName)) await rename(path, join(this.#dir, replacedName));
       else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
     }
-    syncPath(this.#dir);
+    await syncPath(this.#dir);
   }
 
   #names(): string[] {
@@ -131,7 +131,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
       if (!isMissing(error)) throw error;
     });
     await rename(building, place);
-    syncPath(this.#dir);
+    await syncPath(this.#dir);
     await rm(aside, { recursive: true, force: true });
   }
 

@@ -2,7 +2,8 @@
  * Who owns a data folder. The owner record lives in the log's own environment, so that every commit can be made on condition
  * that it still stands; its epoch grows by compare-and-set, so that of two starters exactly one wins.
  */
-import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill, pid as ownPid } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
 import { type LogEnvironment, namedDamage, OWNER_KEY, openLogEnvironment, unknownOutcome } from './log-environment.js';
+import { repeatedly } from './repeatedly.js';
 
 /** Tells one process from all others, also after its number was used again. Null where the system does not say. */
 export interface ProcessIdentity {
@@ -199,25 +201,16 @@ async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boo
   return false;
 }
 
-/** Beats until stopped, or until another owner took over. */
-function startHeart(dir: string, epoch: number, environment: LogEnvironment, heartbeatMs: number): () => void {
+/** Beats until stopped, silent once another owner took over. */
+function startHeart(dir: string, epoch: number, environment: LogEnvironment, heartbeatMs: number): () => Promise<void> {
   let beat = 0;
-  const write = () => {
-    if (readOwner(environment)?.epoch !== epoch) {
-      clearInterval(timer);
-      return;
-    }
+  const write = async () => {
+    if (readOwner(environment)?.epoch !== epoch) return;
     beat += 1;
-    try {
-      writeFileSync(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 });
-    } catch {
-      // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
-    }
+    // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
+    await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
   };
-  const timer = setInterval(write, heartbeatMs);
-  timer.unref();
-  write();
-  return () => clearInterval(timer);
+  return repeatedly(write, heartbeatMs);
 }
 
 function heartbeatFile(dir: string): string {

@@ -43,11 +43,11 @@ export function halfRestored(dataDir: string): string | undefined {
 }
 
 /** What a restore that was cut short had built, and only has to put in place; null where there is none. */
-export function finishRestore(dataDir: string): RestoreReport | null {
+export async function finishRestore(dataDir: string): Promise<RestoreReport | null> {
   const staging = join(dataDir, STAGING);
   if (!existsSync(join(staging, PLAN))) return null;
   const plan = JSON.parse(readFileSync(join(staging, PLAN), 'utf8')) as Plan;
-  putInPlace(dataDir, plan);
+  await putInPlace(dataDir, plan);
   return { ...plan.report, resumed: true };
 }
 
@@ -87,12 +87,12 @@ export class Restoring {
   }
 
   /** The store is whole: from here on it is only put in place. `aside`: where what the folder holds goes. */
-  finish(report: RestoreReport, aside: string | null): void {
-    closeAndSync(this.store);
+  async finish(report: RestoreReport, aside: string | null): Promise<void> {
+    await closeAndSync(this.store);
     const plan: Plan = { report, names: readdirSync(this.store), aside };
-    replaceFile(join(this.#dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });
-    syncPath(this.#dataDir);
-    putInPlace(this.#dataDir, plan);
+    await replaceFile(join(this.#dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });
+    await syncPath(this.#dataDir);
+    await putInPlace(this.#dataDir, plan);
   }
 
   abandon(): void {
@@ -124,7 +124,7 @@ function holdsLog(dir: string): boolean {
 }
 
 /** Each step may have been done already. */
-function putInPlace(dataDir: string, { names, aside }: Plan): void {
+async function putInPlace(dataDir: string, { names, aside }: Plan): Promise<void> {
   const staging = join(dataDir, STAGING);
   const store = join(staging, STORE);
   // Nothing new is in place before all of the old is aside, so a name that is still built aside is an old one here.
@@ -133,14 +133,14 @@ function putInPlace(dataDir: string, { names, aside }: Plan): void {
   if (aside !== null && old.length > 0) {
     makePrivate(join(dataDir, aside));
     for (const name of old) renameSync(join(dataDir, name), join(dataDir, aside, name));
-    syncPath(join(dataDir, aside));
-    syncPath(dataDir);
+    await syncPath(join(dataDir, aside));
+    await syncPath(dataDir);
   }
   for (const name of names) if (existsSync(join(store, name))) renameSync(join(store, name), join(dataDir, name));
-  syncPath(dataDir);
+  await syncPath(dataDir);
   // In one step: from here on the folder is a data folder like any other.
   rmSync(join(dataDir, LEAVING), { recursive: true, force: true });
   renameSync(staging, join(dataDir, LEAVING));
-  syncPath(dataDir);
+  await syncPath(dataDir);
   rmSync(join(dataDir, LEAVING), { recursive: true, force: true });
 }

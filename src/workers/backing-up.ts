@@ -37,7 +37,7 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
       snapshots: snapshots.map(({ seq }) => seq),
       files,
     };
-    backup.finish(manifest);
+    await backup.finish(manifest);
     return manifest;
   } catch (error) {
     backup.abandon();

@@ -48,7 +48,11 @@ export async function verifyWritten(
 ): Promise<VerifyReport> {
   // Of the time when it was written.
   rmSync(join(store, 'heartbeat'), { force: true });
-  writeExpectedHead(store, { lastSeq: head.lastSeq, chain: Buffer.from(head.chain).toString('hex') }, { sync: true });
+  await writeExpectedHead(
+    store,
+    { lastSeq: head.lastSeq, chain: Buffer.from(head.chain).toString('hex') },
+    { sync: true },
+  );
   const report = await verifyInChild(store, 'full', (done, total) =>
     context.stands({ phase: 'verifying', done, total }),
   );

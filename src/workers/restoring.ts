@@ -18,7 +18,7 @@ import { type CopyContext, CopyError, copying, verifyWritten } from './copy-cont
 const noSalt = new Uint8Array(0);
 
 export async function restore(task: RestoreTask, context: CopyContext): Promise<RestoreReport> {
-  const finished = finishRestore(task.dataDir);
+  const finished = await finishRestore(task.dataDir);
   if (finished !== null) return finished;
   const { dataDir, replace } = task;
   const restoring = await Restoring.begin(dataDir, replace);
@@ -38,7 +38,7 @@ export async function restore(task: RestoreTask, context: CopyContext): Promise<
       await verifyWritten(restoring.store, restored, context);
       const counts = { backup_seq: backupSeq, last_seq: restored.lastSeq };
       const report = { data_dir: dataDir, ...counts, erasures_from: erasuresFrom, ...told(restored), replaced: aside };
-      restoring.finish(report, aside);
+      await restoring.finish(report, aside);
       return report;
     } finally {
       await source.close();

@@ -13,21 +13,21 @@ test('a folder that never had a head has none', () => {
   removeFolder(dir);
 });
 
-test('the newest head is read back, synced or not, and nothing else is left behind', () => {
+test('the newest head is read back, synced or not, and nothing else is left behind', async () => {
   const dir = temporaryFolder();
-  writeExpectedHead(dir, { lastSeq: 1, chain: 'aa' });
-  writeExpectedHead(dir, { lastSeq: 2 ** 53 - 1, chain: 'bb' }, { sync: true });
+  await writeExpectedHead(dir, { lastSeq: 1, chain: 'aa' });
+  await writeExpectedHead(dir, { lastSeq: 2 ** 53 - 1, chain: 'bb' }, { sync: true });
   assert.equal(readExpectedHead(dir), { lastSeq: 2 ** 53 - 1, chain: 'bb' });
   assert.equal(readdirSync(dir), ['head.json']);
   assert.is(statSync(join(dir, 'head.json')).mode & 0o777, 0o600);
   removeFolder(dir);
 });
 
-test('an empty head file, as a power cut can leave it, is none', () => {
+test('an empty head file, as a power cut can leave it, is none', async () => {
   const dir = temporaryFolder();
   writeFileSync(join(dir, 'head.json'), '');
   assert.is(readExpectedHead(dir), null);
-  writeExpectedHead(dir, { lastSeq: 3, chain: 'cc' });
+  await writeExpectedHead(dir, { lastSeq: 3, chain: 'cc' });
   assert.equal(readExpectedHead(dir), { lastSeq: 3, chain: 'cc' });
   removeFolder(dir);
 });

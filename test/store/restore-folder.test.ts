@@ -62,7 +62,7 @@ function planned(): { readonly dir: string; readonly steps: readonly (readonly [
   return { dir, steps: [...aside, ...place, ['.restoring', '.tmp-restored']] };
 }
 
-test('cut short after any step, what is left of a restore leads to the same folder', () => {
+test('cut short after any step, what is left of a restore leads to the same folder', async () => {
   for (let done = 0; ; done++) {
     const { dir, steps } = planned();
     if (done > steps.length) {
@@ -73,7 +73,7 @@ test('cut short after any step, what is left of a restore leads to the same fold
     for (const [from, to] of steps.slice(0, done)) renameSync(join(dir, from), join(dir, to));
     const isOver = done === steps.length;
     assert.is(halfRestored(dir) === undefined, isOver, `after ${done} steps`);
-    assert.equal(finishRestore(dir), isOver ? null : { ...report, resumed: true });
+    assert.equal(await finishRestore(dir), isOver ? null : { ...report, resumed: true });
     rmSync(join(dir, '.tmp-restored'), { recursive: true, force: true });
     assert.equal(contents(dir), wanted, `after ${done} steps`);
     removeFolder(dir);
@@ -85,11 +85,11 @@ test('a restore without a plan has changed nothing, and is begun anew', async ()
   fill(dir, old);
   fill(join(dir, '.restoring', 'store'), { 'log/data.mdb': 'half a log' });
   assert.match(String(halfRestored(dir)), 'nothing else was changed yet');
-  assert.is(finishRestore(dir), null);
+  assert.is(await finishRestore(dir), null);
   const restoring = await Restoring.begin(dir, true);
   assert.equal(readdirSync(restoring.store), []);
   fill(restoring.store, built);
-  restoring.finish(report, 'replaced-then');
+  await restoring.finish(report, 'replaced-then');
   assert.equal(contents(dir), wanted);
   removeFolder(dir);
 });
@@ -99,7 +99,7 @@ test("what earlier restores moved aside is in nobody's way, and stays", async ()
   fill(dir, { 'replaced-before/log/data.mdb': 'older' });
   const restoring = await Restoring.begin(dir, false);
   fill(restoring.store, built);
-  restoring.finish({ ...report, replaced: null }, null);
+  await restoring.finish({ ...report, replaced: null }, null);
   assert.equal(contents(dir), { ...built, 'replaced-before/log/data.mdb': 'older' });
   assert.equal(contentOf(dir).sort(), ['group-salt', 'head.json', 'log']);
   removeFolder(dir);

@@ -31,7 +31,7 @@ export function addDashboard(program: Command, session: Session): void {
       const password = await newPassword(session);
       const fault = passwordFault(password);
       if (fault !== undefined) throw new OperatorError('wrong_usage', `the password ${fault}`, 2);
-      session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
+      await session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
       const lines = () => ['The password is set. Whoever was signed in to the dashboard has to sign in again.'];
       session.done({ value: { ok: true }, lines });
     });

@@ -46,7 +46,7 @@ function costOf(population: Population, onProgress: OnProgress): CostOfSize {
       benchTime,
     );
     if (!decided.ok) throw new Error(decided.code);
-    state.applyDecided(decided.value.event, decided.value.tag, benchTime);
+    state.apply(decided.value, benchTime);
   };
   const total = countEntries(population);
   let number = 0;

@@ -101,9 +101,9 @@ class Filler {
       severity: 0.5,
       timestamp: timestampMs,
     } as const;
-    const { event, tag } = demand(decideEvent(state, peer.index, submission, this.#now));
+    const event = demand(decideEvent(state, peer.index, submission, this.#now));
     this.#batch.add(event);
-    state.applyDecided(event, tag, this.#now);
+    state.apply(event, this.#now);
   }
 
   async commit(): Promise<void> {

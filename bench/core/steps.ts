@@ -90,7 +90,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     if (!decided.ok) throw new Error(decided.code);
     return decided.value;
   };
-  const decided = Array.from({ length: task.batch }, (_, i) => decide(1e9 + i).event);
+  const decided = Array.from({ length: task.batch }, (_, i) => decide(1e9 + i));
   onProgress(1, 4);
   const exchange = { requestId: 'x', problem: false, keySent: true, ifNoneMatch: undefined };
   const reply = (json: string, status = 200) =>
@@ -111,10 +111,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('date', events, (i) => parseUtcDateTime(i % 2 === 0 ? '2026-01-02T03:04:05.678Z' : '2026-01-02T03:04:05Z')),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
     cost('id tag', events, (i) => state.tagOf(`step-${i}`)),
-    cost('decide and apply, tag included', events, (i) => {
-      const { event: accepted, tag } = decide(i);
-      state.applyDecided(accepted, tag, benchTime);
-    }),
+    cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
     ...log,
     cost('body of the answer', events, (i) => storedEventText(peerId, 'p', submission(i), benchTime + i)),
     cost('answer around the body', events, () => reply(eventText, 201)),

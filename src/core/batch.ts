@@ -18,7 +18,9 @@
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { decodeRecord, encodeRecord, type LogRecord } from './records.js';
+import type { EventColumns } from './event-columns.js';
+import { readEvent } from './packed-records.js';
+import { decodeRecord, encodeRecord, isTaggedEvent, type LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;
@@ -174,6 +176,18 @@ export class Batch {
 
   *[Symbol.iterator](): IterableIterator<LogRecord> {
     for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
+  }
+
+  /** Fills `columns` with the events from record `seq` on, as many as follow one another and as there is room for. */
+  events(seq: number, columns: EventColumns): void {
+    columns.count = 0;
+    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
+    const body = HEAD + this.count * 4;
+    for (let i = seq - this.firstSeq; i < this.count && columns.count < columns.capacity; i++) {
+      const at = body + view.getUint32(HEAD + i * 4, true);
+      if (!isTaggedEvent(this.bytes, at)) return;
+      readEvent(view, at, columns);
+    }
   }
 
   /** The batch with some records replaced, in its place of the chain. */

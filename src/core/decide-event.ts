@@ -12,12 +12,6 @@ import type { Peer } from './peers.js';
 import type { EventAccepted } from './records.js';
 import type { GroupState } from './state.js';
 
-/** An event that may be applied, with its tag. */
-export interface DecidedEvent {
-  readonly event: EventAccepted;
-  readonly tag: IdTag;
-}
-
 /**
  * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer.
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
@@ -28,7 +22,7 @@ export function decideEvent(
   caller: number | null,
   submission: EventSubmission,
   now: number,
-): Granted<DecidedEvent> | Refusal {
+): Granted<EventAccepted> | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
   if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
   const acting = actingPeer(state, caller, submission.peerId);
@@ -46,11 +40,12 @@ export function decideEvent(
   const row = state.subjects.find(subject);
   if (row < 0 && state.subjects.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
   const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer.index);
-  const event: EventAccepted = {
+  return granted({
     type: 'event_accepted',
     peer: peer.index,
     subject,
     event_id: eventId,
+    id_tag: tag,
     event_type: type.id,
     game,
     schema_version: submission.schemaVersion,
@@ -58,8 +53,7 @@ export function decideEvent(
     timestamp,
     mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
-  };
-  return granted({ event, tag });
+  });
 }
 
 function majorOf(version: string): number {

@@ -9,11 +9,15 @@
  * | 8     | 2     | the peer's number                          |
  */
 import { limits } from '../limits.js';
+import type { EventColumns } from './event-columns.js';
 
 /** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
 export type IdTag = string;
 
 export const ID_TAG_BYTES = 10;
+
+/** 16-bit words that a tag takes in a column of tags. */
+export const TAG_WORDS = 5;
 
 const WORDS = 9;
 const SHARD_BITS = 12;
@@ -31,10 +35,11 @@ interface Shard {
 /** What every shard starts with. */
 const noWords = new Uint16Array(0);
 
-const wanted = new Uint16Array(5);
+const wanted = new Uint16Array(TAG_WORDS);
 
-function read(tag: IdTag): void {
-  for (let i = 0; i < 5; i++) wanted[i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
+/** Writes a tag's words to `at` of a column of tags. */
+export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
+  for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
 }
 
 export class EventIds {
@@ -61,42 +66,64 @@ export class EventIds {
 
   /** The sequence number under which the id was accepted, or 0. */
   seqOf(tag: IdTag): number {
-    read(tag);
-    const shard = this.#shard();
+    writeTag(tag, wanted, 0);
+    const shard = this.#shardOf(wanted, 0);
     if (shard.slots === 0) return 0;
-    return seqAt(shard, this.#slot(shard));
+    return seqAt(shard.words, slotOf(shard, wanted, 0) * WORDS);
   }
 
   /** The number of the peer that sent it; call only for a tag that is there. */
   peerOf(tag: IdTag): number {
-    read(tag);
-    const shard = this.#shard();
-    return shard.words[this.#slot(shard) * WORDS + 8]!;
+    writeTag(tag, wanted, 0);
+    const shard = this.#shardOf(wanted, 0);
+    return shard.words[slotOf(shard, wanted, 0) * WORDS + 8]!;
   }
 
   insert(tag: IdTag, seq: number, peer: number): void {
-    read(tag);
-    const shard = this.#shard();
+    writeTag(tag, wanted, 0);
+    this.#insert(wanted, 0, seq, peer);
+  }
+
+  /** The id of event `i`, as record `seq`. */
+  insertEvent({ tags, peers }: EventColumns, i: number, seq: number): void {
+    this.#insert(tags, i * TAG_WORDS, seq, peers[i]!);
+  }
+
+  #insert(tags: Uint16Array, from: number, seq: number, peer: number): void {
+    const shard = this.#shardOf(tags, from);
     if (shard.used + 1 > shard.slots * LOAD_MAX) grow(shard);
-    const slot = this.#slot(shard);
-    if (seqAt(shard, slot) !== 0) throw new Error(`event ids: record ${seq} repeats an id`);
-    const at = slot * WORDS;
-    shard.words.set(wanted, at);
-    shard.words[at + 5] = seq & 0xffff;
-    shard.words[at + 6] = Math.floor(seq / 0x10000) & 0xffff;
-    shard.words[at + 7] = Math.floor(seq / 0x100000000);
-    shard.words[at + 8] = peer;
+    const at = slotOf(shard, tags, from) * WORDS;
+    const { words } = shard;
+    if (isTaken(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
+    for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tags[from + i]!;
+    words[at + 5] = seq & 0xffff;
+    words[at + 6] = Math.floor(seq / 0x10000) & 0xffff;
+    words[at + 7] = Math.floor(seq / 0x100000000);
+    words[at + 8] = peer;
     shard.used++;
     this.#size++;
+  }
+
+  /**
+   * Reads the slots where the ids of events belong, so that the memory behind comes for all of them at a time, as in
+   * `Subjects.warm`.
+   */
+  warm({ tags, count }: EventColumns): number {
+    let sum = 0;
+    for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
+      const { words, slots } = this.#shardOf(tags, from);
+      if (slots > 0) sum += words[homeOf(tags[from + 1]!, tags[from + 2]!, slots) * WORDS]!;
+    }
+    return sum;
   }
 
   /** Calls back with each id held, shard by shard: tag, sequence number, peer. */
   *[Symbol.iterator](): IterableIterator<[tag: IdTag, seq: number, peer: number]> {
     for (const shard of this.#shards) {
       for (let slot = 0; slot < shard.slots; slot++) {
-        const seq = seqAt(shard, slot);
-        if (seq === 0) continue;
         const at = slot * WORDS;
+        const seq = seqAt(shard.words, at);
+        if (seq === 0) continue;
         let tag = '';
         for (let i = 0; i < 5; i++) tag += String.fromCharCode(shard.words[at + i]! & 255, shard.words[at + i]! >>> 8);
         yield [tag, seq, shard.words[at + 8]!];
@@ -104,34 +131,38 @@ export class EventIds {
     }
   }
 
-  #shard(): Shard {
-    return this.#shards[wanted[0]! & (SHARDS - 1)]!;
-  }
-
-  /** The slot of the tag in `wanted`, or the empty one where it belongs. */
-  #slot(shard: Shard): number {
-    const { words, slots } = shard;
-    let slot = homeOf(wanted[1]!, wanted[2]!, slots);
-    for (;;) {
-      const at = slot * WORDS;
-      if (seqAt(shard, slot) === 0) return slot;
-      if (
-        words[at] === wanted[0] &&
-        words[at + 1] === wanted[1] &&
-        words[at + 2] === wanted[2] &&
-        words[at + 3] === wanted[3] &&
-        words[at + 4] === wanted[4]
-      ) {
-        return slot;
-      }
-      slot = slot + 1 === slots ? 0 : slot + 1;
-    }
+  #shardOf(tags: Uint16Array, from: number): Shard {
+    return this.#shards[tags[from]! & (SHARDS - 1)]!;
   }
 }
 
-function seqAt(shard: Shard, slot: number): number {
-  const at = slot * WORDS;
-  return shard.words[at + 5]! + shard.words[at + 6]! * 0x10000 + shard.words[at + 7]! * 0x100000000;
+/** The slot of the tag at `from`, or the empty one where it belongs. */
+function slotOf({ words, slots }: Shard, tags: Uint16Array, from: number): number {
+  const high = tags[from + 2]!;
+  let slot = homeOf(tags[from + 1]!, high, slots);
+  for (;;) {
+    const at = slot * WORDS;
+    if (!isTaken(words, at)) return slot;
+    // What tells slots of one neighbourhood apart comes first.
+    if (
+      words[at + 1] === tags[from + 1] &&
+      words[at + 2] === high &&
+      words[at + 3] === tags[from + 3] &&
+      words[at + 4] === tags[from + 4] &&
+      words[at] === tags[from]
+    ) {
+      return slot;
+    }
+    slot = slot + 1 === slots ? 0 : slot + 1;
+  }
+}
+
+function isTaken(words: Uint16Array, at: number): boolean {
+  return (words[at + 5]! | words[at + 6]! | words[at + 7]!) !== 0;
+}
+
+function seqAt(words: Uint16Array, at: number): number {
+  return words[at + 5]! + words[at + 6]! * 0x10000 + words[at + 7]! * 0x100000000;
 }
 
 /** Spreads 32 bits of the tag, which is uniform already, over any number of slots. */
@@ -141,13 +172,14 @@ function homeOf(low: number, high: number, slots: number): number {
 
 function grow(shard: Shard): void {
   const { words: old, slots: oldSlots } = shard;
-  shard.slots = Math.max(SLOTS_MIN, Math.ceil(oldSlots * GROWTH) + 1);
-  shard.words = new Uint16Array(shard.slots * WORDS);
-  for (let from = 0; from < oldSlots; from++) {
-    const at = from * WORDS;
-    if (old[at + 5] === 0 && old[at + 6] === 0 && old[at + 7] === 0) continue;
-    let slot = homeOf(old[at + 1]!, old[at + 2]!, shard.slots);
-    while (seqAt(shard, slot) !== 0) slot = slot + 1 === shard.slots ? 0 : slot + 1;
-    shard.words.set(old.subarray(at, at + WORDS), slot * WORDS);
+  const slots = Math.max(SLOTS_MIN, Math.ceil(oldSlots * GROWTH) + 1);
+  const words = new Uint16Array(slots * WORDS);
+  for (let from = 0; from < oldSlots * WORDS; from += WORDS) {
+    if (!isTaken(old, from)) continue;
+    let slot = homeOf(old[from + 1]!, old[from + 2]!, slots);
+    while (isTaken(words, slot * WORDS)) slot = slot + 1 === slots ? 0 : slot + 1;
+    for (let i = 0, to = slot * WORDS; i < WORDS; i++) words[to + i] = old[from + i]!;
   }
+  shard.slots = slots;
+  shard.words = words;
 }

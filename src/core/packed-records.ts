@@ -1,15 +1,20 @@
 /** The bytes of records of which there are many, behind the two that say type and version. Little-endian. */
-import { ID_TAG_BYTES } from './event-ids.js';
+import { type EventColumns, KEY_WORDS } from './event-columns.js';
+import { ID_TAG_BYTES, TAG_WORDS } from './event-ids.js';
 import type { EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
 
-const EVENT_HEAD = 76;
+/** Of an event without its tag, and of one that begins with it. */
+const UNTAGGED_HEAD = 76;
+const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
 const GONE_BYTES = 22;
 const KEPT_HEAD = 12;
 const KEPT_BYTES = 80;
 
+/** The tag's bytes come last of the head, so that a record without them differs by their absence alone. */
 export function encodeEvent(event: EventAccepted): Uint8Array {
+  const head = event.id_tag === null ? UNTAGGED_HEAD : EVENT_HEAD;
   const idBytes = event.event_id.length;
-  const out = Buffer.allocUnsafe(EVENT_HEAD + idBytes + event.schema_version.length);
+  const out = Buffer.allocUnsafe(head + idBytes + event.schema_version.length);
   out[2] = event.event_type;
   out[3] = idBytes;
   out.writeUInt16LE(event.peer, 4);
@@ -20,13 +25,15 @@ export function encodeEvent(event: EventAccepted): Uint8Array {
   out.writeDoubleLE(event.prev, 32);
   out.set(event.subject, 40);
   out.writeUInt32LE(event.schema_version.length, 72);
-  out.write(event.event_id, EVENT_HEAD, 'latin1');
-  out.write(event.schema_version, EVENT_HEAD + idBytes, 'latin1');
+  if (event.id_tag !== null) out.write(event.id_tag, UNTAGGED_HEAD, 'latin1');
+  out.write(event.event_id, head, 'latin1');
+  out.write(event.schema_version, head + idBytes, 'latin1');
   return out;
 }
 
-export function decodeEvent(bytes: Buffer): EventAccepted {
-  const idEnd = EVENT_HEAD + bytes[3]!;
+export function decodeEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
+  const head = isTagged ? EVENT_HEAD : UNTAGGED_HEAD;
+  const idEnd = head + bytes[3]!;
   return {
     type: 'event_accepted',
     event_type: bytes[2]!,
@@ -37,9 +44,24 @@ export function decodeEvent(bytes: Buffer): EventAccepted {
     mass: bytes.readDoubleLE(24),
     prev: bytes.readDoubleLE(32),
     subject: bytes.subarray(40, 72),
-    event_id: bytes.toString('latin1', EVENT_HEAD, idEnd),
+    id_tag: isTagged ? bytes.toString('latin1', UNTAGGED_HEAD, EVENT_HEAD) : null,
+    event_id: bytes.toString('latin1', head, idEnd),
     schema_version: bytes.toString('latin1', idEnd, idEnd + bytes.readUInt32LE(72)),
   };
+}
+
+/** Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. */
+export function readEvent(view: DataView, at: number, columns: EventColumns): void {
+  const i = columns.count++;
+  columns.peers[i] = view.getUint16(at + 4, true);
+  columns.timestamps[i] = view.getFloat64(at + 8, true);
+  columns.masses[i] = view.getFloat64(at + 24, true);
+  for (let word = 0; word < KEY_WORDS; word++) {
+    columns.keys[i * KEY_WORDS + word] = view.getUint32(at + 40 + 4 * word, true);
+  }
+  for (let word = 0; word < TAG_WORDS; word++) {
+    columns.tags[i * TAG_WORDS + word] = view.getUint16(at + UNTAGGED_HEAD + 2 * word, true);
+  }
 }
 
 export function encodeGone(gone: EventGone): Uint8Array {

@@ -100,6 +100,8 @@ export interface EventAccepted {
   readonly peer: number;
   readonly subject: Uint8Array;
   readonly event_id: string;
+  /** Under which the id is remembered; null in records of version 1. */
+  readonly id_tag: IdTag | null;
   /** Number of the event type in the table of types. */
   readonly event_type: number;
   /** Position in the peer's `game_ids`. */
@@ -251,8 +253,12 @@ const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/** The newest version of each record that this release writes. */
-const VERSION = 1;
+/** An event carries the tag of its id from version 2 on; of all other records there is one version. */
+const TAGGED = 2;
+
+function versionOf(record: LogRecord): number {
+  return record.type === 'event_accepted' && record.id_tag !== null ? TAGGED : 1;
+}
 
 /** A record that this release cannot read. */
 export class UnknownRecordError extends Error {
@@ -263,7 +269,7 @@ export class UnknownRecordError extends Error {
 export function encodeRecord(record: LogRecord): Uint8Array {
   const out = bytesOf(record);
   out[0] = typeIds[record.type];
-  out[1] = VERSION;
+  out[1] = versionOf(record);
   return out;
 }
 
@@ -281,15 +287,21 @@ function bytesOf(record: LogRecord): Uint8Array {
 
 /** The record in `bytes`. Throws `UnknownRecordError` for what a newer release wrote, any error for damage. */
 export function decodeRecord(bytes: Buffer): LogRecord {
+  if (isTaggedEvent(bytes, 0)) return decodeEvent(bytes, true);
   const type = typeNames.get(bytes[0]!);
-  if (type === undefined || bytes[1] !== VERSION) {
+  if (type === undefined || bytes[1] !== 1) {
     throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
   }
-  if (type === 'event_accepted') return decodeEvent(bytes);
+  if (type === 'event_accepted') return decodeEvent(bytes, false);
   if (type === 'event_gone') return decodeGone(bytes);
   if (type === 'evidence_kept') return decodeKept(bytes);
   if (type === 'weights_published') return decodeWeights(bytes);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
+}
+
+/** Whether the record at byte `at` is an event with its tag, which columns can take. */
+export function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === typeIds.event_accepted && bytes[at + 1] === TAGGED;
 }
 
 /** JSON would make `null` of a number that is none, and a replay would lead elsewhere. */

@@ -6,12 +6,12 @@ import { hash } from 'node:crypto';
 import { limits } from '../limits.js';
 import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
+import { EventColumns } from './event-columns.js';
 import { EventIds, ID_TAG_BYTES, type IdTag } from './event-ids.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
 import type {
   AuditPart,
-  EventAccepted,
   EventGone,
   EventWithdrawn,
   EvidenceKept,
@@ -53,6 +53,7 @@ export class GroupState {
   /** What reads use of peers; derived. */
   readonly peerWeights = new PeerWeights();
   readonly #idKey: string;
+  readonly #single = new EventColumns(1);
 
   lastSeq = 0;
   /** The newest record that peer weights depend on. */
@@ -99,11 +100,13 @@ export class GroupState {
 
   /** Takes in the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
+    if (record.type === 'event_accepted') {
+      this.#single.only(record, record.id_tag ?? this.tagOf(record.event_id));
+      this.applyEvents(this.#single, at);
+      return;
+    }
     const seq = this.#next(at);
     switch (record.type) {
-      case 'event_accepted':
-        this.#event(record, this.tagOf(record.event_id), seq, at);
-        break;
       case 'event_gone':
         this.#gone(record, seq);
         break;
@@ -182,9 +185,11 @@ export class GroupState {
     }
   }
 
-  /** Applies an event that was just decided, whose tag is known already. */
-  applyDecided(event: EventAccepted, tag: IdTag, at: number): void {
-    this.#event(event, tag, this.#next(at), at);
+  /** Takes in the next records, all of them events of one batch. */
+  applyEvents(events: EventColumns, at: number): void {
+    this.subjects.warm(events);
+    if (events.count > 1) this.eventIds.warm(events);
+    for (let i = 0; i < events.count; i++) this.#event(events, i, this.#next(at), at);
   }
 
   #next(at: number): number {
@@ -193,13 +198,13 @@ export class GroupState {
     return this.lastSeq;
   }
 
-  #event(event: EventAccepted, tag: IdTag, seq: number, at: number): void {
+  #event(events: EventColumns, i: number, seq: number, at: number): void {
+    const peer = events.peers[i]!;
     this.evidenceSeq = seq;
-    this.eventIds.insert(tag, seq, event.peer);
-    const times = { updatedAt: at, evidenceAt: evidenceAt(event.timestamp, at) };
-    const entry = this.subjects.entryFor(event.subject, event.peer, times);
-    this.subjects.entries.add(entry, event.mass, seq);
-    this.peers.at(event.peer).eventCount++;
+    this.eventIds.insertEvent(events, i, seq);
+    const entry = this.subjects.entryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
+    this.subjects.entries.add(entry, events.masses[i]!, seq);
+    this.peers.at(peer).eventCount++;
     this.eventCount++;
   }
 

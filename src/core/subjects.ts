@@ -1,7 +1,7 @@
 /**
- * The players of the group under their hashes: an open-addressing table over all 32 bytes of the key, with a row per subject in
- * segments and its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the whole at once. A
- * row lies in one piece, since a read of a player meets it cold.
+ * The players of the group under their hashes: a row per subject in segments, found over all 32 bytes of the key by `SubjectIndex`,
+ * its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the whole at once. A row lies in one
+ * piece, since a read of a player meets it cold.
  *
  * | words | type       | bytes | meaning                                              |
  * |-------|------------|-------|------------------------------------------------------|
@@ -10,19 +10,16 @@
  * | 10    | Uint32     | 4     | updated: hour since 1970 of the newest record that touched it |
  * | 11    | Uint32     | 4     | entryAt: first of its peer entries                   |
  * | 12    | Uint32     | 4     | peers: number of peer entries, 0 for an empty row    |
- * | index | Uint32     | 5-11  | row + 1 and 5 bits of the hash, in shards that hold 3/8 to 3/4 of their slots |
  */
 import { limits } from '../limits.js';
+import { type EventColumns, KEY_WORDS } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { type SipKey, sipHash } from './siphash.js';
+import { type KeyedRows, SubjectIndex } from './subject-index.js';
 
-const KEY_WORDS = 8;
 const SEGMENT_BITS = 14;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SIZE - 1;
-const SHARD_BITS = 12;
-const SHARDS = 1 << SHARD_BITS;
-const SLOTS_MIN = 8;
 const HOUR_MS = 3_600_000;
 
 const WORDS = 13;
@@ -37,22 +34,6 @@ class Segment {
   readonly view = new DataView(this.words.buffer);
 }
 
-/** Bits of a slot that hold the row + 1; the rest holds bits of the hash. */
-const ROW_BITS = 27;
-const ROW_MASK = (1 << ROW_BITS) - 1;
-if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: rows do not fit in a slot');
-/** Of the hash, beside those that choose shard and slot. */
-const TAG_SHIFT = 15;
-
-function slotValue(row: number, hash: number): number {
-  return (((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1)) >>> 0;
-}
-
-/** The row of a slot, -1 for an empty one. */
-function rowIn(stored: number): number {
-  return (stored & ROW_MASK) - 1;
-}
-
 function evidenceByte(row: number): number {
   return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
 }
@@ -63,23 +44,18 @@ export interface SubjectTimes {
   readonly evidenceAt: number;
 }
 
-interface Shard {
-  slots: Uint32Array;
-  used: number;
-}
-
-/** What every shard starts with. */
-const noSlots = new Uint32Array(0);
-
 /** A key as words, reused from call to call: the table copies it when it inserts. */
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
 
-export class Subjects {
+/** Rows of events, and later their first entries, between the phases of `warm`; reused likewise. */
+let warmed = new Int32Array(0);
+
+export class Subjects implements KeyedRows {
   readonly entries = new PeerEntries();
   readonly #key: SipKey;
   readonly #segments: Segment[] = [];
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: noSlots, used: 0 }));
+  readonly #index = new SubjectIndex(this);
   readonly #freeRows: number[] = [];
   #rowsUsed = 0;
 
@@ -109,11 +85,17 @@ export class Subjects {
   /** The row of a subject, or -1. */
   find(subject: Uint8Array): number {
     wantedBytes.set(subject);
-    const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
-    const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
-    if (shard.used === 0) return -1;
-    const slot = this.#slotOf(shard, hash);
-    return rowIn(shard.slots[slot]!);
+    return this.findFrom(wanted, 0);
+  }
+
+  /** The row of the subject whose words begin at `from` of a column, or -1. */
+  findFrom(keys: Uint32Array, from: number): number {
+    return this.#index.find(keys, from, this.#hashOf(keys, from));
+  }
+
+  /** Uniform unsigned 32 bits that a key and the node's secret decide. */
+  #hashOf(keys: Uint32Array, from: number): number {
+    return sipHash(this.#key, keys, from, KEY_WORDS);
   }
 
   /** Number of the subject's peer entries, and where they begin. */
@@ -136,12 +118,12 @@ export class Subjects {
   }
 
   /** Moves a subject's times forward; a clock that was set back moves nothing. */
-  #touch(row: number, times: SubjectTimes): void {
+  #touch(row: number, updatedAt: number, evidenceAt: number): void {
     const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
     const updated = (row & SEGMENT_MASK) * WORDS + UPDATED;
-    const hour = Math.max(0, Math.floor(times.updatedAt / HOUR_MS));
+    const hour = Math.max(0, Math.floor(updatedAt / HOUR_MS));
     if (hour > words[updated]!) words[updated] = hour;
-    if (times.evidenceAt > this.evidenceAt(row)) view.setFloat64(evidenceByte(row), times.evidenceAt, true);
+    if (evidenceAt > this.evidenceAt(row)) view.setFloat64(evidenceByte(row), evidenceAt, true);
   }
 
   /** The subject's 32 bytes, a copy. */
@@ -158,7 +140,19 @@ export class Subjects {
 
   /** Uniform unsigned 32 bits that the row's key and the node's secret decide. */
   mixOf(row: number): number {
-    return this.#hashOfRow(row);
+    return this.#hashOf(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS);
+  }
+
+  hasKey(row: number, keys: Uint32Array, from: number): boolean {
+    const { words } = this.#segments[row >>> SEGMENT_BITS]!;
+    const at = (row & SEGMENT_MASK) * WORDS;
+    for (let i = 0; i < KEY_WORDS; i++) if (words[at + i] !== keys[from + i]) return false;
+    return true;
+  }
+
+  /** The first of the row's entries: nobody need know, but to tell it the row must be read. */
+  warmRow(row: number): number {
+    return this.firstEntry(row);
   }
 
   /** The entry of a peer on a row, or -1. */
@@ -182,35 +176,73 @@ export class Subjects {
   }
 
   /** The entry of a (subject, peer) pair, made empty where there is none; moves the subject's times forward. */
-  entryFor(subject: Uint8Array, peer: number, times: SubjectTimes): number {
-    let row = this.find(subject);
+  entryFor(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
+    wantedBytes.set(subject);
+    return this.#entryFrom(wanted, 0, this.#hashOf(wanted, 0), peer, updatedAt, evidenceAt);
+  }
+
+  /** The same for event `i` of columns that are warm. */
+  entryOfEvent({ keys, hashes, peers }: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
+    return this.#entryFrom(keys, i * KEY_WORDS, hashes[i]!, peers[i]!, updatedAt, evidenceAt);
+  }
+
+  #entryFrom(
+    keys: Uint32Array,
+    from: number,
+    hash: number,
+    peer: number,
+    updatedAt: number,
+    evidenceAt: number,
+  ): number {
+    const row = this.#index.find(keys, from, hash);
     if (row < 0) {
-      row = this.#admit(subject, 1, times);
-      this.entries.set(this.firstEntry(row), peer, 0, 0, 0, 0);
-      return this.firstEntry(row);
+      const first = this.firstEntry(this.#admit(keys, from, hash, 1, updatedAt, evidenceAt));
+      this.entries.set(first, peer, 0, 0, 0, 0);
+      return first;
     }
-    this.#touch(row, times);
+    this.#touch(row, updatedAt, evidenceAt);
     const known = this.entryOf(row, peer);
     return known >= 0 ? known : this.#addPeer(row, peer);
+  }
+
+  /**
+   * Fills in the hashes of events' subjects, and reads slots, rows and entries where they belong, each of them for all events at a
+   * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum of what it
+   * read, which means nothing; without it a compiler could leave the reading out.
+   */
+  warm({ keys, hashes, count }: EventColumns): number {
+    if (warmed.length < count) warmed = new Int32Array(count);
+    for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
+    for (let i = 0; i < count; i++) warmed[i] = this.#index.likelyRow(hashes[i]!);
+    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) warmed[i] = this.firstEntry(warmed[i]!);
+    let sum = 0;
+    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.entries.peer(warmed[i]!);
+    return sum;
   }
 
   /**
    * The first of `count` entries of a subject that is not there yet, side by side. The caller sets them all, in the order of
    * their peers.
    */
-  admit(subject: Uint8Array, count: number, times: SubjectTimes): number {
-    if (this.find(subject) >= 0) throw new Error('subjects: a subject is there already');
-    return this.firstEntry(this.#admit(subject, count, times));
+  admit(subject: Uint8Array, count: number, { updatedAt, evidenceAt }: SubjectTimes): number {
+    wantedBytes.set(subject);
+    const hash = this.#hashOf(wanted, 0);
+    if (this.#index.find(wanted, 0, hash) >= 0) throw new Error('subjects: a subject is there already');
+    return this.firstEntry(this.#admit(wanted, 0, hash, count, updatedAt, evidenceAt));
   }
 
-  #admit(subject: Uint8Array, count: number, times: SubjectTimes): number {
-    const row = this.#insert(subject);
+  /** A row for the key whose words begin at `from`, which is not there yet. */
+  #admit(keys: Uint32Array, from: number, hash: number, count: number, updatedAt: number, evidenceAt: number): number {
+    const row = this.#freeRows.pop() ?? this.#rowsUsed++;
+    if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment());
     const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
+    for (let i = 0; i < KEY_WORDS; i++) words[at + i] = keys[from + i]!;
     words[at + ENTRY_AT] = this.entries.allocate(count);
     words[at + PEERS] = count;
-    view.setFloat64(evidenceByte(row), times.evidenceAt, true);
-    this.#touch(row, times);
+    view.setFloat64(evidenceByte(row), evidenceAt, true);
+    this.#touch(row, updatedAt, evidenceAt);
+    this.#index.insert(row, hash);
     return row;
   }
 
@@ -228,85 +260,11 @@ export class Subjects {
   /** Removes a subject and all of its evidence, leaving none of its bytes behind. */
   remove(subject: Uint8Array): void {
     wantedBytes.set(subject);
-    const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
-    const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
-    if (shard.used === 0) return;
-    const slot = this.#slotOf(shard, hash);
-    const row = rowIn(shard.slots[slot]!);
+    const row = this.#index.remove(wanted, 0, this.#hashOf(wanted, 0));
     if (row < 0) return;
-    this.#vacate(shard, slot);
     this.entries.release(this.firstEntry(row), this.peerCount(row));
     const at = (row & SEGMENT_MASK) * WORDS;
     this.#segments[row >>> SEGMENT_BITS]!.words.fill(0, at, at + WORDS);
     this.#freeRows.push(row);
-  }
-
-  /** A row for the key in `wanted`. */
-  #insert(subject: Uint8Array): number {
-    const row = this.#freeRows.pop() ?? this.#rowsUsed++;
-    if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment());
-    wantedBytes.set(subject);
-    this.#segments[row >>> SEGMENT_BITS]!.words.set(wanted, (row & SEGMENT_MASK) * WORDS);
-    const hash = sipHash(this.#key, wanted, 0, KEY_WORDS);
-    const shard = this.#shards[hash >>> (32 - SHARD_BITS)]!;
-    if ((shard.used + 1) * 4 > shard.slots.length * 3) this.#growShard(shard);
-    shard.slots[this.#slotOf(shard, hash)] = slotValue(row, hash);
-    shard.used++;
-    return row;
-  }
-
-  /** The slot that holds the key in `wanted`, or the empty one where it belongs. */
-  #slotOf(shard: Shard, hash: number): number {
-    const mask = shard.slots.length - 1;
-    let slot = hash & mask;
-    for (;;) {
-      const stored = shard.slots[slot]!;
-      if (stored === 0) return slot;
-      // Bits of the hash beside the row: nearly every other key is passed over without a look at its row.
-      const row = rowIn(stored);
-      if (stored === slotValue(row, hash) && this.#isWanted(row)) return slot;
-      slot = (slot + 1) & mask;
-    }
-  }
-
-  #isWanted(row: number): boolean {
-    const { words } = this.#segments[row >>> SEGMENT_BITS]!;
-    const from = (row & SEGMENT_MASK) * WORDS;
-    for (let i = 0; i < KEY_WORDS; i++) if (words[from + i] !== wanted[i]) return false;
-    return true;
-  }
-
-  #hashOfRow(row: number): number {
-    return sipHash(this.#key, this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS, KEY_WORDS);
-  }
-
-  #growShard(shard: Shard): void {
-    const old = shard.slots;
-    shard.slots = new Uint32Array(Math.max(SLOTS_MIN, old.length * 2));
-    const mask = shard.slots.length - 1;
-    for (const stored of old) {
-      if (stored === 0) continue;
-      let slot = this.#hashOfRow(rowIn(stored)) & mask;
-      while (shard.slots[slot] !== 0) slot = (slot + 1) & mask;
-      shard.slots[slot] = stored;
-    }
-  }
-
-  /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
-  #vacate(shard: Shard, slot: number): void {
-    const { slots } = shard;
-    const mask = slots.length - 1;
-    let gap = slot;
-    let next = (gap + 1) & mask;
-    while (slots[next] !== 0) {
-      const home = this.#hashOfRow(rowIn(slots[next]!)) & mask;
-      if (((next - home) & mask) >= ((next - gap) & mask)) {
-        slots[gap] = slots[next]!;
-        gap = next;
-      }
-      next = (next + 1) & mask;
-    }
-    slots[gap] = 0;
-    shard.used--;
   }
 }

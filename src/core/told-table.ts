@@ -3,6 +3,7 @@
  * state that the table follows record by record. It tells values, not happenings, so a player that moved twice is told once.
  */
 
+import { type EventColumns, KEY_WORDS } from './event-columns.js';
 import { subjectBytes, subjectHex } from './pseudonym.js';
 import type { LogRecord } from './records.js';
 import { type Moment, trustOf } from './score.js';
@@ -114,10 +115,10 @@ export class ToldTable {
   after(record: LogRecord): void {
     switch (record.type) {
       case 'event_accepted':
-        this.#touch(record.subject);
+        this.#touch(this.#state.subjects.find(record.subject));
         break;
       case 'event_withdrawn':
-        if (record.subject !== null) this.#touch(subjectBytes(record.subject));
+        if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
         break;
       case 'weights_published':
       case 'pre_trust_set':
@@ -126,6 +127,11 @@ export class ToldTable {
         this.#sweepDue = true;
         break;
     }
+  }
+
+  /** The same for all of these events. */
+  afterEvents({ keys, count }: EventColumns): void {
+    for (let i = 0; i < count; i++) this.#touch(this.#state.subjects.findFrom(keys, i * KEY_WORDS));
   }
 
   /**
@@ -162,9 +168,9 @@ export class ToldTable {
     return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
   }
 
-  #touch(subject: Uint8Array): void {
+  #touch(row: number): void {
     if (this.#touched.size >= this.#bounds.touchedMax) this.#sweepDue = true;
-    else this.#touched.add(this.#state.subjects.find(subject));
+    else this.#touched.add(row);
   }
 
   /** In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many they are. */

@@ -24,7 +24,7 @@ export interface ListingQuery {
 export interface ListedEvent {
   readonly seq: number;
   readonly receivedAt: number;
-  readonly event: Omit<EventAccepted, 'subject'>;
+  readonly event: Omit<EventAccepted, 'subject' | 'id_tag'>;
 }
 
 export interface Listing {
@@ -108,8 +108,8 @@ function ownEvents(
   return { events, next: seq > 0 ? seq : null };
 }
 
-/** Without the subject, which is a view of a whole batch: what crosses to another thread is copied. */
-function listed(seq: number, receivedAt: number, { subject, ...event }: EventAccepted): ListedEvent {
+/** Without the subject, which is a view of a whole batch: what crosses to another thread is copied. Without the tag, which is nobody's. */
+function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
   return { seq, receivedAt, event };
 }
 

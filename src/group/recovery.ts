@@ -4,6 +4,8 @@
  */
 import { Batch, chainStart } from '../core/batch.js';
 import { stateDigest } from '../core/digest.js';
+import { EventColumns } from '../core/event-columns.js';
+import type { LogRecord } from '../core/records.js';
 import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
 import { GroupState } from '../core/state.js';
 import type { ToldTable } from '../core/told-table.js';
@@ -16,6 +18,7 @@ export class Follower {
   chain: Uint8Array;
   /** What readers of the verdict stream were told, where there are any. */
   told: ToldTable | null = null;
+  readonly #events = new EventColumns();
 
   constructor(state: GroupState, chain: Uint8Array) {
     this.state = state;
@@ -38,12 +41,23 @@ export class Follower {
     if (!batch.follows(this.chain, this.state.lastSeq)) {
       throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);
     }
-    for (const record of batch) {
-      this.told?.before(record);
-      this.state.apply(record, batch.at);
-      this.told?.after(record);
+    while (this.state.lastSeq < batch.lastSeq) {
+      batch.events(this.state.lastSeq + 1, this.#events);
+      if (this.#events.count > 0) this.#takeEvents(batch.at);
+      else this.#takeRecord(batch.record(this.state.lastSeq + 1), batch.at);
     }
     this.chain = batch.chain;
+  }
+
+  #takeEvents(at: number): void {
+    this.state.applyEvents(this.#events, at);
+    this.told?.afterEvents(this.#events);
+  }
+
+  #takeRecord(record: LogRecord, at: number): void {
+    this.told?.before(record);
+    this.state.apply(record, at);
+    this.told?.after(record);
   }
 }
 
@@ -85,6 +99,7 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
     return { follower, snapshotSeq: seq, faults };
   }
   const follower = fromStart(log, salt);
+  follower.state.eventIds.reserve(upTo);
   follower.catchUp(log, upTo);
   return { follower, snapshotSeq: 0, faults };
 }

@@ -111,9 +111,7 @@ export class Turn<T> {
       outcome: decided.ok ? 'accepted' : decided.code,
     });
     if (!decided.ok) return decided;
-    const { event, tag } = decided.value;
-    this.batch.add(event);
-    state.applyDecided(event, tag, this.#now);
+    this.record(decided.value);
     return granted({ receivedAt: this.#now });
   }
 

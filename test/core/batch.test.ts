@@ -25,7 +25,24 @@ test('every record comes back from its bytes as it was', () => {
   );
 });
 
+test('an event is of version 2 where it has the tag of its id, and of version 1 where it has none', () => {
+  const events = everyRecord.filter((record) => record.type === 'event_accepted');
+  assert.equal(
+    events.map((event) => [event.id_tag !== null, encodeRecord(event)[1]]),
+    [
+      [false, 1],
+      [true, 2],
+    ],
+  );
+  for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);
+});
+
 test('a record of a newer release is refused by name', () => {
+  for (const record of everyRecord) {
+    const newer = Buffer.from(encodeRecord(record));
+    newer[1]! += record.type === 'event_accepted' && record.id_tag === null ? 2 : 1;
+    assert.throws(() => decodeRecord(newer), /newer release/);
+  }
   const bytes = Buffer.from(encodeRecord(everyRecord[0]!));
   bytes[1] = 2;
   assert.throws(

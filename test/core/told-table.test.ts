@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideErasure } from '../../src/core/decide-removal.js';
+import { EventColumns } from '../../src/core/event-columns.js';
 import { subjectHex } from '../../src/core/pseudonym.js';
 import type { LogRecord } from '../../src/core/records.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
@@ -38,6 +40,19 @@ class Telling {
     const before = this.given.records.length;
     this.given.event(peer, player, { timestamp: this.now, ...more }, this.now);
     for (const { record } of this.given.records.slice(before)) this.told.after(record);
+  }
+
+  /** The events of a turn, taken in as columns. */
+  eventsTogether(events: readonly (readonly [peer: number, player: string])[]): void {
+    const firstSeq = this.given.state.lastSeq + 1;
+    const writer = new BatchWriter();
+    for (const [peer, player] of events) {
+      this.given.event(peer, player, { timestamp: this.now }, this.now);
+      writer.add(this.given.records.at(-1)!.record);
+    }
+    const columns = new EventColumns();
+    writer.seal(firstSeq, this.now, Buffer.alloc(NONCE_BYTES), chainStart).events(firstSeq, columns);
+    this.told.afterEvents(columns);
   }
 
   erase(player: string): void {
@@ -103,6 +118,23 @@ class Telling {
     }
   }
 }
+
+test('of events that are taken in together every player is told, as of single ones', () => {
+  const telling = new Telling();
+  for (let i = 0; i < 3; i++) telling.event(0, `p${i}`);
+  telling.all();
+  telling.eventsTogether([
+    [1, 'p0'],
+    [2, 'p0'],
+    [3, 'p7'],
+  ]);
+  const { rows } = telling.all();
+  assert.equal(
+    rows.map(({ subject }) => subject).sort(),
+    ['p0', 'p7'].map((name) => subjectHex(subjectOf(name))).sort(),
+  );
+  telling.holds();
+});
 
 test('all players are looked at before anything is told, so many at a time, and a walk tells them', () => {
   const telling = new Telling();

@@ -91,7 +91,7 @@ export class Given {
     if (moved !== null) this.apply([moved], now);
     const decided = decideEvent(this.state, peer, this.submission(peer, player, more), now);
     if (!decided.ok) return decided;
-    this.apply([decided.value.event], now);
+    this.apply([decided.value], now);
     return { ok: true, value: this.state.lastSeq };
   }
 

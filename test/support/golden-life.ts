@@ -1,8 +1,8 @@
 /**
  * A short life of a group that writes every type of record: what the golden files of a format version are made of. Run by hand
- * (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and refuses to replace any.
+ * (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and replaces none.
  */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { stateDigest } from '../../src/core/digest.js';
@@ -73,14 +73,15 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v2.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    'log-v3.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
     [`snapshot-v${SNAPSHOT_VERSION}-retired.json`]: {
       digest,
       blocks: [...snapshotBlocks(actor.state)].map(({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },
   };
   for (const [name, content] of Object.entries(files)) {
-    writeFileSync(`${goldenFolder}${name}`, `${JSON.stringify(content, null, 1)}\n`, { flag: 'wx' });
+    const path = `${goldenFolder}${name}`;
+    if (!existsSync(path)) writeFileSync(path, `${JSON.stringify(content, null, 1)}\n`);
   }
 }
 

@@ -1,0 +1,54 @@
+/**
+ * A stretch of events as columns: what a state takes in of each, side by side, so that neither bytes of a batch become an object per
+ * event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
+ */
+import { type IdTag, TAG_WORDS, writeTag } from './event-ids.js';
+import type { EventAccepted } from './records.js';
+
+/** Words of a subject's hash. */
+export const KEY_WORDS = 8;
+
+/** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
+const EVENTS = 256;
+
+export class EventColumns {
+  readonly capacity: number;
+  count = 0;
+  /** Tags of the event ids, `TAG_WORDS` each. */
+  readonly tags: Uint16Array;
+  /** Subject hashes as little-endian words, `KEY_WORDS` each. */
+  readonly keys: Uint32Array;
+  /** What decides where each subject stands; `Subjects` fills it in. */
+  readonly hashes: Uint32Array;
+  readonly peers: Uint16Array;
+  readonly masses: Float64Array;
+  /** ms since 1970: when the events happened, as their peers say. */
+  readonly timestamps: Float64Array;
+
+  constructor(capacity = EVENTS) {
+    this.capacity = capacity;
+    this.tags = new Uint16Array(capacity * TAG_WORDS);
+    this.keys = new Uint32Array(capacity * KEY_WORDS);
+    this.hashes = new Uint32Array(capacity);
+    this.peers = new Uint16Array(capacity);
+    this.masses = new Float64Array(capacity);
+    this.timestamps = new Float64Array(capacity);
+  }
+
+  /** Holds this event alone. */
+  only(event: EventAccepted, tag: IdTag): void {
+    writeTag(tag, this.tags, 0);
+    subjectWords(event.subject, this.keys);
+    this.peers[0] = event.peer;
+    this.masses[0] = event.mass;
+    this.timestamps[0] = event.timestamp;
+    this.count = 1;
+  }
+}
+
+function subjectWords(subject: Uint8Array, words: Uint32Array): void {
+  for (let i = 0; i < KEY_WORDS; i++) {
+    const at = 4 * i;
+    words[i] = subject[at]! | (subject[at + 1]! << 8) | (subject[at + 2]! << 16) | (subject[at + 3]! << 24);
+  }
+}

@@ -1,0 +1,116 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
+import { decideErasure } from '../../src/core/decide-removal.js';
+import { decideHalfLife } from '../../src/core/decide-scale.js';
+import { stateDigest } from '../../src/core/digest.js';
+import { EventColumns } from '../../src/core/event-columns.js';
+import { eventTypeNames } from '../../src/core/event-types.js';
+import type { GroupFormed, LogRecord } from '../../src/core/records.js';
+import { GroupState } from '../../src/core/state.js';
+import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
+
+function batchOf(records: readonly LogRecord[], firstSeq: number, at: number): Batch {
+  const writer = new BatchWriter();
+  for (const record of records) writer.add(record);
+  return writer.seal(firstSeq, at, Buffer.alloc(NONCE_BYTES), chainStart);
+}
+
+/** A life in batches of up to 700 records: players that come again within a batch, erasures and new half-lives between events. */
+function lived(seed: number, players: number): { given: Given; batches: Batch[] } {
+  const random = new Random(seed);
+  const given = new Given(3).peers(8);
+  const batches = [batchOf(recordsFrom(given, 0), 1, t0)];
+  for (let turn = 1; turn <= 20; turn++) {
+    const now = t0 + turn * hourMs;
+    const before = given.records.length;
+    for (let left = 1 + random.below(700); left > 0; left--) {
+      const player = `p${random.below(players)}`;
+      const choice = random.below(200);
+      if (choice === 0) {
+        const erasure = { caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
+        given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
+      } else if (choice === 1) {
+        given.apply(decideHalfLife(given.state, 1 + random.below(5), now).records, now);
+      } else {
+        const more = {
+          eventType: random.pick(eventTypeNames),
+          severity: random.next(),
+          timestamp: now - random.below(1e9),
+        };
+        given.event(random.below(8), player, more, now);
+      }
+    }
+    batches.push(batchOf(recordsFrom(given, before), before + 1, now));
+  }
+  return { given, batches };
+}
+
+function recordsFrom(given: Given, from: number): LogRecord[] {
+  return given.records.slice(from).map(({ record }) => record);
+}
+
+function fresh(given: Given): GroupState {
+  return new GroupState(given.records[0]!.record as GroupFormed, salt);
+}
+
+/** Takes a batch in by columns where they take any; returns how many events these held. */
+function takeIn(state: GroupState, batch: Batch, columns: EventColumns): number {
+  let inColumns = 0;
+  while (state.lastSeq < batch.lastSeq) {
+    const next = state.lastSeq + 1;
+    batch.events(next, columns);
+    if (columns.count > 0) state.applyEvents(columns, batch.at);
+    else state.apply(batch.record(next), batch.at);
+    inColumns += columns.count;
+  }
+  return inColumns;
+}
+
+for (const players of [5, 300, 100_000]) {
+  test(`events taken in as columns lead to the same state as one by one, ${players} players`, () => {
+    const { given, batches } = lived(players, players);
+    const digest = stateDigest(given.state);
+    for (const capacity of [1, 7, 256]) {
+      const state = fresh(given);
+      const columns = new EventColumns(capacity);
+      const inColumns = batches.reduce((sum, batch) => sum + takeIn(state, batch, columns), 0);
+      assert.is(inColumns, given.state.eventCount);
+      assert.is(stateDigest(state), digest);
+    }
+  });
+}
+
+test('columns end at what is no event and where they are full, and go on behind it', () => {
+  const { given, batches } = lived(3, 50);
+  const columns = new EventColumns(100);
+  for (const batch of batches) {
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq += Math.max(1, columns.count)) {
+      batch.events(seq, columns);
+      const isEvent = (i: number) => given.records[i - 1]?.record.type === 'event_accepted' && i <= batch.lastSeq;
+      let events = 0;
+      while (isEvent(seq + events) && events < 100) events++;
+      assert.is(columns.count, events);
+    }
+  }
+});
+
+test('events of version 1 lead to the same state: the tag of their ids is made of these', () => {
+  const { given, batches } = lived(4, 50);
+  const state = fresh(given);
+  const columns = new EventColumns();
+  let untagged = 0;
+  for (const batch of batches) {
+    const records = [...batch].map((record) => {
+      if (record.type !== 'event_accepted') return record;
+      untagged++;
+      return { ...record, id_tag: null };
+    });
+    assert.is(takeIn(state, batchOf(records, batch.firstSeq, batch.at), columns), 0);
+  }
+  assert.is(untagged, given.state.eventCount);
+  assert.is(stateDigest(state), stateDigest(given.state));
+});
+
+test.run();

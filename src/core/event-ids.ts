@@ -20,7 +20,7 @@ export const ID_TAG_BYTES = 10;
 export const TAG_WORDS = 5;
 
 const WORDS = 9;
-const SHARD_BITS = 12;
+const SHARD_BITS = 9;
 const SHARDS = 1 << SHARD_BITS;
 const SLOTS_MIN = 8;
 const LOAD_MAX = 0.85;

@@ -111,6 +111,13 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
+  /** Reads both ends of an entry, which may lie in two cache lines, as `Subjects.warm` does. */
+  warm(entry: number): number {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    return words[at]! + words[at + COUNT]!;
+  }
+
   set(entry: number, peer: number, lowering: number, raising: number, count: number, head: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const i = entry & SEGMENT_MASK;

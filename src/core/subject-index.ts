@@ -55,6 +55,12 @@ export class SubjectIndex {
     return used === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
   }
 
+  /** Reads the slot where a hash belongs, without a branch on what stands there: the next read need not wait for it. */
+  warm(hash: number): number {
+    const { slots } = this.#shardOf(hash);
+    return slots.length === 0 ? 0 : slots[hash & (slots.length - 1)]!;
+  }
+
   /** The row that a hash most likely means, found without a look at any row; -1 for none. */
   likelyRow(hash: number): number {
     const { slots, used } = this.#shardOf(hash);

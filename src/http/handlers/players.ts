@@ -60,8 +60,11 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
       if (subject === null) return refusalReply(refused('subject_hash_required'));
       subjects.push(subject);
     }
-    const rows = group.trusts(subjects).map((view, place) => matchRow(ids.value[place]!, view));
-    return okJson(`{"data":[${rows.join(',')}]}`);
+    let rows = '';
+    for (const [place, view] of group.trusts(subjects).entries()) {
+      rows += `${place === 0 ? '' : ','}${matchRow(ids.value[place]!, view)}`;
+    }
+    return okJson(`{"data":[${rows}]}`);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {

@@ -4,12 +4,17 @@ export function page(heading: string, subtitle: string, sections: readonly strin
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${text(heading)}</title>
 <style>
-body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 1000px; color: #222 }
-table { border-collapse: collapse; font-size: 12px } td, th { padding: 2px 8px; text-align: right }
-td:first-child, th:first-child { text-align: left } tr:nth-child(even) { background: #f5f5f5 }
-.missed { color: #b30000; font-weight: bold } svg text { font: 11px system-ui, sans-serif } .key { margin-right: 1em; white-space: nowrap }
+:root { color-scheme: light dark; --ink: #222; --paper: #fff; --shade: #f5f5f5; --grid: #e5e5e5; --missed: #b30000 }
+@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #16181c; --shade: #20242a; --grid: #333941; --missed: #ff8a80 } }
+body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; padding: 0 1em; max-width: 1000px; color: var(--ink); background: var(--paper) }
+.wide { overflow-x: auto } .key { margin-right: 1em; white-space: nowrap }
+table { border-collapse: collapse; font-size: 12px } td, th { padding: 2px 8px; text-align: right; white-space: nowrap }
+td:first-child, th:first-child { text-align: left } tr:nth-child(even) { background: var(--shade) }
+.missed { color: var(--missed); font-weight: bold }
+svg text { font: 11px system-ui, sans-serif; fill: currentColor } svg .grid { stroke: var(--grid) }
 </style>
 <h1>${text(heading)}</h1>
 <p>${text(subtitle)}</p>
@@ -25,7 +30,7 @@ export function table(
 ): string {
   const cells = (tag: string, line: readonly string[]) => line.map((cell) => `<${tag}>${text(cell)}</${tag}>`).join('');
   const lines = body.map((line, i) => `<tr${missed[i] ? ' class="missed"' : ''}>${cells('td', line)}</tr>`);
-  return `<table><tr>${cells('th', head)}</tr>\n${lines.join('\n')}</table>`;
+  return `<div class="wide"><table><tr>${cells('th', head)}</tr>\n${lines.join('\n')}</table></div>`;
 }
 
 export function text(words: string): string {

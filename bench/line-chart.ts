@@ -16,8 +16,18 @@ export interface Axis {
   readonly gap?: number;
 }
 
-/** Dark enough for white, apart for colour-blind readers (Okabe and Ito, and three more). */
-const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#000000', '#8c564b', '#7f7f7f'];
+/** Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's own. */
+const colours = [
+  '#0072b2',
+  '#d55e00',
+  '#009e73',
+  '#cc79a7',
+  '#56b4e9',
+  '#e69f00',
+  'currentColor',
+  '#8c564b',
+  '#7f7f7f',
+];
 const size = { width: 940, height: 300, left: 70, right: 34, top: 12, bottom: 40 };
 
 export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
@@ -27,11 +37,11 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   const bottom = size.height - size.bottom;
   const columns = x.ticks.map((tick) => {
     const at = placeX(tick);
-    return `<line x1="${at}" x2="${at}" y1="${size.top}" y2="${bottom}" stroke="#eee"/><text x="${at}" y="${bottom + 15}" text-anchor="middle">${text(x.print(tick))}</text>`;
+    return `<line x1="${at}" x2="${at}" y1="${size.top}" y2="${bottom}" class="grid"/><text x="${at}" y="${bottom + 15}" text-anchor="middle">${text(x.print(tick))}</text>`;
   });
   const rows = y.ticks.map((tick) => {
     const at = placeY(tick);
-    return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" stroke="#eee"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
+    return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
   });
   const drawn = lines.map(({ name, points }, i) => {
     const path = points.map(([px, py], p) => {
@@ -48,7 +58,9 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     ({ name }, i) =>
       `<span class="key"><svg width="16" height="10"><line x1="0" x2="16" y1="5" y2="5" stroke="${colourOf(i)}" stroke-width="3"/></svg> ${text(name)}</span>`,
   );
-  return `<svg width="${size.width}" height="${size.height}" role="img">${[...columns, ...rows, ...drawn, ...labels].join('\n')}</svg>\n<p>${legend.join('\n')}</p>`;
+  const about = text(`${y.label} by ${x.label}: ${lines.map(({ name }) => name).join('; ')}`);
+  const shapes = [...columns, ...rows, ...drawn, ...labels].join('\n');
+  return `<div class="wide"><svg width="${size.width}" height="${size.height}" role="img" aria-label="${about}">${shapes}</svg></div>\n<p>${legend.join('\n')}</p>`;
 }
 
 function colourOf(i: number): string {

@@ -67,7 +67,7 @@ function charts(courses: readonly Course[]): string[] {
     const ticks = ticksTo(highest(0));
     // Windows of other targets lie between those of one.
     const x = lines[0]!.across === undefined ? { gap: windowGapS } : {};
-    const y = { label: '', ticks: ticksTo(highest(1)), print: plain };
+    const y = { label: name, ticks: ticksTo(highest(1)), print: plain };
     return [`<h2>${text(name)}</h2>`, lineChart(lines, { ...x, label: across, ticks, print: plain }, y)];
   });
 }

@@ -15,7 +15,7 @@ const colours: Readonly<Record<MethodName, string>> = {
   dawidSkene: '#e6550d',
   eigenTrust: '#74c476',
   eigenTrustPre: '#006d2c',
-  oracle: '#000000',
+  oracle: 'currentColor',
 };
 
 const plot = { labelWidth: 300, width: 620, rowHeight: 18, top: 24 };
@@ -46,7 +46,7 @@ function dotPlot(rows: readonly Row[], { key, print }: Measure): string {
   const ticks = Array.from({ length: Math.round((high - low) * 10) + 1 }, (_, i) => low + i / 10);
   const grid = ticks.map((tick) => {
     const at = x(tick).toFixed(1);
-    return `<line x1="${at}" x2="${at}" y1="${plot.top - 6}" y2="${height}" stroke="#ddd"/><text x="${at}" y="12" text-anchor="middle">${print(tick)}</text>`;
+    return `<line x1="${at}" x2="${at}" y1="${plot.top - 6}" y2="${height}" class="grid"/><text x="${at}" y="12" text-anchor="middle">${print(tick)}</text>`;
   });
   const lines = rows.map((row, i) => {
     const y = plot.top + (i + 0.5) * plot.rowHeight;

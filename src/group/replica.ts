@@ -12,6 +12,8 @@ import type { GroupState } from '../core/state.js';
 import { type ToldPiece, ToldTable, type ToldWalk } from '../core/told-table.js';
 import { gatherEvidence } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
+import { Scratch } from '../core/trust/scratch.js';
+import { trustConstants } from '../core/trust-constants.js';
 import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
 import { limits } from '../limits.js';
 import type { OnProgress } from './api.js';
@@ -62,6 +64,7 @@ export class Replica {
   readonly #log: LogReader;
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
+  readonly #scratch = new Scratch();
   #follower: Follower | null = null;
   /** Of what is told of the follower's state. */
   #generation = '';
@@ -115,8 +118,9 @@ export class Replica {
 
   weights(upTo: number, at: number): WeightsComputed {
     const { state } = this.follow(upTo);
-    const { evidence, sample, facts, reported, shared } = gatherEvidence(state, at);
-    const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample);
+    const scratch = this.#scratch.begin();
+    const { evidence, sample, facts, reported, shared } = gatherEvidence(state, at, scratch);
+    const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample, trustConstants, scratch);
     if (![tau, a, b].every((column) => column.every(Number.isFinite)))
       throw new Error('replica: a weight is no number');
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, signals: { pairs, reported, shared } };

@@ -7,6 +7,7 @@ import type { TrustConstants } from '../trust-constants.js';
 import { lowerWeightedMedian } from './median.js';
 import type { Centres, Pairs } from './pair-list.js';
 import { gatherPairs } from './pairs.js';
+import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
 export interface Gate {
@@ -15,9 +16,9 @@ export interface Gate {
 }
 
 /** `preTrusted`: one byte per peer. Peers without votes move nothing and get the gate of a newcomer. */
-export function openGates(votes: Votes, preTrusted: Uint8Array, c: TrustConstants): Gate {
+export function openGates(votes: Votes, preTrusted: Uint8Array, c: TrustConstants, scratch: Scratch): Gate {
   const hasPreTrusted = preTrusted.includes(1);
-  const pairs = gatherPairs(votes, centres(votes, c), preTrusted, c);
+  const pairs = gatherPairs(votes, centres(votes, c), preTrusted, c, scratch);
   const partnerMass = sumOfWeights(pairs, votes.peers);
   const sharing = partnerMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
   // Two peers that differ: nothing tells which of them is right.

@@ -4,6 +4,7 @@
  */
 import { damping, logit, saturate, sigmoid, unit } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
+import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
 export interface LogOdds {
@@ -14,8 +15,14 @@ export interface LogOdds {
 }
 
 /** `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
-export function fitLogOdds(votes: Votes, tau: Float64Array, preTrusted: Uint8Array, c: TrustConstants): LogOdds {
-  const weighed = weigh(votes, tau, c);
+export function fitLogOdds(
+  votes: Votes,
+  tau: Float64Array,
+  preTrusted: Uint8Array,
+  c: TrustConstants,
+  scratch: Scratch,
+): LogOdds {
+  const weighed = weigh(votes, tau, c, scratch);
   const a = new Float64Array(votes.peers).fill(c.priorLogOdds);
   const b = new Float64Array(votes.peers).fill(c.priorLogOdds);
   let pi: number = c.badShareStart;
@@ -52,11 +59,11 @@ interface Weighed {
   readonly piMax: number;
 }
 
-function weigh(votes: Votes, tau: Float64Array, c: TrustConstants): Weighed {
+function weigh(votes: Votes, tau: Float64Array, c: TrustConstants, scratch: Scratch): Weighed {
   const { peers, players, offsets, peer, mass, x } = votes;
-  const pull = new Float64Array(peer.length);
-  const told = new Float64Array(peer.length);
-  const known = new Float64Array(players);
+  const pull = scratch.float64(peer.length);
+  const told = scratch.float64(peer.length);
+  const known = scratch.float64(players);
   const nb = new Float64Array(peers);
   const ng = new Float64Array(peers);
   const voters = votes.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);

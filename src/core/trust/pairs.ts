@@ -4,6 +4,7 @@
  */
 import type { TrustConstants } from '../trust-constants.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
+import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
 /**
@@ -13,17 +14,23 @@ import type { Votes } from './votes.js';
 const STRIDE = 8;
 
 /** The pairs of peers with votes on a player in common. `preTrusted`: one byte per peer. */
-export function gatherPairs(votes: Votes, centres: Centres, preTrusted: Uint8Array, constants: TrustConstants): Pairs {
+export function gatherPairs(
+  votes: Votes,
+  centres: Centres,
+  preTrusted: Uint8Array,
+  constants: TrustConstants,
+  scratch: Scratch,
+): Pairs {
   const list = new PairList(centres, preTrusted, constants);
-  if (votes.peers <= constants.densePeersMax) gatherDense(votes, centres.mu, list);
-  else gatherSparse(votes, centres.mu, list);
+  if (votes.peers <= constants.densePeersMax) gatherDense(votes, centres.mu, list, scratch);
+  else gatherSparse(votes, centres.mu, list, scratch);
   return list;
 }
 
 /** Few peers: all pairs in one triangle, `k (k - 1) / 2 + j` for `j < k`, filled player by player. */
-function gatherDense(votes: Votes, mu: number, list: PairList): void {
+function gatherDense(votes: Votes, mu: number, list: PairList, scratch: Scratch): void {
   const { peers, players, offsets, peer, mass, x } = votes;
-  const sums = new Float64Array(((peers * (peers - 1)) / 2) * STRIDE);
+  const sums = scratch.float64(((peers * (peers - 1)) / 2) * STRIDE).fill(0);
   for (let i = 0; i < players; i++) {
     const start = offsets[i]!;
     const end = offsets[i + 1]!;
@@ -46,9 +53,9 @@ function gatherDense(votes: Votes, mu: number, list: PairList): void {
 }
 
 /** Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are. */
-function gatherSparse(votes: Votes, mu: number, list: PairList): void {
+function gatherSparse(votes: Votes, mu: number, list: PairList, scratch: Scratch): void {
   const { peers, offsets, peer, mass, x } = votes;
-  const shared = sharedEntries(votes);
+  const shared = sharedEntries(votes, scratch);
   const sums = new Float64Array(peers * STRIDE);
   const partners = new Uint32Array(peers);
   for (let j = 0; j < peers; j++) {
@@ -71,7 +78,10 @@ function gatherSparse(votes: Votes, mu: number, list: PairList): void {
 }
 
 /** Per peer its votes on players with two votes or more: the entry and its player, in the order of players. */
-function sharedEntries(votes: Votes): { starts: Uint32Array; entry: Uint32Array; player: Uint32Array } {
+function sharedEntries(
+  votes: Votes,
+  scratch: Scratch,
+): { starts: Uint32Array; entry: Uint32Array; player: Uint32Array } {
   const { peers, players, offsets, peer, mass } = votes;
   const starts = new Uint32Array(peers + 1);
   const isShared = (i: number): boolean => {
@@ -85,8 +95,8 @@ function sharedEntries(votes: Votes): { starts: Uint32Array; entry: Uint32Array;
   }
   for (let j = 0; j < peers; j++) starts[j + 1]! += starts[j]!;
   const next = starts.slice();
-  const entry = new Uint32Array(starts[peers]!);
-  const player = new Uint32Array(starts[peers]!);
+  const entry = scratch.uint32(starts[peers]!);
+  const player = scratch.uint32(starts[peers]!);
   for (let i = 0; i < players; i++) {
     if (!isShared(i)) continue;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {

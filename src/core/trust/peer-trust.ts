@@ -7,6 +7,7 @@ import type { EvidenceColumns, PeerFacts } from './columns.js';
 import { openGates } from './gate.js';
 import { fitLogOdds } from './log-odds.js';
 import type { Pairs } from './pair-list.js';
+import { Scratch } from './scratch.js';
 import { readVotes } from './votes.js';
 
 /** Two peers that agree with each other while the group trusts neither fully. */
@@ -37,19 +38,20 @@ export interface PeerTrust {
 
 /**
  * `sample`: players to fit log-odds on in a group of very many; the gate always sees all. `constants`: others than a
- * node's own serve to reproduce the reference.
+ * node's own serve to reproduce the reference. `scratch`: of the evidence, or one of its own; nothing that is returned lies in it.
  */
 export function computePeerTrust(
   evidence: EvidenceColumns,
   facts: PeerFacts,
   sample = evidence,
   constants: TrustConstants = trustConstants,
+  scratch = new Scratch(),
 ): PeerTrust {
-  const votes = readVotes(evidence, facts);
-  const judged = sample === evidence ? votes : readVotes(sample, facts);
+  const votes = readVotes(evidence, facts, scratch);
+  const judged = sample === evidence ? votes : readVotes(sample, facts, scratch);
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
-  const gate = openGates(votes, preTrusted, constants);
-  const odds = fitLogOdds(judged, gate.tau, preTrusted, constants);
+  const gate = openGates(votes, preTrusted, constants, scratch);
+  const odds = fitLogOdds(judged, gate.tau, preTrusted, constants, scratch);
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   const tau = counted(gate.tau);
   const a = counted(odds.a);

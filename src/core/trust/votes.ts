@@ -1,6 +1,7 @@
 /** Evidence read as votes: one per entry with mass, of a peer that is not excluded. */
 import { unit } from '../evidence.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
+import type { Scratch } from './scratch.js';
 
 /** Entries as in the evidence they were read from; what is no vote has mass 0 and adds nothing to any sum. */
 export interface Votes {
@@ -17,17 +18,21 @@ export interface Votes {
   readonly badVolume: Float64Array;
 }
 
-export function readVotes(evidence: EvidenceColumns, facts: PeerFacts): Votes {
+export function readVotes(evidence: EvidenceColumns, facts: PeerFacts, scratch: Scratch): Votes {
   const { peers, players, offsets, peer, lowering, raising } = evidence;
   const entries = offsets[players]!;
-  const mass = new Float64Array(entries);
-  const x = new Float64Array(entries);
+  const mass = scratch.float64(entries);
+  const x = scratch.float64(entries);
   const volume = new Float64Array(peers);
   const badVolume = new Float64Array(peers);
   for (let e = 0; e < entries; e++) {
     const j = peer[e]!;
     const m = lowering[e]! + raising[e]!;
-    if (m === 0 || facts.excluded[j] !== 0) continue;
+    if (m === 0 || facts.excluded[j] !== 0) {
+      mass[e] = 0;
+      x[e] = 0;
+      continue;
+    }
     const share = lowering[e]! / m;
     const n1 = unit(m);
     mass[e] = m;

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Centres, PairList } from '../../../src/core/trust/pair-list.js';
 import { gatherPairs } from '../../../src/core/trust/pairs.js';
+import { Scratch } from '../../../src/core/trust/scratch.js';
 import { readVotes } from '../../../src/core/trust/votes.js';
 import { referenceConstants, type TrustConstants, trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
@@ -16,7 +17,9 @@ function pairsOf(
   peers = 2,
   constants: TrustConstants = referenceConstants,
 ) {
-  return gatherPairs(readVotes(evidenceOf(peers, rows), factsOf(peers)), centres, new Uint8Array(peers), constants);
+  const scratch = new Scratch();
+  const votes = readVotes(evidenceOf(peers, rows), factsOf(peers), scratch);
+  return gatherPairs(votes, centres, new Uint8Array(peers), constants, scratch);
 }
 
 function repeat(count: number, row: readonly Entry[]): (readonly Entry[])[] {

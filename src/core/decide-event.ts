@@ -13,7 +13,8 @@ import type { EventAccepted } from './records.js';
 import type { GroupState } from './state.js';
 
 /**
- * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer.
+ * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `tag` is
+ * that of its id, where it is known already.
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
  * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
  */
@@ -22,6 +23,7 @@ export function decideEvent(
   caller: number | null,
   submission: EventSubmission,
   now: number,
+  tag: IdTag = state.tagOf(submission.eventId),
 ): Granted<EventAccepted> | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
   if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
@@ -32,7 +34,6 @@ export function decideEvent(
   if (game < 0) return refused('game_id_not_registered');
   if (subject === null) return refused('subject_hash_required');
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
-  const tag = state.tagOf(eventId);
   const known = state.eventIds.seqOf(tag);
   if (known > 0) return duplicate(state, peer, eventId, tag, known);
   if (state.eventIds.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });

@@ -35,20 +35,27 @@ export class EventColumns {
     this.timestamps = new Float64Array(capacity);
   }
 
+  /** Adds where an event will be looked up, and nothing else of it; there must be room. */
+  look(subject: Uint8Array, tag: IdTag): void {
+    writeTag(tag, this.tags, this.count * TAG_WORDS);
+    subjectWords(subject, this.keys, this.count * KEY_WORDS);
+    this.count++;
+  }
+
   /** Holds this event alone. */
   only(event: EventAccepted, tag: IdTag): void {
-    writeTag(tag, this.tags, 0);
-    subjectWords(event.subject, this.keys);
+    this.count = 0;
+    this.look(event.subject, tag);
     this.peers[0] = event.peer;
     this.masses[0] = event.mass;
     this.timestamps[0] = event.timestamp;
-    this.count = 1;
   }
 }
 
-function subjectWords(subject: Uint8Array, words: Uint32Array): void {
+/** Writes a subject's hash as words to `to` of a column. */
+export function subjectWords(subject: Uint8Array, words: Uint32Array, to: number): void {
   for (let i = 0; i < KEY_WORDS; i++) {
     const at = 4 * i;
-    words[i] = subject[at]! | (subject[at + 1]! << 8) | (subject[at + 2]! << 16) | (subject[at + 3]! << 24);
+    words[to + i] = subject[at]! | (subject[at + 1]! << 8) | (subject[at + 2]! << 16) | (subject[at + 3]! << 24);
   }
 }

@@ -187,9 +187,14 @@ export class GroupState {
 
   /** Takes in the next records, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
+    this.warm(events);
+    for (let i = 0; i < events.count; i++) this.#event(events, i, this.#next(at), at);
+  }
+
+  /** Reads what look-ups of these events will read. */
+  warm(events: EventColumns): void {
     this.subjects.warm(events);
     if (events.count > 1) this.eventIds.warm(events);
-    for (let i = 0; i < events.count; i++) this.#event(events, i, this.#next(at), at);
   }
 
   #next(at: number): number {

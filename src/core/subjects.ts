@@ -12,7 +12,7 @@
  * | 12    | Uint32     | 4     | peers: number of peer entries, 0 for an empty row    |
  */
 import { limits } from '../limits.js';
-import { type EventColumns, KEY_WORDS } from './event-columns.js';
+import { type EventColumns, KEY_WORDS, subjectWords } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { type SipKey, sipHash } from './siphash.js';
 import { type KeyedRows, SubjectIndex } from './subject-index.js';
@@ -91,6 +91,16 @@ export class Subjects implements KeyedRows {
   /** The row of the subject whose words begin at `from` of a column, or -1. */
   findFrom(keys: Uint32Array, from: number): number {
     return this.#index.find(keys, from, this.#hashOf(keys, from));
+  }
+
+  /** The rows of many subjects, -1 for one that is not there; what a read of them needs next is at hand. */
+  findAll(subjects: readonly Uint8Array[]): number[] {
+    const count = subjects.length;
+    const keys = new Uint32Array(count * KEY_WORDS);
+    const hashes = new Uint32Array(count);
+    for (let i = 0; i < count; i++) subjectWords(subjects[i]!, keys, i * KEY_WORDS);
+    this.warm({ keys, hashes, count });
+    return subjects.map((_, i) => this.#index.find(keys, i * KEY_WORDS, hashes[i]!));
   }
 
   /** Uniform unsigned 32 bits that a key and the node's secret decide. */
@@ -212,7 +222,7 @@ export class Subjects implements KeyedRows {
    * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum of what it
    * read, which means nothing; without it a compiler could leave the reading out.
    */
-  warm({ keys, hashes, count }: EventColumns): number {
+  warm({ keys, hashes, count }: Pick<EventColumns, 'keys' | 'hashes' | 'count'>): number {
     if (warmed.length < count) warmed = new Int32Array(count);
     for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
     let sum = 0;

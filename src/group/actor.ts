@@ -8,6 +8,7 @@ import type { GroupState } from '../core/state.js';
 import { refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { Answer, Command } from './commands.js';
+import { LookAhead } from './look-ahead.js';
 import { type Mail, Mailbox } from './mailbox.js';
 import type { StoredBatch } from './ports.js';
 import type { RedactionPiece } from './redaction.js';
@@ -38,6 +39,7 @@ export class GroupActor<T> {
   #durableSeq: number;
   /** Answers that wait for the commit in flight; null: none is in flight. */
   #inFlight: Effect<T>[] | null = null;
+  readonly #ahead: LookAhead;
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
@@ -53,6 +55,7 @@ export class GroupActor<T> {
     this.#durableChain = chain;
     this.#bounds = bounds;
     this.#durableSeq = state.lastSeq;
+    this.#ahead = new LookAhead(state);
     this.#redactor = new Redactor(state);
   }
 
@@ -93,11 +96,11 @@ export class GroupActor<T> {
   /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const turn = new Turn<T>(this.state, this.#bounds, now);
+    const turn = new Turn<T>(this.state, this.#bounds, now, this.#ahead);
     const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     this.#endsErasure = redaction?.records[0]?.type === 'redacted';
-    for (const mail of this.#mailbox.take()) turn.take(mail);
+    turn.takeAll(this.#mailbox.take());
     this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;

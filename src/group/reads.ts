@@ -69,16 +69,15 @@ export abstract class GroupReads implements GroupViews {
   }
 
   trust(subject: Uint8Array): TrustView | undefined {
-    return this.trusts([subject])[0];
+    const { state } = this.running;
+    const row = state.subjects.find(subject);
+    return row < 0 ? undefined : trustOf(state, row, this.#moment.of(state));
   }
 
   trusts(subjects: readonly Uint8Array[]): (TrustView | undefined)[] {
     const { state } = this.running;
     const moment = this.#moment.of(state);
-    return subjects.map((subject) => {
-      const row = state.subjects.find(subject);
-      return row < 0 ? undefined : trustOf(state, row, moment);
-    });
+    return state.subjects.findAll(subjects).map((row) => (row < 0 ? undefined : trustOf(state, row, moment)));
   }
 
   explain(subject: Uint8Array): TrustExplanation | undefined {

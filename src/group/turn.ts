@@ -13,6 +13,7 @@ import {
 import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
 import { decideEpoch, decideHalfLife, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
+import type { IdTag } from '../core/event-ids.js';
 import { subjectHex } from '../core/pseudonym.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
@@ -20,6 +21,7 @@ import { granted, type Outcome } from '../errors.js';
 import type { Effect } from './actor.js';
 import type { AcceptedEvent } from './api.js';
 import type { Answer, Answers, Chains, Command } from './commands.js';
+import type { LookAhead } from './look-ahead.js';
 import type { Mail } from './mailbox.js';
 
 /** An answer that waits until what was taken back is out of the log, free space included. */
@@ -41,11 +43,13 @@ export class Turn<T> {
   readonly #state: GroupState;
   readonly #bounds: GroupBounds;
   readonly #now: number;
+  readonly #ahead: LookAhead;
 
-  constructor(state: GroupState, bounds: GroupBounds, now: number) {
+  constructor(state: GroupState, bounds: GroupBounds, now: number, ahead: LookAhead) {
     this.#state = state;
     this.#bounds = bounds;
     this.#now = now;
+    this.#ahead = ahead;
   }
 
   /** Writes a record and applies it. */
@@ -54,7 +58,14 @@ export class Turn<T> {
     this.#state.apply(record, this.#now);
   }
 
-  take({ command, token }: Mail<Command, T>): void {
+  takeAll(mails: readonly Mail<Command, T>[]): void {
+    for (let from = 0; from < mails.length; ) {
+      const to = this.#ahead.look(mails, from);
+      for (; from < to; from++) this.#take(mails[from]!);
+    }
+  }
+
+  #take({ command, token }: Mail<Command, T>): void {
     if (command.type === 'erase') {
       this.#erase(command, token);
       return;
@@ -70,7 +81,7 @@ export class Turn<T> {
     const state = this.#state;
     switch (command.type) {
       case 'submit':
-        return command.events.map((event) => this.#submit(command.caller, event));
+        return command.events.map((event) => this.#submit(command.caller, event, this.#ahead.nextTag()));
       case 'register':
         return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
       case 'peer_status':
@@ -97,13 +108,13 @@ export class Turn<T> {
     return decision.outcome;
   }
 
-  #submit(caller: number | null, submission: EventSubmission): Outcome<AcceptedEvent> {
+  #submit(caller: number | null, submission: EventSubmission, tag: IdTag): Outcome<AcceptedEvent> {
     const state = this.#state;
-    let decided = decideEvent(state, caller, submission, this.#now);
+    let decided = decideEvent(state, caller, submission, this.#now, tag);
     const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
     if (moved !== null) {
       this.record(moved);
-      decided = decideEvent(state, caller, submission, this.#now);
+      decided = decideEvent(state, caller, submission, this.#now, tag);
     }
     this.effects.push({
       type: 'decided',

@@ -49,6 +49,13 @@ test('half a million random changes leave what a map of maps would hold', () => 
       assert.equal(held, pair);
     }
   }
+  const everyone = Array.from({ length: 20_100 }, (_, i) => `p${i}`);
+  assert.equal(
+    subjects.findAll(everyone.map(subjectOf)),
+    everyone.map((name) => (oracle.has(name) ? subjects.find(subjectOf(name)) : -1)),
+  );
+  assert.equal(subjects.findAll([]), []);
+  assert.equal(new Subjects(key).findAll([subjectOf('p1')]), [-1]);
 });
 
 test('keys that differ in one bit only are different players', () => {

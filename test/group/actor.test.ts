@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { EventAccepted } from '../../src/core/records.js';
+import { momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome } from '../../src/errors.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing.js';
@@ -39,6 +40,15 @@ function erase(player: string): Command {
 }
 
 const codes = (answer: unknown) => (answer as Outcome<unknown>[]).map((o) => (o.ok ? 'ok' : o.code));
+
+/** What reads see of every player. */
+function scoresOf({ actor: { state } }: Machine): unknown[] {
+  const moment = momentOf(state, t0);
+  return Array.from({ length: 90 }, (_, i) => {
+    const row = state.subjects.find(subjectOf(`p${i}`));
+    return row < 0 ? null : trustOf(state, row, moment);
+  });
+}
 
 async function withdraw(machine: Machine, eventId: string): Promise<string> {
   const { seq, asOf } = (await machine.ask(`locate ${eventId}`, { type: 'locate', eventId })) as Located;
@@ -88,6 +98,30 @@ test('one turn takes what waits in one commit, and its records are numbered with
   await machine.work();
   assert.is(machine.trace.filter((type) => type === 'commit').length, 1);
   assert.is(machine.actor.durableSeq, 102);
+});
+
+test('what a turn looks up for many events at a time is decided as if each came alone', async () => {
+  const many = (batch: number, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const more = i % 50 === 7 ? { subject: null } : { peerId: `peer-${(batch + i) % 4}` };
+      // Ids and players come again, within a batch and across batches; peer 3 is not there.
+      return event(`e${(batch * 131 + i) % 1_500}`, `p${(i * 7) % 90}`, more);
+    });
+  // Single events, batches that fill a look, one larger than a look, and other commands between.
+  const counts = [1, 400, 1, 300, 1, 1, 512, 700, 2];
+  const commands = counts.flatMap((count, batch) => [submit(...many(batch, count)), erase(`p${batch}`)]);
+  const [together, alone] = [await started(3), await started(3)];
+  for (const [i, command] of commands.entries()) {
+    together.offer(`t${i}`, command, counts[i / 2] ?? 1);
+    await alone.ask(`t${i}`, command);
+  }
+  await together.work();
+  const outcomes = (machine: Machine) =>
+    commands.map(({ type }, i) => (type === 'submit' ? codes(machine.answers.get(`t${i}`)) : type));
+  assert.equal(outcomes(together), outcomes(alone));
+  assert.equal(new Set(outcomes(together).flat()).size, 5);
+  assert.equal(together.actor.state.eventCount, alone.actor.state.eventCount);
+  assert.equal(scoresOf(together), scoresOf(alone));
 });
 
 test('a full mailbox refuses, a batch as a whole, and takes again once a turn was taken', async () => {

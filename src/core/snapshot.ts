@@ -1,6 +1,6 @@
 /**
  * A state as blocks and back. Tables are written by content, not by layout: rows in no particular order, each whole, so that the
- * format outlives every change of the tables. Blocks, little-endian, of about a mebibyte:
+ * format outlives every change of the tables. Blocks, little-endian, of a quarter of a mebibyte:
  *
  * | key         | content                                                                                              |
  * |-------------|------------------------------------------------------------------------------------------------------|

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { open, type RootDatabase } from 'lmdb';
 import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
-import { limits } from '../limits.js';
 import { syncPath } from './durable-file.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 
@@ -170,24 +169,11 @@ async function build(folder: string, header: SnapshotHeader, blocks: Iterable<Sn
   const environment = openEnvironment(folder, { noSync: true });
   try {
     let index = HEADER_INDEX;
-    let waiting: Buffer[] = [];
-    let waitingBytes = 0;
-    const flush = () => {
-      const first = index - waiting.length + 1;
-      environment.transactionSync(() => {
-        for (const [i, value] of waiting.entries()) environment.putSync(keyOf(first + i), value);
-      });
-      waiting = [];
-      waitingBytes = 0;
-    };
+    // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
     for (const block of blocks) {
       index += 1;
-      const value = blockValue(index, block);
-      waiting.push(value);
-      waitingBytes += value.length;
-      if (waitingBytes >= limits.turnBytes) flush();
+      environment.putSync(keyOf(index), blockValue(index, block));
     }
-    flush();
     const stored: StoredHeader = { header, blocks: index };
     environment.putSync(keyOf(HEADER_INDEX), withCrc(HEADER_INDEX, Buffer.from(JSON.stringify(stored))));
   } finally {

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { open } from 'lmdb';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
@@ -26,6 +27,14 @@ async function withSnapshot(body: (dir: string, store: LmdbSnapshotStore, file: 
   await body(dir, store, join(dir, 'snapshot-0000000000000009', 'data.mdb'));
   removeFolder(dir);
 }
+
+test('each block is written by itself, so that no call writes more than one', () =>
+  withSnapshot(async (_dir, _store, file) => {
+    const environment = open(file, { readOnly: true, noSubdir: true });
+    const { lastTxnId } = environment.getStats() as { lastTxnId: number };
+    await environment.close();
+    assert.is(lastTxnId, SIZES.length + 1, 'the blocks, and the header');
+  }));
 
 const isDamage = (error: unknown) =>
   error instanceof DamagedError && error.message.includes('snapshot-0000000000000009');

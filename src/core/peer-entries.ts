@@ -69,7 +69,8 @@ export class PeerEntries {
     const block = this.#grow(at, count);
     const { words } = this.#segments[block >>> SEGMENT_BITS]!;
     const from = ((block & SEGMENT_MASK) + place) * WORDS;
-    words.copyWithin(from + WORDS, from, ((block & SEGMENT_MASK) + count) * WORDS);
+    // Most players have few peers, for whom the call costs more than the copy.
+    if (count > place) words.copyWithin(from + WORDS, from, ((block & SEGMENT_MASK) + count) * WORDS);
     return block;
   }
 
@@ -78,7 +79,7 @@ export class PeerEntries {
     const old = classOf(count);
     if (count < capacities[old]!) return at;
     const to = this.#block(classOf(count + 1));
-    for (let i = 0; i < count; i++) this.#move(at + i, to + i);
+    this.#move(at, to, count);
     this.#free[old]!.push(at);
     return to;
   }
@@ -147,9 +148,16 @@ export class PeerEntries {
     }
   }
 
-  #move(from: number, to: number): void {
-    this.set(to, this.peer(from), this.lowering(from), this.raising(from), this.count(from), this.head(from));
-    this.set(from, 0, 0, 0, 0, 0);
+  /** Moves the `count` entries of a block to another, leaving nothing behind. */
+  #move(from: number, to: number, count: number): void {
+    const source = this.#segments[from >>> SEGMENT_BITS]!.words;
+    const target = this.#segments[to >>> SEGMENT_BITS]!.words;
+    const sourceAt = (from & SEGMENT_MASK) * WORDS;
+    const targetAt = (to & SEGMENT_MASK) * WORDS;
+    for (let i = 0; i < count * WORDS; i++) {
+      target[targetAt + i] = source[sourceAt + i]!;
+      source[sourceAt + i] = 0;
+    }
   }
 
   /** A block of the class, from what was given back or from the end. Blocks never straddle a segment's end. */

@@ -14,14 +14,15 @@ const ROW_MASK = (1 << ROW_BITS) - 1;
 if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: rows do not fit in a slot');
 const TAG_SHIFT = 15;
 
+/** Of a hash, the lowest bits choose the slot; a row keeps so many, more than the largest shard asks for. */
+export const HOME_BITS = 16;
+
 /** What the index asks of the rows. */
 export interface KeyedRows {
   /** Whether a row's key is the one whose words begin at `from`. */
   hasKey(row: number, keys: Uint32Array, from: number): boolean;
-  /** Uniform unsigned 32 bits that the row's key decides. */
-  mixOf(row: number): number;
-  /** Reads the row and returns anything of it. */
-  warmRow(row: number): number;
+  /** The lowest `HOME_BITS` of the hash of the row's key. */
+  homeOf(row: number): number;
 }
 
 interface Shard {
@@ -111,12 +112,12 @@ export class SubjectIndex {
 
   #grow(shard: Shard): void {
     const old = shard.slots;
+    if (old.length >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
     shard.slots = new Uint32Array(Math.max(SLOTS_MIN, old.length * 2));
-    // Rows lie anywhere: read all of them at a time before each is waited for.
-    let sum = 0;
-    for (const stored of old) if (stored !== 0) sum += this.#rows.warmRow(rowIn(stored));
-    if (Number.isNaN(sum)) throw new Error('subjects: a row is no number');
-    for (const stored of old) if (stored !== 0) putInto(shard.slots, this.#rows.mixOf(rowIn(stored)), stored);
+    // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
+    const homes = new Uint16Array(old.length);
+    for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
+    for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(shard.slots, homes[i]!, old[i]!);
   }
 
   /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
@@ -126,7 +127,7 @@ export class SubjectIndex {
     let gap = slot;
     let next = (gap + 1) & mask;
     while (slots[next] !== 0) {
-      const home = this.#rows.mixOf(rowIn(slots[next]!)) & mask;
+      const home = this.#rows.homeOf(rowIn(slots[next]!)) & mask;
       if (((next - home) & mask) >= ((next - gap) & mask)) {
         slots[gap] = slots[next]!;
         gap = next;
@@ -138,9 +139,9 @@ export class SubjectIndex {
   }
 }
 
-function putInto(slots: Uint32Array, hash: number, stored: number): void {
+function putInto(slots: Uint32Array, home: number, stored: number): void {
   const mask = slots.length - 1;
-  let slot = hash & mask;
+  let slot = home & mask;
   while (slots[slot] !== 0) slot = (slot + 1) & mask;
   slots[slot] = stored;
 }

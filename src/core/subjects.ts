@@ -9,13 +9,13 @@
  * | 8-9   | Float64    | 8     | evidenceAt: ms since 1970 of the newest evidence     |
  * | 10    | Uint32     | 4     | updated: hour since 1970 of the newest record that touched it |
  * | 11    | Uint32     | 4     | entryAt: first of its peer entries                   |
- * | 12    | Uint32     | 4     | peers: number of peer entries, 0 for an empty row    |
+ * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; above it the lowest bits of the hash |
  */
 import { limits } from '../limits.js';
 import { type EventColumns, KEY_WORDS, subjectWords } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { type SipKey, sipHash } from './siphash.js';
-import { type KeyedRows, SubjectIndex } from './subject-index.js';
+import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
 
 const SEGMENT_BITS = 14;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
@@ -27,6 +27,9 @@ const EVIDENCE_AT_BYTE = 32;
 const UPDATED = 10;
 const ENTRY_AT = 11;
 const PEERS = 12;
+const PEERS_BITS = 32 - HOME_BITS;
+const PEERS_MASK = (1 << PEERS_BITS) - 1;
+if (limits.peersMaxCeiling > PEERS_MASK) throw new Error('subjects: the peers of a row do not fit');
 
 class Segment {
   readonly words = new Uint32Array(SEGMENT_SIZE * WORDS);
@@ -110,7 +113,7 @@ export class Subjects implements KeyedRows {
 
   /** Number of the subject's peer entries, and where they begin. */
   peerCount(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]!;
+    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! & PEERS_MASK;
   }
 
   firstEntry(row: number): number {
@@ -151,6 +154,10 @@ export class Subjects implements KeyedRows {
   /** Uniform unsigned 32 bits that the row's key and the node's secret decide. */
   mixOf(row: number): number {
     return this.#hashOf(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS);
+  }
+
+  homeOf(row: number): number {
+    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! >>> PEERS_BITS;
   }
 
   hasKey(row: number, keys: Uint32Array, from: number): boolean {
@@ -252,7 +259,7 @@ export class Subjects implements KeyedRows {
     const at = (row & SEGMENT_MASK) * WORDS;
     for (let i = 0; i < KEY_WORDS; i++) words[at + i] = keys[from + i]!;
     words[at + ENTRY_AT] = this.entries.allocate(count);
-    words[at + PEERS] = count;
+    words[at + PEERS] = (hash << PEERS_BITS) | count;
     view.setFloat64(evidenceByte(row), evidenceAt, true);
     this.#touch(row, updatedAt, evidenceAt);
     this.#index.insert(row, hash);
@@ -263,7 +270,7 @@ export class Subjects implements KeyedRows {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
     const place = this.#placeOf(row, peer);
-    const first = this.entries.insert(words[at + ENTRY_AT]!, words[at + PEERS]!, place);
+    const first = this.entries.insert(words[at + ENTRY_AT]!, this.peerCount(row), place);
     words[at + ENTRY_AT] = first;
     words[at + PEERS]!++;
     this.entries.set(first + place, peer, 0, 0, 0, 0);

@@ -1,5 +1,5 @@
 /** From a folder back to a state: by its snapshot and the tail, by the whole log, and beside both the time that the tables alone take. */
-import { EventIds } from '../../src/core/event-ids.js';
+import { EventIds, TAG_WORDS } from '../../src/core/event-ids.js';
 import { sipKey } from '../../src/core/siphash.js';
 import type { GroupState } from '../../src/core/state.js';
 import { Subjects } from '../../src/core/subjects.js';
@@ -42,7 +42,8 @@ export async function rebuild({ dir, salt }: RebuildTask): Promise<RebuildResult
 }
 
 /** Everything lies ready in columns before the time runs. */
-function fillTables({ subjects: from, eventIds }: GroupState): number {
+function fillTables(state: GroupState): number {
+  const { subjects: from, eventIds } = state;
   const rows = Array.from({ length: from.rows }, (_, row) => row).filter((row) => from.has(row));
   const keys = new Uint8Array(rows.length * KEY_BYTES);
   const peerCounts = new Uint16Array(rows.length);
@@ -57,9 +58,18 @@ function fillTables({ subjects: from, eventIds }: GroupState): number {
     const first = from.firstEntry(row);
     for (let e = first; e < first + from.peerCount(row); e++) peers[at++] = from.entries.peer(e);
   }
-  const tags: string[] = [];
-  const owners = new Uint16Array(eventIds.size);
-  for (const [tag, , peer] of eventIds) owners[tags.push(tag) - 1] = peer;
+  // In the order in which they came, which their places in the table do not show.
+  const places = new Uint32Array(state.lastSeq + 1);
+  let held = 0;
+  for (const { seq } of eventIds) places[seq] = 1;
+  for (let seq = 1; seq < places.length; seq++) if (places[seq] === 1) places[seq] = held++;
+  const tags = new Uint16Array(held * TAG_WORDS);
+  const owners = new Uint16Array(held);
+  for (const id of eventIds) {
+    const place = places[id.seq]!;
+    for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = id.tagWord(i);
+    owners[place] = id.peer;
+  }
 
   const startedMs = performance.now();
   const subjects = new Subjects(sipKey(Buffer.alloc(32, 7)));
@@ -69,9 +79,8 @@ function fillTables({ subjects: from, eventIds }: GroupState): number {
     for (let k = 0; k < peerCounts[i]!; k++) subjects.entries.add(subjects.entryFor(key, peers[at++]!, stamp), -1, 1);
   }
   const ids = new EventIds();
-  tags.forEach((tag, i) => {
-    ids.insert(tag, i + 1, owners[i]!);
-  });
+  ids.reserve(owners.length);
+  for (let i = 0; i < owners.length; i++) ids.insertFrom(tags, i * TAG_WORDS, i + 1, owners[i]!);
   return (performance.now() - startedMs) / 1000;
 }
 

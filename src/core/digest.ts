@@ -3,6 +3,8 @@
  * 64-bit hash each, so that no order is needed; the rest as JSON.
  */
 import { hash } from 'node:crypto';
+import { KEY_WORDS } from './event-columns.js';
+import { TAG_WORDS } from './event-ids.js';
 import { metaOf } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
 
@@ -38,8 +40,6 @@ function finish(h: number): number {
   return x ^ (x >>> 16);
 }
 
-const KEY_WORDS = 8;
-
 /** One hash per (subject, peer) pair: key, times, peer, sums, count and head. */
 function subjectsSum(state: GroupState): string {
   const { subjects } = state;
@@ -58,7 +58,7 @@ function subjectsSum(state: GroupState): string {
       doubles[0] = entries.lowering(entry);
       doubles[1] = entries.raising(entry);
       doubles[2] = entries.head(entry);
-      words.set(halves, KEY_WORDS);
+      for (let i = 0; i < halves.length; i++) words[KEY_WORDS + i] = halves[i]!;
       words[KEY_WORDS + 10] = entries.peer(entry);
       words[KEY_WORDS + 11] = entries.count(entry);
       sum.add(words);
@@ -70,11 +70,14 @@ function subjectsSum(state: GroupState): string {
 function eventIdsSum(state: GroupState): string {
   const sum = new Sum();
   const words = new Uint32Array(13);
-  for (const [tag, seq, peer] of state.eventIds) {
-    for (let i = 0; i < 10; i++) words[i] = tag.charCodeAt(i);
-    words[10] = seq % 0x100000000;
-    words[11] = Math.floor(seq / 0x100000000);
-    words[12] = peer;
+  for (const id of state.eventIds) {
+    for (let i = 0; i < TAG_WORDS; i++) {
+      words[2 * i] = id.tagWord(i) & 255;
+      words[2 * i + 1] = id.tagWord(i) >>> 8;
+    }
+    words[10] = id.seq % 0x100000000;
+    words[11] = Math.floor(id.seq / 0x100000000);
+    words[12] = id.peer;
     sum.add(words);
   }
   return sum.hex;

@@ -11,14 +11,21 @@ export const KEY_WORDS = 8;
 /** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
 const EVENTS = 256;
 
-export class EventColumns {
+/** Keys of subjects, with what decides where each stands. */
+export interface KeyColumns {
+  readonly count: number;
+  /** Subject hashes as little-endian words, `KEY_WORDS` each. */
+  readonly keys: Uint32Array;
+  /** `Subjects` fills them in. */
+  readonly hashes: Uint32Array;
+}
+
+export class EventColumns implements KeyColumns {
   readonly capacity: number;
   count = 0;
   /** Tags of the event ids, `TAG_WORDS` each. */
   readonly tags: Uint16Array;
-  /** Subject hashes as little-endian words, `KEY_WORDS` each. */
   readonly keys: Uint32Array;
-  /** What decides where each subject stands; `Subjects` fills it in. */
   readonly hashes: Uint32Array;
   readonly peers: Uint16Array;
   readonly masses: Float64Array;

@@ -45,6 +45,25 @@ export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
   for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
 }
 
+/** An id in its slot, while a walk is there. */
+export class HeldId {
+  words: Uint16Array = noWords;
+  at = 0;
+
+  /** One of the tag's words, 0 to 4. */
+  tagWord(i: number): number {
+    return this.words[this.at + i]!;
+  }
+
+  get seq(): number {
+    return seqAt(this.words, this.at);
+  }
+
+  get peer(): number {
+    return this.words[this.at + 8]!;
+  }
+}
+
 export class EventIds {
   readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ words: noWords, slots: 0, used: 0 }));
   #size = 0;
@@ -84,15 +103,16 @@ export class EventIds {
 
   insert(tag: IdTag, seq: number, peer: number): void {
     writeTag(tag, wanted, 0);
-    this.#insert(wanted, 0, seq, peer);
+    this.insertFrom(wanted, 0, seq, peer);
   }
 
   /** The id of event `i`, as record `seq`. */
   insertEvent({ tags, peers }: EventColumns, i: number, seq: number): void {
-    this.#insert(tags, i * TAG_WORDS, seq, peers[i]!);
+    this.insertFrom(tags, i * TAG_WORDS, seq, peers[i]!);
   }
 
-  #insert(tags: Uint16Array, from: number, seq: number, peer: number): void {
+  /** The id whose tag's words begin at `from` of a column. */
+  insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
     if (shard.used + 1 > shard.slots * LOAD_MAX) grow(shard);
     const at = slotOf(shard, tags, from) * WORDS;
@@ -123,17 +143,12 @@ export class EventIds {
     return sum;
   }
 
-  /** Calls back with each id held, shard by shard: tag, sequence number, peer. */
-  *[Symbol.iterator](): IterableIterator<[tag: IdTag, seq: number, peer: number]> {
-    for (const shard of this.#shards) {
-      for (let slot = 0; slot < shard.slots; slot++) {
-        const at = slot * WORDS;
-        const seq = seqAt(shard.words, at);
-        if (seq === 0) continue;
-        let tag = '';
-        for (let i = 0; i < 5; i++) tag += String.fromCharCode(shard.words[at + i]! & 255, shard.words[at + i]! >>> 8);
-        yield [tag, seq, shard.words[at + 8]!];
-      }
+  /** Each id held, shard by shard: the same object at every step, moved on. */
+  *[Symbol.iterator](): IterableIterator<HeldId> {
+    const held = new HeldId();
+    for (const { words } of this.#shards) {
+      held.words = words;
+      for (held.at = 0; held.at < words.length; held.at += WORDS) if (isTaken(words, held.at)) yield held;
     }
   }
 

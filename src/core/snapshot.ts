@@ -11,7 +11,8 @@
  * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
  */
 import { limits } from '../limits.js';
-import { ID_TAG_BYTES } from './event-ids.js';
+import { KEY_WORDS, type KeyColumns } from './event-columns.js';
+import { ID_TAG_BYTES, TAG_WORDS } from './event-ids.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
 
@@ -64,10 +65,6 @@ class Blocks {
   f64(value: number): void {
     this.at = this.#buffer.writeDoubleLE(value, this.at);
   }
-
-  latin1(text: string): void {
-    this.at += this.#buffer.write(text, this.at, 'latin1');
-  }
 }
 
 /** The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. */
@@ -104,12 +101,12 @@ function* auditBlocks({ auditSeqs }: GroupState): Generator<Block> {
 
 function* idBlocks({ eventIds }: GroupState): Generator<Block> {
   const blocks = new Blocks('ids');
-  for (const [tag, seq, peer] of eventIds) {
+  for (const id of eventIds) {
     const full = blocks.reserve(ID_BYTES);
     if (full !== null) yield full;
-    blocks.latin1(tag);
-    blocks.f64(seq);
-    blocks.u16(peer);
+    for (let i = 0; i < TAG_WORDS; i++) blocks.u16(id.tagWord(i));
+    blocks.f64(id.seq);
+    blocks.u16(id.peer);
   }
   const last = blocks.finish();
   if (last !== null) yield last;
@@ -171,33 +168,59 @@ function load(state: GroupState, table: string, b: Buffer): void {
       for (let at = 0; at < b.length; at += 8) state.auditSeqs.push(b.readDoubleLE(at));
       return;
     case 'ids':
-      for (let at = 0; at < b.length; at += ID_BYTES) {
-        const tag = b.toString('latin1', at, at + ID_TAG_BYTES);
-        state.eventIds.insert(tag, b.readDoubleLE(at + ID_TAG_BYTES), b.readUInt16LE(at + ID_TAG_BYTES + 8));
-      }
+      loadIds(state, viewOf(b));
       return;
     case 'players':
-      loadPlayers(state, b);
+      loadPlayers(state, viewOf(b));
       return;
     default:
       throw new Error(`snapshot: unknown block ${table}`);
   }
 }
 
-function loadPlayers({ subjects }: GroupState, b: Buffer): void {
-  let at = 0;
-  while (at < b.length) {
-    const key = b.subarray(at, at + 32);
-    const times = { updatedAt: b.readDoubleLE(at + 32), evidenceAt: b.readDoubleLE(at + 40) };
-    const peers = b.readUInt16LE(at + 48);
+/** A `Buffer` reads a number byte by byte. */
+function viewOf(b: Buffer): DataView {
+  return new DataView(b.buffer, b.byteOffset, b.length);
+}
+
+function loadIds({ eventIds }: GroupState, view: DataView): void {
+  const tag = new Uint16Array(TAG_WORDS);
+  for (let at = 0; at < view.byteLength; at += ID_BYTES) {
+    for (let i = 0; i < TAG_WORDS; i++) tag[i] = view.getUint16(at + 2 * i, true);
+    const seq = view.getFloat64(at + ID_TAG_BYTES, true);
+    eventIds.insertFrom(tag, 0, seq, view.getUint16(at + ID_TAG_BYTES + 8, true));
+  }
+}
+
+/** So many players are looked for at a time. */
+const PLAYERS = 256;
+
+function loadPlayers(state: GroupState, view: DataView): void {
+  const columns = { keys: new Uint32Array(PLAYERS * KEY_WORDS), hashes: new Uint32Array(PLAYERS), count: 0 };
+  for (let at = 0; at < view.byteLength; ) {
+    const from = at;
+    for (columns.count = 0; columns.count < PLAYERS && at < view.byteLength; columns.count++) {
+      for (let i = 0; i < KEY_WORDS; i++)
+        columns.keys[columns.count * KEY_WORDS + i] = view.getUint32(at + 4 * i, true);
+      at += PLAYER_BYTES + view.getUint16(at + 48, true) * ENTRY_BYTES;
+    }
+    state.subjects.warm(columns);
+    loadRows(state, columns, view, from);
+  }
+}
+
+/** The players whose keys stand in the columns; the first begins at byte `from`. */
+function loadRows({ subjects }: GroupState, columns: KeyColumns, view: DataView, from: number): void {
+  let at = from;
+  for (let i = 0; i < columns.count; i++) {
+    const peers = view.getUint16(at + 48, true);
+    const first = subjects.admit(columns, i, peers, view.getFloat64(at + 32, true), view.getFloat64(at + 40, true));
     at += PLAYER_BYTES;
-    const first = subjects.admit(key, peers, times);
     for (let entry = first; entry < first + peers; entry++, at += ENTRY_BYTES) {
-      const peer = b.readUInt16LE(at);
-      const head = b.readDoubleLE(at + 22);
+      const head = view.getFloat64(at + 22, true);
       if (!Number.isInteger(head) || head < 0 || head > limits.seqMax) throw new Error('snapshot: a head is no record');
-      const [lowering, raising] = [b.readDoubleLE(at + 6), b.readDoubleLE(at + 14)];
-      subjects.entries.set(entry, peer, lowering, raising, b.readUInt32LE(at + 2), head);
+      const [lowering, raising] = [view.getFloat64(at + 6, true), view.getFloat64(at + 14, true)];
+      subjects.entries.set(entry, view.getUint16(at, true), lowering, raising, view.getUint32(at + 2, true), head);
     }
   }
 }

@@ -12,7 +12,7 @@
  * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; above it the lowest bits of the hash |
  */
 import { limits } from '../limits.js';
-import { type EventColumns, KEY_WORDS, subjectWords } from './event-columns.js';
+import { type EventColumns, KEY_WORDS, type KeyColumns, subjectWords } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { type SipKey, sipHash } from './siphash.js';
 import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
@@ -225,11 +225,11 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * Fills in the hashes of events' subjects, and reads slots, rows and entries where they belong, each of them for all events at a
+   * Fills in the hashes of keys, and reads slots, rows and entries where they belong, each of them for all keys at a
    * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum of what it
    * read, which means nothing; without it a compiler could leave the reading out.
    */
-  warm({ keys, hashes, count }: Pick<EventColumns, 'keys' | 'hashes' | 'count'>): number {
+  warm({ keys, hashes, count }: KeyColumns): number {
     if (warmed.length < count) warmed = new Int32Array(count);
     for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
     let sum = 0;
@@ -241,14 +241,13 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * The first of `count` entries of a subject that is not there yet, side by side. The caller sets them all, in the order of
-   * their peers.
+   * The first of `count` entries, side by side, of the subject with key `i` of columns that are warm, which is not there yet. The
+   * caller sets them all, in the order of their peers.
    */
-  admit(subject: Uint8Array, count: number, { updatedAt, evidenceAt }: SubjectTimes): number {
-    wantedBytes.set(subject);
-    const hash = this.#hashOf(wanted, 0);
-    if (this.#index.find(wanted, 0, hash) >= 0) throw new Error('subjects: a subject is there already');
-    return this.firstEntry(this.#admit(wanted, 0, hash, count, updatedAt, evidenceAt));
+  admit({ keys, hashes }: KeyColumns, i: number, count: number, updatedAt: number, evidenceAt: number): number {
+    const from = i * KEY_WORDS;
+    if (this.#index.find(keys, from, hashes[i]!) >= 0) throw new Error('subjects: a subject is there already');
+    return this.firstEntry(this.#admit(keys, from, hashes[i]!, count, updatedAt, evidenceAt));
   }
 
   /** A row for the key whose words begin at `from`, which is not there yet. */

@@ -30,7 +30,13 @@ test('room made beforehand changes nothing but the time, be it too little or too
 test('a walk meets every id once', () => {
   const ids = new EventIds();
   for (let i = 0; i < 5_000; i++) ids.insert(tag(i), i + 1, 3);
-  const seen = new Map([...ids].map(([t, seq]) => [t, seq]));
+  const seen = new Map<string, number>();
+  for (const id of ids) {
+    assert.is(id.peer, 3);
+    const words = Uint16Array.from({ length: 5 }, (_, i) => id.tagWord(i));
+    seen.set(Buffer.from(words.buffer).toString('latin1'), id.seq);
+  }
+  assert.is(ids.size, 5_000);
   assert.is(seen.size, 5_000);
   for (let i = 0; i < 5_000; i++) assert.is(seen.get(tag(i)), i + 1);
 });

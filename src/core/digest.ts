@@ -20,7 +20,7 @@ class Sum {
       high = Math.imul(high ^ words[i]!, 0xcc9e2d51);
       low = Math.imul(low ^ words[i]!, 0x1b873593);
       high = ((high << 15) | (high >>> 17)) ^ low;
-      low = ((low << 13) | (low >>> 19)) + high;
+      low = (((low << 13) | (low >>> 19)) + high) | 0;
     }
     this.#high = (this.#high + finish(high)) | 0;
     this.#low = (this.#low + finish(low)) | 0;
@@ -75,8 +75,9 @@ function eventIdsSum(state: GroupState): string {
       words[2 * i] = id.tagWord(i) & 255;
       words[2 * i + 1] = id.tagWord(i) >>> 8;
     }
-    words[10] = id.seq % 0x100000000;
-    words[11] = Math.floor(id.seq / 0x100000000);
+    const { seq } = id;
+    words[10] = seq >>> 0;
+    words[11] = Math.floor(seq / 0x100000000);
     words[12] = id.peer;
     sum.add(words);
   }

@@ -189,6 +189,6 @@ export class PeerEntries {
 
 /** `at`: the entry's first word. */
 function writeHead(words: Uint32Array, at: number, peer: number, head: number): void {
-  words[at + HEAD] = head % WORD;
+  words[at + HEAD] = head >>> 0;
   words[at + PEER] = peer * 0x10000 + Math.floor(head / WORD);
 }

@@ -16,7 +16,7 @@
  * | 80  | 32 B    | chain: SHA-256(previous chain, first, n, d)                               |
  * | 112 | u32 x n | where each record starts behind the offsets                               |
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { EventColumns } from './event-columns.js';
 import { readEvent } from './packed-records.js';
@@ -31,6 +31,7 @@ const CHAIN_AT = 80;
 
 export const NONCE_BYTES = 16;
 export const CHAIN_BYTES = 32;
+const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 
 /** The chain value before the first batch. */
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
@@ -110,10 +111,12 @@ function contentDigest(bytes: Buffer): Uint8Array {
 }
 
 function chainValue(previous: Uint8Array, firstSeq: number, count: number, digest: Uint8Array): Uint8Array {
-  const place = Buffer.allocUnsafe(12);
-  place.writeDoubleLE(firstSeq, 0);
-  place.writeUInt32LE(count, 8);
-  return createHash('sha256').update(previous).update(place).update(digest).digest();
+  const chained = Buffer.allocUnsafe(CHAIN_BYTES + 12 + DIGEST_BYTES);
+  chained.set(previous, 0);
+  chained.writeDoubleLE(firstSeq, CHAIN_BYTES);
+  chained.writeUInt32LE(count, CHAIN_BYTES + 8);
+  chained.set(digest, CHAIN_BYTES + 12);
+  return hash('sha256', chained, 'buffer');
 }
 
 /** One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the rest. */

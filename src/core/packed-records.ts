@@ -12,11 +12,10 @@ const KEPT_BYTES = 80;
 
 /** The tag's bytes come last of the head, so that a record without them differs by their absence alone. */
 export function encodeEvent(event: EventAccepted): Uint8Array {
-  const head = event.id_tag === null ? UNTAGGED_HEAD : EVENT_HEAD;
-  const idBytes = event.event_id.length;
-  const out = Buffer.allocUnsafe(head + idBytes + event.schema_version.length);
+  const texts = (event.id_tag ?? '') + event.event_id + event.schema_version;
+  const out = Buffer.allocUnsafe(UNTAGGED_HEAD + texts.length);
   out[2] = event.event_type;
-  out[3] = idBytes;
+  out[3] = event.event_id.length;
   out.writeUInt16LE(event.peer, 4);
   out.writeUInt16LE(event.game, 6);
   out.writeDoubleLE(event.timestamp, 8);
@@ -25,9 +24,7 @@ export function encodeEvent(event: EventAccepted): Uint8Array {
   out.writeDoubleLE(event.prev, 32);
   out.set(event.subject, 40);
   out.writeUInt32LE(event.schema_version.length, 72);
-  if (event.id_tag !== null) out.write(event.id_tag, UNTAGGED_HEAD, 'latin1');
-  out.write(event.event_id, head, 'latin1');
-  out.write(event.schema_version, head + idBytes, 'latin1');
+  out.write(texts, UNTAGGED_HEAD, 'latin1');
   return out;
 }
 

@@ -220,8 +220,10 @@ export class Subjects implements KeyedRows {
       return first;
     }
     this.#touch(row, updatedAt, evidenceAt);
-    const known = this.entryOf(row, peer);
-    return known >= 0 ? known : this.#addPeer(row, peer);
+    const place = this.#placeOf(row, peer);
+    const entry = this.firstEntry(row) + place;
+    const isKnown = place < this.peerCount(row) && this.entries.peer(entry) === peer;
+    return isKnown ? entry : this.#addPeer(row, peer, place);
   }
 
   /**
@@ -265,10 +267,9 @@ export class Subjects implements KeyedRows {
     return row;
   }
 
-  #addPeer(row: number, peer: number): number {
+  #addPeer(row: number, peer: number, place: number): number {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
-    const place = this.#placeOf(row, peer);
     const first = this.entries.insert(words[at + ENTRY_AT]!, this.peerCount(row), place);
     words[at + ENTRY_AT] = first;
     words[at + PEERS]!++;

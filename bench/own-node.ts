@@ -10,7 +10,8 @@ import type { LoopSample } from './probe.js';
 import { ServerProcess } from './server-process.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const healthTimeoutMs = 60_000;
+/** With ten million players a start takes minutes where other work wants the core as well. */
+const healthTimeoutMs = 300_000;
 
 /** Builds what is stale in `dist/`. What the build prints goes to standard error. */
 export async function buildNode(): Promise<void> {

@@ -181,6 +181,12 @@ export class Batch {
     for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
   }
 
+  /** Whether record `seq` is an event that columns take. */
+  holdsEvent(seq: number): boolean {
+    const i = seq - this.firstSeq;
+    return isTaggedEvent(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
+  }
+
   /** Fills `columns` with the events from record `seq` on, as many as follow one another and as there is room for. */
   events(seq: number, columns: EventColumns): void {
     columns.count = 0;

@@ -234,6 +234,8 @@ export class Subjects implements KeyedRows {
   warm({ keys, hashes, count }: KeyColumns): number {
     if (warmed.length < count) warmed = new Int32Array(count);
     for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
+    // One alone has nothing to come side by side with.
+    if (count < 2) return 0;
     let sum = 0;
     for (let i = 0; i < count; i++) sum += this.#index.warm(hashes[i]!);
     for (let i = 0; i < count; i++) warmed[i] = this.#index.likelyRow(hashes[i]!);

@@ -6,7 +6,7 @@ import { type LoadOptions, measured } from '../measured.js';
 import { health, settled, startFilled } from '../node-target.js';
 import type { Report } from '../report.js';
 import { median } from '../result.js';
-import { sendBatch } from './snapshot.js';
+import { sendEvents } from './snapshot.js';
 
 const rounds = 3;
 const repeat = 5;
@@ -29,14 +29,14 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   const environment = { WEIGHTS_INTERVAL_MS: '50' };
   const { target, site, node } = await startFilled('node', { ...options, snapshotAfter: 1, environment });
   try {
-    let batches = 0;
+    let events = 0;
     const { workS, p99Ratio, worstLoopMs } = await measureDisturbed(
       {
         target,
         site,
         what: 'a recompute',
         async work() {
-          await sendBatch(node, site, batches++);
+          await sendEvents(node, site, events++, 1);
           await settled(node);
           // From when the service began: it may have rested first.
           return (Date.now() - Date.parse((await health(node)).weights.computed_at!)) / 1000;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';
 import { measureDisturbed } from '../disturbed.js';
 import { Connection } from '../load/connection.js';
-import { batchEvents, batchKind, type Site } from '../load/requests.js';
+import { eventKind, type Site } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
 import { snapshotsOf, startFilled } from '../node-target.js';
 import type { OwnNode } from '../own-node.js';
@@ -11,8 +11,9 @@ import type { Report } from '../report.js';
 
 const pollMs = 20;
 const timeoutMs = 600_000;
-/** Records that the node may write by itself before the batch that makes the snapshot due. */
-const spareRecords = batchEvents - 100;
+/** Records that the node may write by itself before the events that make the snapshot due, and these. */
+const spareRecords = 100;
+const lastEvents = 200;
 
 export const snapshot = measured('snapshot', 'readers while a snapshot is made', { players: 1_000_000 }, run);
 
@@ -42,11 +43,11 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   }
 }
 
-/** One batch makes the snapshot due. */
+/** A few events make the snapshot due. */
 async function makeSnapshot(node: OwnNode, site: Site): Promise<number> {
   const startedMs = performance.now();
   const before = snapshotsOf(node).join();
-  await sendBatch(node, site, 0);
+  await sendEvents(node, site, 0, lastEvents);
   const giveUpMs = performance.now() + timeoutMs;
   while (snapshotsOf(node).join() === before) {
     if (performance.now() > giveUpMs) throw new Error('no snapshot was made in time');
@@ -55,14 +56,22 @@ async function makeSnapshot(node: OwnNode, site: Site): Promise<number> {
   return (performance.now() - startedMs) / 1000;
 }
 
-export function sendBatch(node: OwnNode, site: Site, number: number): Promise<void> {
+/**
+ * Sends so many events from number `first` on, each once the one before is answered: a batch would hold the node's thread by itself,
+ * and readers would wait for that.
+ */
+export function sendEvents(node: OwnNode, site: Site, first: number, count: number): Promise<void> {
+  const kind = eventKind(site);
   return new Promise((resolve, reject) => {
     const connection = new Connection('127.0.0.1', node.port);
+    let sent = 0;
+    const next = () => connection.send(kind.request(first + sent++, 0));
     connection.onAnswer = (_, status) => {
+      if (status === 201 && sent < count) return next();
       connection.close();
-      if (status === 200) resolve();
-      else reject(new Error(`a batch was answered with ${status}`));
+      if (status === 201) resolve();
+      else reject(new Error(`an event was answered with ${status}`));
     };
-    connection.send(batchKind(site).request(number, number));
+    next();
   });
 }

@@ -6,7 +6,7 @@ import { Connection, noAnswer } from './connection.js';
 import { Latencies } from './latency.js';
 
 /** One kind of request. */
-export interface Kind {
+export interface Kind<Request extends string | Uint8Array = string | Uint8Array> {
   readonly name: string;
   /** Statuses that are what was asked for. */
   readonly expects: readonly number[];
@@ -14,7 +14,7 @@ export interface Kind {
    * The request number `i`, head and body: the same for the same number. `connection`: its number; a peer has connections of
    * its own, as a game server has.
    */
-  request(i: number, connection: number): string;
+  request(i: number, connection: number): Request;
   /** Scores or events in one request, for rates that count these; 1 where absent. */
   readonly items?: number;
 }

@@ -1,7 +1,8 @@
 /**
- * The requests of the service's interface as ready texts. Everything in them follows from the seed and the request's number,
+ * The requests of the service's interface as ready texts or bytes. Everything in them follows from the seed and the request's number,
  * so that the same seed gives the same requests.
  */
+import { BatchTemplate } from './batch-requests.js';
 import type { Kind, Workload } from './drive.js';
 
 export interface Credentials {
@@ -50,9 +51,13 @@ export function eventId(seed: number, i: number): string {
 
 const eventTypes = ['report_cheating', 'report_toxicity', 'commendation', 'report_spam'];
 
+function playerNumber({ seed, players }: Site, i: number): number {
+  return mix(seed + 47, i) % players;
+}
+
 /** Whom event number `i` is about. */
-export function playerOfEvent({ seed, players }: Site, i: number): string {
-  return playerId(mix(seed + 47, i) % players);
+export function playerOfEvent(site: Site, i: number): string {
+  return playerId(playerNumber(site, i));
 }
 
 /** Event number `i`, as JSON. */
@@ -79,7 +84,7 @@ export function post(path: string, headers: string, body: string): string {
 }
 
 /** One player's score. */
-export function scoreKind({ seed, players }: Site): Kind {
+export function scoreKind({ seed, players }: Site): Kind<string> {
   return {
     name: 'score',
     expects: [200],
@@ -88,7 +93,7 @@ export function scoreKind({ seed, players }: Site): Kind {
 }
 
 /** The score of a player that one of the first `events` events is about. */
-export function sownScoreKind(site: Site, events: number): Kind {
+export function sownScoreKind(site: Site, events: number): Kind<string> {
   return {
     name: 'score',
     expects: [200],
@@ -97,7 +102,7 @@ export function sownScoreKind(site: Site, events: number): Kind {
 }
 
 /** The scores of a match of 50 in one call. */
-export function matchKind({ seed, players }: Site): Kind {
+export function matchKind({ seed, players }: Site): Kind<string> {
   return {
     name: 'match',
     expects: [200],
@@ -111,7 +116,7 @@ export function matchKind({ seed, players }: Site): Kind {
 }
 
 /** One event. */
-export function eventKind(site: Site): Kind {
+export function eventKind(site: Site): Kind<string> {
   return {
     name: 'event',
     expects: [201],
@@ -123,19 +128,31 @@ export function eventKind(site: Site): Kind {
 }
 
 /** 500 events of one peer in one call. Its events have ids of their own: those of single events are not among them. */
-export function batchKind(given: Site, size = batchEvents): Kind {
+export function batchKind(given: Site, size = batchEvents): Kind<Buffer> {
   const site = { ...given, seed: given.seed + 1009 };
+  const templates = new Map<Credentials, BatchTemplate>();
   return {
     name: 'batch',
     expects: [200],
     items: size,
     request(i, connection) {
       const peer = peerOf(site, connection);
-      let events = eventJson(site, peer, i * size);
-      for (let j = 1; j < size; j++) events += `,${eventJson(site, peer, i * size + j)}`;
-      return post('/api/v1/events/batch', `x-peer-api-key: ${peer.apiKey}\r\n`, `{"events":[${events}]}`);
+      const template = templates.get(peer) ?? batchTemplate(site, peer, size);
+      templates.set(peer, template);
+      const first = i * size;
+      return template.request(
+        (place) => mix(site.seed, first + place),
+        (place) => playerNumber(site, first + place),
+      );
     },
   };
+}
+
+function batchTemplate(site: Site, peer: Credentials, size: number): BatchTemplate {
+  const events = Array.from({ length: size }, (_, place) => eventJson(site, peer, place));
+  return new BatchTemplate(
+    post('/api/v1/events/batch', `x-peer-api-key: ${peer.apiKey}\r\n`, `{"events":[${events}]}`),
+  );
 }
 
 export function only(kind: Kind): Workload {

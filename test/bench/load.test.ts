@@ -3,9 +3,24 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DriveOptions, drive, type Kind } from '../../bench/load/drive.js';
 import { at, Latencies } from '../../bench/load/latency.js';
-import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../../bench/load/requests.js';
+import {
+  batchKind,
+  eventKind,
+  matchKind,
+  mixture,
+  playerOfEvent,
+  type Site,
+  scoreKind,
+} from '../../bench/load/requests.js';
 
-const site = { seed: 7, players: 100, peers: [{ peerId: 'p', apiKey: 'k' }] };
+const site = {
+  seed: 7,
+  players: 100,
+  peers: [
+    { peerId: 'p', apiKey: 'k' },
+    { peerId: 'q', apiKey: 'l' },
+  ],
+};
 const plain = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 /** A server that answers each request as `answer` says, and the requests that it got. */
@@ -32,6 +47,10 @@ async function withServer(
   }
 }
 
+function textOf(request: string | Uint8Array): string {
+  return typeof request === 'string' ? request : Buffer.from(request).toString('latin1');
+}
+
 function options(port: number, more: Partial<DriveOptions> = {}): DriveOptions {
   const workload = { kinds: [scoreKind(site)] };
   return { host: '127.0.0.1', port, connections: 2, seconds: 0.1, rate: null, workload, first: 0, ...more };
@@ -39,9 +58,10 @@ function options(port: number, more: Partial<DriveOptions> = {}): DriveOptions {
 
 test('the same seed gives the same requests, another seed others', () => {
   for (const kindOf of [scoreKind, matchKind, eventKind, batchKind]) {
-    assert.is(kindOf(site).request(5, 0), kindOf({ ...site }).request(5, 0));
-    assert.is.not(kindOf(site).request(5, 0), kindOf({ ...site, seed: 8 }).request(5, 0));
-    assert.is.not(kindOf(site).request(5, 0), kindOf(site).request(6, 0));
+    const text = (of: Site, i: number) => textOf(kindOf(of).request(i, 0));
+    assert.is(text(site, 5), text({ ...site }, 5));
+    assert.is.not(text(site, 5), text({ ...site, seed: 8 }, 5));
+    assert.is.not(text(site, 5), text(site, 6));
   }
 });
 
@@ -49,13 +69,35 @@ test('no two events have the same id, also between single ones and batches', () 
   const ids = (text: string) => [...text.matchAll(/"event_id":"([^"]+)"/g)].map(([, id]) => id);
   const [single, batch] = [eventKind(site), batchKind(site)];
   const all = Array.from({ length: 1000 }, (_, i) => ids(single.request(i, 0))).flat();
-  all.push(...[0, 1, 2].flatMap((i) => ids(batch.request(i, 0))));
+  all.push(...[0, 1, 2].flatMap((i) => ids(textOf(batch.request(i, 0)))));
   assert.is(all.length, 1000 + 3 * 500);
   assert.is(new Set(all).size, all.length);
 });
 
+test('each batch is about players of its own, by the peer whose connection it is', () => {
+  const kind = batchKind(site, 50);
+  const eventsOf = (i: number, connection: number) => {
+    const [, body = ''] = textOf(kind.request(i, connection)).split('\r\n\r\n');
+    return (JSON.parse(body) as { events: { player_id: string; peer_id: string }[] }).events;
+  };
+  for (const [i, connection] of [
+    [0, 0],
+    [7, 1],
+  ] as const) {
+    const events = eventsOf(i, connection);
+    const players = Array.from({ length: 50 }, (_, place) =>
+      playerOfEvent({ ...site, seed: site.seed + 1009 }, i * 50 + place),
+    );
+    assert.equal(
+      events.map(({ player_id }) => player_id),
+      players,
+    );
+    assert.ok(events.every(({ peer_id }) => peer_id === site.peers[connection % site.peers.length]!.peerId));
+  }
+});
+
 test('a request says how long its body is', () => {
-  const request = batchKind(site).request(1, 0);
+  const request = textOf(batchKind(site).request(1, 0));
   const [head, body] = request.split('\r\n\r\n') as [string, string];
   assert.is(Number(/content-length: (\d+)/.exec(head)?.[1]), Buffer.byteLength(body));
   assert.is((JSON.parse(body) as { events: unknown[] }).events.length, 500);

@@ -10,6 +10,10 @@ import { alternate, driveWindow, measuredOf, rates, report, type Window } from '
 
 /** Each carries 500 events: together they are several times what the mailbox holds. */
 const manyConnections = 512;
+/** Enough for a calm node, and each in use more often than the node closes those that rest. */
+const calmConnections = 64;
+/** In a closed loop: they keep the node busy and its queue short. */
+const fewConnections = 4;
 const overFactor = 4;
 /** Share of its capacity at which a node is calm. */
 const calmShare = 0.25;
@@ -28,7 +32,13 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   try {
     const startedMs = performance.now();
     const batches = only(batchKind(site));
-    const atCapacity = { name: 'batches, as many as it takes', target, workload: batches, connections: 8, rate: null };
+    const atCapacity = {
+      name: 'batches, as many as it takes',
+      target,
+      workload: batches,
+      connections: fewConnections,
+      rate: null,
+    };
     const [capacity] = await alternate('capacity', [atCapacity], options.seconds, startedMs);
     report(to, capacity!, { itemUnit: 'events/s' });
     const taken = median(rates(capacity!));
@@ -39,16 +49,17 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       [refusable, 50],
       [scoreKind(site), 50],
     ]);
-    const loaded = async (what: string, rate: number) => {
+    const loaded = async (what: string, rate: number, connections: number) => {
       const name = `${what}, ${rate} batches and scores a second`;
-      const series = { name, target, workload, connections: options.connections ?? manyConnections, rate };
+      const series = { name, target, workload, connections, rate };
       await driveWindow(series, Math.min(2, options.seconds / 5), startedMs);
       const window = await driveWindow(series, options.seconds, startedMs);
       report(to, measuredOf(series, [window]));
       return window;
     };
-    const calm = await loaded('calm', Math.max(1, Math.ceil(2 * calmShare * taken)));
-    const over = await loaded('overload', options.rate ?? Math.max(1, Math.ceil(2 * overFactor * taken)));
+    const calm = await loaded('calm', Math.max(1, Math.ceil(2 * calmShare * taken)), calmConnections);
+    const rate = options.rate ?? Math.max(1, Math.ceil(2 * overFactor * taken));
+    const over = await loaded('overload', rate, options.connections ?? manyConnections);
     const [calmMs, overMs] = [p99Ms(calm), p99Ms(over)];
     to.figure('calm: p99 of batches', 'ms', 'less', calmMs);
     to.figure('overload: p99 of batches stored', 'ms', 'less', overMs);

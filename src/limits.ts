@@ -102,12 +102,27 @@ export const limits = {
   scrubReaderWaitMs: 8_000,
 
   // Actor
-  /** What waits is worked off in a tenth of a second or so; more would make everybody wait for longer than they would try again. */
   mailboxCommands: 8_192,
   mailboxBytes: 64 * MiB,
   turnEvents: 4_096,
   turnBytes: 4 * MiB,
   retryAfterS: 1,
+
+  // Admission of events
+  /** While no more events than this wait for a turn, further ones are let in. */
+  eventsAheadAlways: 512,
+  /** Beyond that, work of turns that may wait before an event; a node that has to refuse one is overloaded. */
+  burstWorkMs: 50,
+  /** The same of a node that is overloaded, or half of a commit where that is longer. */
+  overloadWorkMs: 2,
+  /** An overload is over once nobody has waited for `overloadRestMs`, or nobody was refused for `overloadEndsMs`. */
+  overloadRestMs: 20,
+  overloadEndsMs: 1_000,
+  /** Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`. */
+  batchesArriving: 32,
+  arrivingMs: 100,
+  /** Share of the newest turn in what turns are taken to need. */
+  admissionSmoothing: 0.1,
 
   // Log and state
   /** Event ids (and so events ever accepted) that one node holds; writes beyond it get 503. */
@@ -277,6 +292,7 @@ relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn')
 relation(limits.turnEvents <= limits.mailboxCommands, 'a turn fits in the mailbox');
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
+relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never keeps another one out');
 relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');

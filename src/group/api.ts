@@ -243,8 +243,10 @@ export interface GroupStatus extends GroupHealth {
 export interface GroupViews {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
-  /** Whether so many further events would be let in now: asked before a body is read, so that a refusal costs little. */
+  /** Whether so many further events would be let in now: asked before a body is parsed, so that a refusal costs little. */
   admits(events: number): boolean;
+  /** Whether more events came than are taken, so that some were refused, and that is not over. */
+  readonly overloaded: boolean;
   counts(): GroupCounts;
   /** The peer that a key's SHA-256 (hex) belongs to, whatever its status; a key past its overlap matches nobody. */
   peerByKeyDigest(digestHex: string): PeerView | undefined;

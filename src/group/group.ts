@@ -122,7 +122,7 @@ export class Group extends GroupReads implements GroupApi {
       const answer = await this.#ask({ type: 'withdraw', ...command });
       if (answer !== readAgain) return answer;
     }
-    return refused('overloaded', { retryAfterS: limits.retryAfterS });
+    return overloaded();
   }
 
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>> {
@@ -274,11 +274,11 @@ export class Group extends GroupReads implements GroupApi {
       const details = { reason: 'disk_low' };
       return Promise.resolve(refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS }));
     }
+    if (command.type === 'submit' && !loop.admits(events)) return Promise.resolve(overloaded());
     return new Promise((resolve) => {
       // What an answer is, its command's type says.
       const token = resolve as Resolve;
-      if (!loop.offer({ command, token, events, bytes }))
-        resolve(refused('overloaded', { retryAfterS: limits.retryAfterS }));
+      if (!loop.offer({ command, token, events, bytes })) resolve(overloaded());
     });
   }
 
@@ -286,7 +286,7 @@ export class Group extends GroupReads implements GroupApi {
     try {
       return granted(await work(this.running.pool));
     } catch (error) {
-      if (error instanceof PoolBusyError) return refused('overloaded', { retryAfterS: limits.retryAfterS });
+      if (error instanceof PoolBusyError) return overloaded();
       throw error;
     }
   }
@@ -330,6 +330,10 @@ export class Group extends GroupReads implements GroupApi {
     });
     return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
   }
+}
+
+function overloaded(): Refusal {
+  return refused('overloaded', { retryAfterS: limits.retryAfterS });
 }
 
 function isRefusal(answer: object): answer is Refusal {

@@ -6,6 +6,7 @@ import { NONCE_BYTES } from '../core/batch.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { Effect, GroupActor } from './actor.js';
+import { Admission } from './admission.js';
 import type { Answer, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
 import type { Mail } from './mailbox.js';
@@ -53,6 +54,7 @@ export class GroupLoop {
   readonly disk: DiskWatch;
   readonly weights: WeightsSchedule;
   readonly #deps: LoopDeps;
+  readonly #admission: Admission;
   #failed = false;
   #draining = false;
   /** No turn is taken any more. */
@@ -81,6 +83,7 @@ export class GroupLoop {
     this.snapshots = deps.snapshots;
     this.pool = deps.pool;
     this.disk = deps.disk;
+    this.#admission = new Admission(() => deps.timers.elapsed());
     this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
     const { basedOnSeq, computedAt } = this.state.weights;
     this.weights = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
@@ -111,8 +114,18 @@ export class GroupLoop {
     this.#planWeights();
   }
 
+  get overloaded(): boolean {
+    return this.#admission.overloaded;
+  }
+
+  /** Whether so many further events would be let in now: there is room for them, and they would not wait for long. */
+  admits(events: number): boolean {
+    return this.#admission.admits(this.actor.mailbox.events, events);
+  }
+
   offer(mail: Mail<Command, Resolve>): boolean {
     if (!this.actor.offer(mail)) return false;
+    this.#admission.offered();
     this.#wake();
     return true;
   }
@@ -151,9 +164,18 @@ export class GroupLoop {
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#failed || this.#closed) return;
-      this.#carryOut(this.actor.takeTurn(this.#deps.clock.now(), this.#deps.entropy.bytes(NONCE_BYTES)));
+      this.#carryOut(this.#takeTurn());
       this.#wake();
     });
+  }
+
+  #takeTurn(): readonly Effect<Resolve>[] {
+    const { timers, clock, entropy } = this.#deps;
+    const before = this.actor.mailbox.events;
+    const started = timers.elapsed();
+    const effects = this.actor.takeTurn(clock.now(), entropy.bytes(NONCE_BYTES));
+    this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
+    return effects;
   }
 
   #carryOut(effects: readonly Effect<Resolve>[]): void {
@@ -179,7 +201,9 @@ export class GroupLoop {
           break;
       }
     }
-    if (!this.actor.answering) for (const resolve of this.#whenAnswered.splice(0)) resolve();
+    if (this.actor.answering) return;
+    this.#admission.rests();
+    for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
@@ -190,7 +214,9 @@ export class GroupLoop {
       this.#fail(error);
       return;
     }
-    this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, this.#deps.timers.elapsed() - started);
+    const commitMs = this.#deps.timers.elapsed() - started;
+    this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
+    this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
     this.#snapshotIfDue();

@@ -1,7 +1,6 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
-import { limits } from '../limits.js';
 import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStand } from './api.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
@@ -48,7 +47,11 @@ export abstract class GroupReads implements GroupViews {
   }
 
   admits(events: number): boolean {
-    return this.running.actor.mailbox.events + events <= limits.mailboxCommands;
+    return this.running.admits(events);
+  }
+
+  get overloaded(): boolean {
+    return this.running.overloaded;
   }
 
   counts(): GroupCounts {

@@ -94,7 +94,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
         captures: ctx.captures ?? [],
         query: answering.target.query,
         remote: ctx.req.socket,
-        readBody: () => read(ctx),
+        readBody: (fault) => fault() ?? read(ctx),
       });
     });
   }

@@ -4,7 +4,7 @@
  * exactly such a shape is left to Koa untouched.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Outcome, refused } from '../errors.js';
+import { type Outcome, type Refusal, refused } from '../errors.js';
 import { exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
 import type { FaceDeps } from './deps.js';
 import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
@@ -39,7 +39,7 @@ export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () =>
       captures: shape.captures,
       query: target.query,
       remote: request.socket,
-      readBody: () => readJson(request),
+      readBody: (fault) => readJson(request, fault),
     };
     try {
       const reply = shape.endpoint.answer(incoming);
@@ -58,17 +58,31 @@ interface Answering {
   readonly startedAt: number;
 }
 
-/** The parsed body, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault of ours. */
-function readJson(request: IncomingMessage): Promise<Outcome<unknown>> {
+/**
+ * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault of ours.
+ * No piece of it is kept: the request itself stays with its connection until the next one.
+ */
+function readJson(request: IncomingMessage, fault: () => Refusal | undefined): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
+    const take = (): Buffer[] => {
+      const taken = chunks;
+      chunks = [];
+      return taken;
+    };
     request.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
     });
-    request.once('end', () => {
-      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      resolve(isAnswerable(request) ? parseJson(body) : refused('malformed_json'));
+    request.once('end', () => resolve(parsed(request, take(), fault())));
+    request.once('error', () => {
+      take();
+      resolve(refused('malformed_json'));
     });
-    request.once('error', () => resolve(refused('malformed_json')));
   });
+}
+
+function parsed(request: IncomingMessage, chunks: readonly Buffer[], fault: Refusal | undefined): Outcome<unknown> {
+  if (fault !== undefined) return fault;
+  const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return isAnswerable(request) ? parseJson(body) : refused('malformed_json');
 }

@@ -2,13 +2,14 @@
  * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes after
  * (the meaning of an event) is the group's.
  *
- *   readiness -> rate of the address -> key or session -> rate of the peer -> room for events
- *   -> encoding, media type -> size -> JSON -> schema -> handler
+ *   readiness -> rate of the address -> key or session -> rate of the peer
+ *   -> encoding, media type -> size -> room for events -> JSON -> schema -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { granted, type Outcome, refused } from '../errors.js';
+import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import type { PeerView } from '../group/api.js';
 import { limits } from '../limits.js';
+import { ArrivingBatches } from './arriving.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyFault } from './body.js';
 import { type BodyOf, type OperationId, type Route, routes } from './contract/routes.js';
@@ -27,8 +28,11 @@ export interface Incoming {
   readonly query: string;
   /** The connection: its address is looked up where a limit asks for it. */
   readonly remote: { readonly remoteAddress?: string | undefined };
-  /** Reads and parses the body, at most as long as the route takes. */
-  readonly readBody: () => Outcome<unknown> | Promise<Outcome<unknown>>;
+  /**
+   * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is parsed: a
+   * body that will be refused costs little until then.
+   */
+  readonly readBody: (fault: () => Refusal | undefined) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
 export interface Endpoint {
@@ -55,6 +59,7 @@ export function createEndpoint<Id extends OperationId>(
   const isProbe = id === 'getHealth' || id === 'getReadiness';
   const byAddress = isProbe ? null : rates.address;
   const byPeer = rates.peer;
+  const batches = new ArrivingBatches();
   const eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
 
   function answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
@@ -78,15 +83,17 @@ export function createEndpoint<Id extends OperationId>(
   function answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
     const params = namedParams(names, incoming.captures);
     if (!params.ok) return refusalReply(params);
-    if (eventsMax > 0 && !deps.group.admits(eventsMax)) {
-      return refusalReply(refused('overloaded', { retryAfterS: limits.retryAfterS }));
-    }
     return then(readBody(incoming), (body) => {
       if (!body.ok) return refusalReply(body);
       if (byAddress !== null || byPeer !== null) charge(incoming, caller, body.value);
       const { query, headers } = incoming;
       return handle({ params: params.value, query, body: body.value, headers, caller });
     });
+  }
+
+  /** `overloaded` where no further events are let in. */
+  function roomFault(): Refusal | undefined {
+    return eventsMax === 0 || deps.group.admits(eventsMax) ? undefined : overloaded();
   }
 
   /** The events of a batch beyond the first, which was counted as the request. */
@@ -110,10 +117,28 @@ export function createEndpoint<Id extends OperationId>(
     if (route.body === undefined) return validate(undefined);
     const fault = bodyFault(incoming.headers, route.body.bytesMax);
     if (fault !== undefined) return fault;
-    return then(incoming.readBody(), (parsed) => (parsed.ok ? validate(parsed.value) : parsed));
+    return then(readJson(incoming), (parsed) => (parsed.ok ? validate(parsed.value) : parsed));
+  }
+
+  function readJson(incoming: Incoming): Outcome<unknown> | Promise<Outcome<unknown>> {
+    if (id !== 'submitEvents') return incoming.readBody(roomFault);
+    const arriving = batches.begin(performance.now(), deps.group.overloaded);
+    if (arriving === undefined) return overloaded();
+    const read = incoming.readBody(() => {
+      batches.end(arriving);
+      return roomFault();
+    });
+    return then(read, (parsed) => {
+      batches.end(arriving);
+      return parsed;
+    });
   }
 
   return { route, answer };
+}
+
+function overloaded(): Refusal {
+  return refused('overloaded', { retryAfterS: limits.retryAfterS });
 }
 
 /** Events of a batch's body; 0 for any other. */

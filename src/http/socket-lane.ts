@@ -10,6 +10,7 @@ import { answerRaw } from './client-error.js';
 import type { FaceDeps } from './deps.js';
 import { parseTarget } from './head.js';
 import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
+import type { Incoming } from './pipeline.js';
 import { type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
@@ -201,12 +202,12 @@ class LaneConnection {
   #replyTo({ head, shape, query, exchange, body }: Asked): ApiReply | Promise<ApiReply> {
     const { headers } = head;
     try {
-      const incoming = {
+      const incoming: Incoming = {
         headers,
         captures: shape.captures,
         query,
         remote: this.#socket,
-        readBody: () => parseJson(body),
+        readBody: (fault) => fault() ?? parseJson(body),
       };
       return shape.endpoint.answer(incoming);
     } catch (error) {

@@ -47,6 +47,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     peers: (from, limit) => peers.slice(from, from + limit),
     trust: () => undefined,
     admits: () => true,
+    overloaded: false,
     trusts: (subjects) => subjects.map(() => undefined),
     explain: () => undefined,
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },

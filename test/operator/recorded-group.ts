@@ -70,6 +70,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,
     admits: notAsked,
+    overloaded: false,
     trusts: notAsked,
     explain: notAsked,
     verdicts: { mark: null, erasedAt: 0, listen: notAsked, recent: notAsked, walk: notAsked },

@@ -1,0 +1,75 @@
+/**
+ * Whether further events are let in, by the work that waits before them. A calm node takes a burst. One whose queue has filled up
+ * is overloaded: from then on little may wait, so that what is let in is answered soon, and the rest is told at once to come
+ * again. It is calm once more when it has had nothing to do for a moment, or had to refuse nothing for a while.
+ */
+import { limits } from '../limits.js';
+
+export class Admission {
+  /** ms, by a clock that only runs forward. */
+  readonly #elapsed: () => number;
+  #overloaded = false;
+  #refusedAt = 0;
+  /** Since when nobody waits; null: somebody does. */
+  #restingSince: number | null = Number.NEGATIVE_INFINITY;
+  /** What an event takes of a turn, and what a commit takes: means of the last turns. */
+  readonly #eventMs = new RunningMean();
+  readonly #commitMs = new RunningMean();
+
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed;
+  }
+
+  get overloaded(): boolean {
+    return this.#overloaded;
+  }
+
+  /** Whether `more` events are let in where `waiting` wait for a turn. A refusal makes an overload, or keeps it up. */
+  admits(waiting: number, more: number): boolean {
+    if (waiting <= limits.eventsAheadAlways) return true;
+    if (waiting + more <= limits.mailboxCommands && waiting * this.#eventMs.value <= this.#workMaxMs()) return true;
+    this.#overloaded = true;
+    this.#refusedAt = this.#elapsed();
+    return false;
+  }
+
+  /** A command was put into the mailbox. */
+  offered(): void {
+    if (this.#restingSince === null) return;
+    if (this.#elapsed() - this.#restingSince >= limits.overloadRestMs) this.#overloaded = false;
+    this.#restingSince = null;
+  }
+
+  /** A turn took `events`, which took `ms`. */
+  turnTaken(events: number, ms: number): void {
+    if (events > 0) this.#eventMs.add(ms / events);
+  }
+
+  /** A turn is durable; its commit took `ms`. */
+  committed(ms: number): void {
+    this.#commitMs.add(ms);
+  }
+
+  /** Nobody waits any more. */
+  rests(): void {
+    this.#restingSince ??= this.#elapsed();
+  }
+
+  #workMaxMs(): number {
+    if (this.#overloaded && this.#elapsed() - this.#refusedAt >= limits.overloadEndsMs) this.#overloaded = false;
+    if (!this.#overloaded) return limits.burstWorkMs;
+    // On a slow disk it is the commits that are waited for: turns that take less than half of one would only waste it.
+    return Math.max(limits.overloadWorkMs, this.#commitMs.value / 2);
+  }
+}
+
+/** Of the last few values, newer ones count more. */
+class RunningMean {
+  value = 0;
+  #isFirst = true;
+
+  add(value: number): void {
+    this.value += (value - this.value) * (this.#isFirst ? 1 : limits.admissionSmoothing);
+    this.#isFirst = false;
+  }
+}

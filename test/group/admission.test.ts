@@ -1,0 +1,94 @@
+/** Who is let in: bursts into a calm node, little beyond what is being done in an overload. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Admission } from '../../src/group/admission.js';
+import { limits } from '../../src/limits.js';
+
+const batch = limits.batchEventsMax;
+/** What a batch takes of a turn here: two of them are as much work as may wait in an overload. */
+const batchMs = limits.overloadWorkMs / 2;
+
+interface Node {
+  nowMs: number;
+  readonly admission: Admission;
+}
+
+/** A node that has taken a turn of one batch, which a commit of `commitMs` followed. */
+function node(commitMs = 1): Node {
+  const made: Node = { nowMs: 0, admission: new Admission(() => made.nowMs) };
+  made.admission.turnTaken(batch, batchMs);
+  made.admission.committed(commitMs);
+  return made;
+}
+
+/** How many batches are let in, one after the other, while none is taken from the mailbox. */
+function letIn({ admission }: Node): number {
+  let batches = 0;
+  while (admission.admits(batches * batch, batch)) {
+    admission.offered();
+    batches++;
+  }
+  return batches;
+}
+
+const whole = Math.floor(limits.mailboxCommands / batch);
+
+test('a burst into a calm node is let in until the mailbox is full', () => {
+  const one = node();
+  assert.not(one.admission.overloaded);
+  assert.is(letIn(one), whole);
+  assert.ok(one.admission.overloaded);
+});
+
+test('where a turn is slow, a burst is let in up to so much work', () => {
+  const one = node();
+  // The mean moves by a tenth of what a turn differs from it: from here on a batch takes 12.55 ms.
+  one.admission.turnTaken(batch, 10 * 11.55 + batchMs);
+  assert.is(letIn(one), Math.floor(limits.burstWorkMs / (11.55 + batchMs)) + 1);
+});
+
+test('a node that had to refuse lets in no more than little work, and one batch whatever it takes', () => {
+  const one = node();
+  letIn(one);
+  // Behind two batches waits as much as may wait; a third is let in behind them, and is the last.
+  assert.is(letIn(one), 3);
+  for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(batch, 1_000);
+  assert.is(letIn(one), 2);
+});
+
+test('on a slow disk as much work may wait as takes half of a commit', () => {
+  const one = node(10 * batchMs);
+  letIn(one);
+  assert.is(letIn(one), 6);
+});
+
+test('events are always let in while no more wait than a batch', () => {
+  const one = node();
+  letIn(one);
+  assert.ok(one.admission.admits(limits.eventsAheadAlways, 1));
+  assert.ok(limits.eventsAheadAlways >= batch);
+});
+
+test('an overload is over once nobody has waited for a moment', () => {
+  const one = node();
+  letIn(one);
+  one.admission.rests();
+  one.nowMs += limits.overloadRestMs - 1;
+  one.admission.offered();
+  assert.is(letIn(one), 3);
+  one.admission.rests();
+  one.nowMs += limits.overloadRestMs;
+  one.admission.offered();
+  assert.is(letIn(one), whole);
+});
+
+test('an overload is over once nobody was refused for a while, however busy the node is', () => {
+  const one = node();
+  letIn(one);
+  one.nowMs += limits.overloadEndsMs - 1;
+  assert.is(letIn(one), 3);
+  one.nowMs += limits.overloadEndsMs;
+  assert.is(letIn(one), whole);
+});
+
+test.run();

@@ -1,0 +1,69 @@
+/** How many batches a node takes in at a time, and what stays of a body. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ArrivingBatches } from '../../src/http/arriving.js';
+import { limits } from '../../src/limits.js';
+import { startFace } from './face.js';
+import { activeKey } from './group-double.js';
+
+test('in an overload only so many batches arrive at a time, and further ones once those are there', () => {
+  const batches = new ArrivingBatches();
+  const arriving = Array.from({ length: limits.batchesArriving }, () => batches.begin(0, true)!);
+  assert.is(batches.begin(1, true), undefined);
+  batches.end(arriving[5]!);
+  assert.ok(batches.begin(1, true));
+  assert.is(batches.begin(1, true), undefined);
+});
+
+test('batches that take long to arrive keep no others out', () => {
+  const batches = new ArrivingBatches();
+  for (let i = 0; i < limits.batchesArriving; i++) batches.begin(i === 0 ? 0 : 10, true);
+  assert.is(batches.begin(limits.arrivingMs - 1, true), undefined);
+  assert.ok(batches.begin(limits.arrivingMs, true));
+  assert.is(batches.begin(limits.arrivingMs, true), undefined);
+});
+
+test('a node that is not overloaded takes in whatever comes', () => {
+  const batches = new ArrivingBatches();
+  for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(batches.begin(0, false));
+});
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Sends a body that is read and refused, and leaves the connection open. */
+async function send(port: number, body: Buffer): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-Api-Key: ${activeKey}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  socket.write(body);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  assert.match(answer.toString(), /^HTTP\/1\.1 400 /);
+  return socket;
+}
+
+test('a connection that rests holds nothing of the body that it sent', async () => {
+  const face = await startFace();
+  const body = Buffer.from(JSON.stringify('x'.repeat(1_000_000)));
+  const sockets: Socket[] = [];
+  try {
+    sockets.push(await send(face.port, body));
+    collect();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 0; i < 24; i++) sockets.push(await send(face.port, body));
+    collect();
+    const kept = process.memoryUsage().arrayBuffers - before;
+    assert.ok(kept < 6 * body.length, `${kept} bytes of ${24 * body.length} are kept`);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await face.drain();
+  }
+});
+
+test.run();

@@ -21,7 +21,8 @@ import {
   type Timers,
 } from './ports.js';
 import type { RedactionWork } from './redaction.js';
-import { type WeightsComputed, WeightsSchedule } from './weights.js';
+import type { WeightsSchedule } from './weights.js';
+import { WeightsWork } from './weights-work.js';
 
 type Resolve = (answer: Answer) => void;
 
@@ -52,7 +53,7 @@ export class GroupLoop {
   readonly snapshots: SnapshotStore;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
-  readonly weights: WeightsSchedule;
+  readonly #weightsWork: WeightsWork;
   readonly #deps: LoopDeps;
   readonly #admission: Admission;
   #failed = false;
@@ -73,8 +74,6 @@ export class GroupLoop {
   /** Moments of `timers.elapsed()` before which no snapshot is tried: after one that failed, and in the quiet after an erasure. */
   #snapshotsRestUntil = 0;
   #snapshotsQuietUntil = 0;
-  /** Calls off the next look at the weights. */
-  #cancelWeights: () => void = () => undefined;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -85,12 +84,22 @@ export class GroupLoop {
     this.disk = deps.disk;
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
-    const { basedOnSeq, computedAt } = this.state.weights;
-    this.weights = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
+    this.#weightsWork = new WeightsWork(deps, {
+      published: this.state.weights,
+      durableSeq: () => this.actor.durableSeq,
+      evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
+      ending: () => this.#draining || this.#failed,
+      disk: deps.disk,
+      tell: (command, bytes) => this.offer({ command, token: () => undefined, events: 1, bytes }),
+    });
   }
 
   get state(): GroupState {
     return this.actor.state;
+  }
+
+  get weights(): WeightsSchedule {
+    return this.#weightsWork.schedule;
   }
 
   get failed(): boolean {
@@ -104,14 +113,14 @@ export class GroupLoop {
   /** Goes on with what is unfinished; events received before `retireBefore` (ms since 1970) leave the log from here on. */
   resume(retireBefore = 0): void {
     this.#carryOut(this.actor.resume(retireBefore));
-    this.#planWeights();
+    this.#weightsWork.plan();
   }
 
   /** The disk has room again: takes up what waited for it. */
   roomAgain(): void {
     this.#snapshotsRestUntil = 0;
     this.#snapshotIfDue();
-    this.#planWeights();
+    this.#weightsWork.plan();
   }
 
   get overloaded(): boolean {
@@ -143,7 +152,7 @@ export class GroupLoop {
   /** Resolves when everyone is answered and nothing is being written. Nothing new is taken from here on. */
   async drain(): Promise<void> {
     this.#draining = true;
-    this.#cancelWeights();
+    this.#weightsWork.stop();
     while (this.actor.answering && !this.#failed)
       await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
@@ -220,7 +229,7 @@ export class GroupLoop {
     this.#carryOut(this.actor.committed());
     this.#wake();
     this.#snapshotIfDue();
-    this.#planWeights();
+    this.#weightsWork.plan();
   }
 
   async #redact(work: RedactionWork): Promise<void> {
@@ -320,52 +329,6 @@ export class GroupLoop {
       this.#deps.observer.workDone('snapshot', false, this.#deps.timers.elapsed() - started);
       throw error;
     }
-  }
-
-  /** Starts the next computation of peer weights, now or when it may start. */
-  #planWeights(): void {
-    if (this.#draining || this.#failed || this.disk.low) return;
-    const now = this.#deps.clock.now();
-    const at = this.weights.startsAt(Math.min(this.state.evidenceSeq, this.actor.durableSeq), now);
-    this.#cancelWeights();
-    if (at === null) return;
-    if (at <= now) void this.#computeWeights(now);
-    else
-      this.#cancelWeights = this.#deps.timers.later(
-        () => this.#planWeights(),
-        Math.min(at - now, limits.weightsRepublishMs),
-      );
-  }
-
-  /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
-  async #computeWeights(now: number): Promise<void> {
-    const started = this.#deps.timers.elapsed();
-    this.weights.started(now);
-    try {
-      // Loading may take as long as it must; the computation may not.
-      await this.pool.follow(this.actor.durableSeq);
-      const computed = await this.pool.weights(this.actor.durableSeq, now);
-      if (this.#draining) return;
-      if (!this.#publish(computed)) throw new Error('the mailbox is full');
-      this.weights.computed(computed, this.#deps.timers.elapsed() - started);
-      this.#deps.observer.workDone('weights', true, this.#deps.timers.elapsed() - started);
-    } catch (error) {
-      this.weights.ended(this.#deps.timers.elapsed() - started);
-      if (this.#draining) return;
-      this.#deps.observer.workDone('weights', false, this.#deps.timers.elapsed() - started);
-      this.#deps.onTrouble('computing peer weights', error);
-    }
-    this.#planWeights();
-  }
-
-  #publish({ basedOnSeq, computedAt, pi, tau, a, b }: WeightsComputed): boolean {
-    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b };
-    return this.offer({
-      command: { type: 'publish_weights', weights },
-      token: () => undefined,
-      events: 1,
-      bytes: tau.length * 24,
-    });
   }
 
   #fail(error: unknown): void {

@@ -1,0 +1,87 @@
+/** Has peer weights computed in the pool when the schedule says so, and published as a command like any other. */
+import { limits } from '../limits.js';
+import type { Command } from './commands.js';
+import type { Clock, GroupObserver, GroupPool, Timers } from './ports.js';
+import { type WeightsComputed, WeightsSchedule } from './weights.js';
+
+export interface WeightsDeps {
+  readonly pool: GroupPool;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly observer: GroupObserver;
+  readonly weightsIntervalMs: number;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/** The group as its weights need it. */
+export interface WeightsSite {
+  /** What the newest published weights are based on, and when they were computed. */
+  readonly published: { readonly basedOnSeq: number; readonly computedAt: number | null };
+  /** The newest durable record, and the newest of them that weights depend on. */
+  readonly durableSeq: () => number;
+  readonly evidenceSeq: () => number;
+  /** Nothing is to be begun or published any more. */
+  readonly ending: () => boolean;
+  /** Nothing is to be begun now, since the disk is nearly full. */
+  readonly disk: { readonly low: boolean };
+  /** Queues a command that nobody waits for; false where there is no room. */
+  readonly tell: (command: Command, bytes: number) => boolean;
+}
+
+export class WeightsWork {
+  readonly schedule: WeightsSchedule;
+  readonly #deps: WeightsDeps;
+  readonly #site: WeightsSite;
+  /** Calls off the next look. */
+  #cancel: () => void = () => undefined;
+
+  constructor(deps: WeightsDeps, site: WeightsSite) {
+    this.#deps = deps;
+    this.#site = site;
+    const { basedOnSeq, computedAt } = site.published;
+    this.schedule = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
+  }
+
+  /** Starts the next computation, now or when it may start. */
+  plan(): void {
+    const { clock, timers } = this.#deps;
+    if (this.#site.ending() || this.#site.disk.low) return;
+    const now = clock.now();
+    const at = this.schedule.startsAt(this.#site.evidenceSeq(), now);
+    this.#cancel();
+    if (at === null) return;
+    if (at <= now) void this.#compute(now);
+    else this.#cancel = timers.later(() => this.plan(), Math.min(at - now, limits.weightsRepublishMs));
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
+  async #compute(now: number): Promise<void> {
+    const { pool, timers, observer, onTrouble } = this.#deps;
+    const started = timers.elapsed();
+    this.schedule.started(now);
+    try {
+      // Loading may take as long as it must; the computation may not.
+      await pool.follow(this.#site.durableSeq());
+      const computed = await pool.weights(this.#site.durableSeq(), now);
+      if (this.#site.ending()) return;
+      if (!this.#publish(computed)) throw new Error('the mailbox is full');
+      this.schedule.computed(computed, timers.elapsed() - started);
+      observer.workDone('weights', true, timers.elapsed() - started);
+    } catch (error) {
+      this.schedule.ended(timers.elapsed() - started);
+      if (this.#site.ending()) return;
+      observer.workDone('weights', false, timers.elapsed() - started);
+      onTrouble('computing peer weights', error);
+    }
+    this.plan();
+  }
+
+  #publish({ basedOnSeq, computedAt, pi, tau, a, b }: WeightsComputed): boolean {
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b };
+    return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 24);
+  }
+}

@@ -11,6 +11,7 @@
  * | 5     | Uint16  | 2     | the peer's number, in the high half                                                  |
  * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
  */
+import { Segment } from './segment.js';
 
 const SEGMENT_BITS = 16;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
@@ -39,12 +40,6 @@ const HEAD = 4;
 const PEER = 5;
 const COUNT = 6;
 const WORD = 0x1_0000_0000;
-
-class Segment {
-  readonly words = new Uint32Array(SEGMENT_SIZE * WORDS);
-  /** For sums: they lie on whole words, not on whole doubles. */
-  readonly view = new DataView(this.words.buffer);
-}
 
 function classOf(count: number): number {
   let c = 0;
@@ -168,7 +163,7 @@ export class PeerEntries {
     const left = this.#segments.length * SEGMENT_SIZE - this.#next;
     if (left < capacity) {
       this.#giveBackRest(left);
-      this.#segments.push(new Segment());
+      this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
     }
     const at = this.#next;
     this.#next += capacity;

@@ -14,6 +14,7 @@
 import { limits } from '../limits.js';
 import { type EventColumns, KEY_WORDS, type KeyColumns, subjectWords } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
+import { Segment } from './segment.js';
 import { type SipKey, sipHash } from './siphash.js';
 import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
 
@@ -30,12 +31,6 @@ const PEERS = 12;
 const PEERS_BITS = 32 - HOME_BITS;
 const PEERS_MASK = (1 << PEERS_BITS) - 1;
 if (limits.peersMaxCeiling > PEERS_MASK) throw new Error('subjects: the peers of a row do not fit');
-
-class Segment {
-  readonly words = new Uint32Array(SEGMENT_SIZE * WORDS);
-  /** For the time of evidence: rows lie on whole words, not on whole doubles. */
-  readonly view = new DataView(this.words.buffer);
-}
 
 function evidenceByte(row: number): number {
   return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
@@ -257,7 +252,7 @@ export class Subjects implements KeyedRows {
   /** A row for the key whose words begin at `from`, which is not there yet. */
   #admit(keys: Uint32Array, from: number, hash: number, count: number, updatedAt: number, evidenceAt: number): number {
     const row = this.#freeRows.pop() ?? this.#rowsUsed++;
-    if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment());
+    if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
     const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
     for (let i = 0; i < KEY_WORDS; i++) words[at + i] = keys[from + i]!;

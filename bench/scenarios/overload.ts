@@ -40,7 +40,8 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       rate: null,
     };
     const [capacity] = await alternate('capacity', [atCapacity], options.seconds, startedMs);
-    report(to, capacity!, { itemUnit: 'events/s' });
+    // A machine that other work keeps busy may refuse here, too.
+    report(to, capacity!, { itemUnit: 'events/s', tolerant: true });
     const taken = median(rates(capacity!));
 
     // Half of the requests are scores: readers are there in an overload, too.
@@ -70,7 +71,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
 
     const after = { ...atCapacity, name: 'batches, after the overload' };
     const recovered = measuredOf(after, [await driveWindow(after, Math.max(0.2, options.seconds / 5), startedMs)]);
-    report(to, recovered);
+    report(to, recovered, { tolerant: true });
     to.figure('after the overload / before', 'x', 'more', median(rates(recovered)) / taken);
     to.goal('p99 of batches stored under overload against calm', overMs / calmMs, 'at most', 3, 'x');
   } finally {

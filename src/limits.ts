@@ -121,6 +121,8 @@ export const limits = {
   /** Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`. */
   batchesArriving: 32,
   arrivingMs: 100,
+  /** Turns of fewer events do not tell what an event takes. */
+  eventsTimed: 64,
   /** Share of the newest turn in what turns are taken to need. */
   admissionSmoothing: 0.1,
 

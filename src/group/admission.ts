@@ -40,9 +40,9 @@ export class Admission {
     this.#restingSince = null;
   }
 
-  /** A turn took `events`, which took `ms`. */
+  /** A turn took `events`, which took `ms`. One of few tells what a turn takes, not an event. */
   turnTaken(events: number, ms: number): void {
-    if (events > 0) this.#eventMs.add(ms / events);
+    if (events >= limits.eventsTimed) this.#eventMs.add(ms / events);
   }
 
   /** A turn is durable; its commit took `ms`. */

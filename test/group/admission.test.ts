@@ -48,6 +48,12 @@ test('where a turn is slow, a burst is let in up to so much work', () => {
   assert.is(letIn(one), 3);
 });
 
+test('turns of few commands do not tell what an event takes', () => {
+  const one = node();
+  for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(limits.eventsTimed - 1, 10_000);
+  assert.is(letIn(one), whole);
+});
+
 test('a node that had to refuse lets in no more than little work, and one batch whatever it takes', () => {
   const one = node();
   letIn(one);

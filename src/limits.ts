@@ -112,7 +112,7 @@ export const limits = {
   /** While no more events than this wait for a turn, further ones are let in. */
   eventsAheadAlways: 512,
   /** Beyond that, work of turns that may wait before an event; a node that has to refuse one is overloaded. */
-  burstWorkMs: 250,
+  burstWorkMs: 2_000,
   /** The same of a node that is overloaded, or half of a commit where that is longer. */
   overloadWorkMs: 2,
   /** An overload is over once nobody has waited for `overloadRestMs`, or nobody was refused for `overloadEndsMs`. */

@@ -57,7 +57,10 @@ function columnsOf(oracle: Oracle, now: number, nudge: number): { evidence: Evid
     // A clock that was set back makes no evidence larger.
     const at = Math.max(now, newestEvidence(oracle, subject));
     for (const evidence of evidenceOf(oracle, subject, at)) {
-      isVague ||= evidence.error > 1e-7 || isAtEdge(evidence);
+      // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is in doubt, so is the fit.
+      const isShareVague =
+        evidence.error > 1e-7 * (evidence.lowering + evidence.raising) && evidence.isHeld && evidence.isHeavy;
+      isVague ||= evidence.error > 1e-7 || isShareVague || isAtEdge(evidence);
       const factor = 1 + nudge * (1 + (peer.length % 7));
       peer.push(evidence.peer);
       lowering.push(evidence.lowering * factor);

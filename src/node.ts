@@ -2,7 +2,7 @@
  * A node: the one place where the parts are joined. Verifies the folder in a process of its own, claims it, listens, recovers,
  * applies the configuration, and only then lets requests in.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -16,15 +16,7 @@ import type { CheckTimes } from './group/check.js';
 import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
-import {
-  type Clock,
-  DamagedError,
-  type DiskGauge,
-  type Entropy,
-  type LogWriter,
-  type SnapshotStore,
-  type Timers,
-} from './group/ports.js';
+import { DamagedError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
 import { type Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
@@ -39,6 +31,7 @@ import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
+import { clock, entropy, timers } from './system.js';
 import { backgroundCheck, diskWatch, rememberHeads, retention, writeHead } from './upkeep.js';
 import { version } from './version.js';
 import { PiscinaPool } from './workers/pool.js';
@@ -76,17 +69,6 @@ export interface Node {
   /** Ends the threads and nothing else, for a process that cannot go on: an exit waits for them. */
   abandon(): Promise<void>;
 }
-
-const clock: Clock = { now: () => Date.now() };
-const timers: Timers = {
-  elapsed: () => performance.now(),
-  soon: (act) => setImmediate(act),
-  later: (act, ms) => {
-    const timer = setTimeout(act, ms).unref();
-    return () => clearTimeout(timer);
-  },
-};
-const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
 export async function startNode(config: Config, ports: NodePorts): Promise<Node> {

@@ -28,8 +28,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [...ground, 'core', 'variables'],
   log: ['variables'],
   version: [],
+  system: ['group'],
   upkeep: outside,
-  node: [...outside, 'upkeep'],
+  node: [...outside, 'upkeep', 'system'],
   main: [...outside, 'node'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.

@@ -1,0 +1,17 @@
+/** The world as a group needs it, from Node itself: the time of day, timers and chance. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Clock, Entropy, Timers } from './group/ports.js';
+
+export const clock: Clock = { now: () => Date.now() };
+
+export const timers: Timers = {
+  elapsed: () => performance.now(),
+  soon: (act) => setImmediate(act),
+  later: (act, ms) => {
+    const timer = setTimeout(act, ms).unref();
+    // Referenced first: of a timer that is not, Node keeps the empty list of its duration for as long as that is.
+    return () => clearTimeout(timer.ref());
+  },
+};
+
+export const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };

@@ -35,7 +35,7 @@ export interface Fuzzed {
 const atOnce = 16;
 const requestsMax = 12;
 /** A round seldom holds fewer; what is drawn beyond the end is not sent. */
-const requestsPerRound = 16;
+const requestsPerRound = 25;
 
 type RunDetailsFailed = RunDetails<[Conversation[]]>;
 

@@ -71,6 +71,9 @@ export function* verifySteps(
   const start = { seq: 0, chain: chainStart, audit: auditStart };
   const walk = new Walk(mode === 'start' && from !== null ? from : start);
   const faults = yield* walk.over(log, expected);
+  if (mode === 'start' && from !== null && !endsAt(log, from)) {
+    faults.push(`the log does not hold record ${from.seq}, with which snapshot ${from.seq} ends`);
+  }
   const newest = images.find((image) => image.ok);
   if (newest !== undefined && newest.seq > walk.lastSeq) {
     faults.push(`the log ends at record ${walk.lastSeq}, before snapshot ${newest.seq}`);
@@ -87,6 +90,18 @@ export function* verifySteps(
     ...(mode === 'full' && faults.length === 0 ? { digest: walk.digest() } : {}),
     faults,
   };
+}
+
+/** Whether a batch of the log ends at a position. A log that lost all of its batches looks like one with none behind it. */
+function endsAt(log: LogReader, { seq, chain }: Position): boolean {
+  try {
+    const stored = log.at(seq);
+    if (stored === undefined) return false;
+    const batch = batchFrom(stored.bytes, stored.firstSeq);
+    return batch.lastSeq === seq && Buffer.compare(batch.chain, chain) === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Where the log goes on behind a snapshot that holds, or why it does not. */

@@ -98,6 +98,9 @@ function damageOf(descriptor: number, mayBeNew: boolean): string | undefined {
   if (second === undefined) return 'the second meta page is not valid';
   if (second.pageBytes !== first.pageBytes) return 'the meta pages name different page sizes';
   const newest = second.txn > first.txn ? second : first;
+  // Each commit writes the meta page that the one before did not: one that lost its number would bring an older state back.
+  const commitsApart = Math.abs(second.txn - first.txn);
+  if (commitsApart !== 1 && newest.txn > 0) return 'the meta pages are not those of the last two commits';
   const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;
   // The size is taken after the meta pages: a writer extends the file before it publishes the pages.
   const { size } = fstatSync(descriptor);

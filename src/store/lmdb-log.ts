@@ -27,12 +27,15 @@ export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
 }
 
-/** Opens the log of a data folder for reading. Throws `DamagedError` where there is none or its file is cut. */
-export function openLogReader(dataDir: string): LmdbLogReader {
+/**
+ * Opens the log of a data folder for reading. Throws `DamagedError` where there is none or its file is cut. `alone`: nothing else of
+ * this process has it open, and nothing in it may change, not even by LMDB's own hand.
+ */
+export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogReader {
   const folder = logFolderOf(dataDir);
   checkEnvironmentFile(dataFileOf(folder));
   try {
-    return new LmdbLogReader(openLogEnvironment(folder));
+    return new LmdbLogReader(openLogEnvironment(folder, { readOnly: alone }));
   } catch (error) {
     throw namedDamage(error, folder);
   }
@@ -196,7 +199,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     const held = this.environment.meta.ifVersion(OWNER_KEY, this.epoch, () => {
       written = write();
     });
-    const [isOwner, isWritten] = await Promise.all([held, written]).catch(unknownOutcome);
+    const [isOwner, isWritten] = await Promise.all([held, written]).catch(unknownOutcome(this.environment.path));
     if (!isOwner) throw new OwnerLostError(`another process owns ${this.environment.path} now`);
     if (!isWritten) throw new Error('the log refused a batch that is not its newest');
   }

@@ -37,9 +37,12 @@ export interface PageCounts {
   readonly freePages: number;
 }
 
-/** Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. */
-export function openLogEnvironment(path: string): LogEnvironment {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+/**
+ * Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. With `readOnly` nothing
+ * is created or changed, and what is missing is a `DamagedError`: in a damaged file LMDB may not find a database that is there.
+ */
+export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
+  if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
   const binary = { encoding: 'binary', keyEncoding: 'binary', compression: false } as const;
   const root = open<Uint8Array, Uint8Array>(path, {
     ...binary,
@@ -49,15 +52,21 @@ export function openLogEnvironment(path: string): LogEnvironment {
     // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
     noMemInit: false,
     eventTurnBatching: false,
+    readOnly,
   });
   root.readerCheck();
+  const database = (name: string, options: object = binary): Database<Uint8Array, Uint8Array> => {
+    const opened: Database<Uint8Array, Uint8Array> | undefined = root.openDB(name, options);
+    if (opened === undefined) throw new DamagedError(`${dataFileOf(path)}: its database "${name}" is missing`);
+    return opened;
+  };
   return {
     path,
     root,
-    log: root.openDB('log', binary),
-    meta: root.openDB('meta', { ...binary, useVersions: true }),
-    scrub: root.openDB('scrub', binary),
-    moved: root.openDB('moved', binary),
+    log: database('log'),
+    meta: database('meta', { ...binary, useVersions: true }),
+    scrub: database('scrub'),
+    moved: database('moved'),
   };
 }
 
@@ -145,12 +154,14 @@ export function replacementOf(bytes: number, oldBytes: number, pageBytes: number
   return { storedBytes: Math.max(neededBytes, pageBytes >> 1), movesOut: isInLeaf };
 }
 
-/** For the `catch` of a commit. lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
-export function unknownOutcome(error: unknown): never {
-  if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
-    error.commitError.catch(() => undefined);
-  }
-  throw new Error('a commit failed and its outcome is not known', { cause: error });
+/** For the `catch` of a commit to the environment in `path`. lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
+export function unknownOutcome(path: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
+      error.commitError.catch(() => undefined);
+    }
+    throw new Error(`${dataFileOf(path)}: a commit failed and its outcome is not known`, { cause: error });
+  };
 }
 
 /** LMDB's own errors, by their numbers in `lmdb.h`; what stands outside them is the system's. */

@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill, pid as ownPid } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DamagedError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
@@ -147,15 +148,23 @@ function takeOver(environment: LogEnvironment, record: OwnerRecord, before: Owne
 
 async function putOwner(environment: LogEnvironment, record: OwnerRecord, epochBefore: number): Promise<boolean> {
   const bytes = Buffer.from(JSON.stringify(record));
-  return environment.meta.put(OWNER_KEY, bytes, record.epoch, epochBefore).catch(unknownOutcome);
+  return environment.meta.put(OWNER_KEY, bytes, record.epoch, epochBefore).catch(unknownOutcome(environment.path));
 }
 
 function readOwner(environment: LogEnvironment): OwnerRecord | undefined {
   try {
     const bytes = environment.meta.getBinary(OWNER_KEY);
-    return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as OwnerRecord);
+    return bytes === undefined ? undefined : parseOwner(bytes.toString('utf8'), environment.path);
   } finally {
     environment.root.resetReadTxn();
+  }
+}
+
+function parseOwner(text: string, path: string): OwnerRecord {
+  try {
+    return JSON.parse(text) as OwnerRecord;
+  } catch (error) {
+    throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`, { cause: error });
   }
 }
 

@@ -22,7 +22,7 @@ export async function verifyFolder(
     const snapshots = new LmdbSnapshotStore(dir);
     const isNew = expected === null && snapshots.list().length === 0 && !existsSync(dataFileOf(logFolderOf(dir)));
     if (isNew) return { ok: true, ...nothing, faults: [] };
-    const log = openLogReader(dir);
+    const log = openLogReader(dir, { alone: true });
     try {
       const steps = verifySteps(log, snapshots, expected, mode);
       for (;;) {

@@ -143,6 +143,16 @@ test('a log cut at its end is found by the head that is kept outside it', async 
   assert.match(other.faults[0]!, /another log/);
 });
 
+test('a log that lost its batches is not taken for one that ends with its snapshot', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  assert.ok(verifyStore(machine.log, machine.snapshots, null, 'start').ok);
+  for (const left of [[], batchesOf(machine).slice(0, -1)]) {
+    const { faults } = verifyStore(logOf(left), machine.snapshots, null, 'start');
+    assert.match(faults[0]!, /does not hold record 7, with which snapshot 7 ends/);
+  }
+});
+
 test('a snapshot whose content is not what its digest says is found', async () => {
   const machine = await grown(5);
   await machine.snapshot();

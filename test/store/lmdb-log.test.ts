@@ -9,6 +9,20 @@ import { claimFolder } from '../../src/store/owner.js';
 import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
+/** A folder with a log of some batches, closed. */
+async function leftLog(): Promise<{ readonly dir: string; readonly file: string; readonly pageBytes: number }> {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 3_000), []);
+  const { pageBytes } = writer.pages();
+  await writer.close();
+  return { dir, file: join(dir, 'log', 'data.mdb'), pageBytes };
+}
+
+function namesFile(file: string, what = ''): (error: unknown) => boolean {
+  return (error) => error instanceof DamagedError && error.message.includes(file) && error.message.includes(what);
+}
+
 testLog('lmdb log', async () => {
   const dir = temporaryFolder();
   const writers: LmdbLogWriter[] = [];
@@ -51,12 +65,7 @@ test('a reader of a folder without a log names the missing file', () => {
 });
 
 test('pages that make no sense to LMDB are damage of a named file, to a reader and to a claim', async () => {
-  const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
-  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 3_000), []);
-  const { pageBytes } = writer.pages();
-  await writer.close();
-  const file = join(dir, 'log', 'data.mdb');
+  const { dir, file, pageBytes } = await leftLog();
   const content = readFileSync(file);
   // The kind of a page stands at byte 18 of its header: a leaf (2) that says that it is a run of a value's pages (4).
   for (let page = 2; page * pageBytes < content.length; page += 1) {
@@ -64,9 +73,45 @@ test('pages that make no sense to LMDB are damage of a named file, to a reader a
     if (content.readUInt16LE(at) === 2) content.writeUInt16LE(4, at);
   }
   writeFileSync(file, content);
-  const isNamed = (error: unknown) => error instanceof DamagedError && error.message.includes(file);
-  assert.throws(() => openLogReader(dir).last(), isNamed);
-  assert.ok(isNamed(await rejection(claimFolder(dir))));
+  assert.throws(() => openLogReader(dir).last(), namesFile(file));
+  assert.ok(namesFile(file)(await rejection(claimFolder(dir))));
+  removeFolder(dir);
+});
+
+test('a meta page that lost its number is damage, or the state of an older commit would come back', async () => {
+  const { dir, file, pageBytes } = await leftLog();
+  const whole = readFileSync(file);
+  const txnAt = 24 + 128;
+  const newest = whole.readBigUInt64LE(txnAt) > whole.readBigUInt64LE(pageBytes + txnAt) ? 0 : pageBytes;
+  for (const lost of [0n, 1n]) {
+    const content = Buffer.from(whole);
+    content.writeBigUInt64LE(lost, newest + txnAt);
+    writeFileSync(file, content);
+    assert.throws(() => openLogReader(dir), namesFile(file, 'meta pages'));
+    assert.ok(namesFile(file, 'meta pages')(await rejection(claimFolder(dir))));
+  }
+  removeFolder(dir);
+});
+
+test('a reader that is alone changes nothing, and a database that cannot be found is damage', async () => {
+  const { dir, file } = await leftLog();
+  const whole = readFileSync(file);
+  const reader = openLogReader(dir, { alone: true });
+  assert.equal(reader.from(0, 100, 1e9).length, 20);
+  await reader.close();
+  assert.is(Buffer.compare(readFileSync(file), whole), 0);
+  const content = Buffer.from(whole.toString('latin1').replaceAll('moved', 'mOved'), 'latin1');
+  assert.not.equal(content, whole);
+  writeFileSync(file, content);
+  assert.throws(() => openLogReader(dir, { alone: true }), namesFile(file, '"moved" is missing'));
+  assert.is(Buffer.compare(readFileSync(file), content), 0);
+  removeFolder(dir);
+});
+
+test("an owner's record that makes no sense is damage of a named file", async () => {
+  const { dir, file } = await leftLog();
+  writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
+  assert.ok(namesFile(file, "owner's record")(await rejection(claimFolder(dir))));
   removeFolder(dir);
 });
 

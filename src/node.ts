@@ -17,7 +17,7 @@ import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
 import { DamagedError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
-import { type Follower, lastSeqOf, type Recovered, recover } from './group/recovery.js';
+import { type Follower, lastSeqOf, mustReach, type Recovered, recover } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
 import { startMetricsServer } from './http/metrics-server.js';
@@ -76,7 +76,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);
-  await verifyFolder(dir, log);
+  const verifiedSeq = await verifyFolder(dir, log);
   const writer = await claim(dir, claimLog);
   // In the order of their parts; a node closes from the last to the first.
   const closers: (() => Promise<void>)[] = [() => writer.close()];
@@ -86,6 +86,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
   try {
     // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
+    mustReach(writer, verifiedSeq);
     const saltText = saltOf(config, dir, lastSeqOf(writer) === 0);
     const salt = Buffer.from(saltText);
     const identity = { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment };
@@ -252,12 +253,15 @@ function saltOf(config: Config, dir: string, isNew: boolean): string {
   return made;
 }
 
-/** Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. */
-async function verifyFolder(dir: string, log: Logger): Promise<void> {
+/**
+ * Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. Resolves to
+ * its newest record.
+ */
+async function verifyFolder(dir: string, log: Logger): Promise<number> {
   const report = await verifyInChild(dir, 'start');
   for (const { seq, fault } of report.snapshots)
     if (fault !== undefined) log.error({ seq, fault }, 'a snapshot is damaged');
-  if (report.ok) return;
+  if (report.ok) return report.lastSeq;
   for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
 }

@@ -68,7 +68,7 @@ class Copy {
     const stored = this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
     // Content and the record that states it are written together: whoever has read the one finds the other.
     if (stored.length === 0) throw new DamagedError('log: a batch has rewritten content that no record accounts for');
-    for (const { bytes } of stored) this.#take(batchFrom(bytes, this.lastSeq + 1));
+    for (const one of stored) this.#take(batchFrom(one));
     await this.#sink.add(stored);
     await this.#readAgain();
   }
@@ -100,7 +100,7 @@ class Copy {
     for (const [firstSeq, digest] of this.#stated) {
       const stored = this.#source.at(firstSeq);
       if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
-      const found = batchFrom(stored.bytes, firstSeq).digestNow();
+      const found = batchFrom(stored).digestNow();
       if (found !== digest) this.#ahead.set(firstSeq, found);
       changed.push(stored);
       bytes += stored.bytes.length;

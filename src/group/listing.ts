@@ -53,7 +53,7 @@ export class RecordReader {
     for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
     const stored = this.#log.at(seq);
     if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
-    const batch = batchFrom(stored.bytes, stored.firstSeq);
+    const batch = batchFrom(stored);
     if (!batch.holds(seq)) throw new Error(`the log holds no record ${seq}`);
     if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);

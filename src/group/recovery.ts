@@ -10,7 +10,7 @@ import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
 import { GroupState } from '../core/state.js';
 import type { ToldTable } from '../core/told-table.js';
 import { limits } from '../limits.js';
-import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
+import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
 
 /** A state that follows a log. */
 export class Follower {
@@ -30,9 +30,9 @@ export class Follower {
     while (this.state.lastSeq < upTo) {
       const stored = log.from(this.state.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) throw new DamagedError(`the log ends at record ${this.state.lastSeq}, not ${upTo}`);
-      for (const { bytes } of stored) {
+      for (const one of stored) {
         if (this.state.lastSeq >= upTo) return;
-        this.#take(batchFrom(bytes, this.state.lastSeq + 1));
+        this.#take(batchFrom(one));
       }
     }
   }
@@ -61,19 +61,37 @@ export class Follower {
   }
 }
 
-/** A batch, with its place named where it is damaged. */
-export function batchFrom(bytes: Uint8Array, expectedSeq: number): Batch {
+/** A batch as it was stored, with its place named where it is damaged, or stands under another number than its own. */
+export function batchFrom({ firstSeq, bytes }: StoredBatch): Batch {
+  const batch = wholeBatch(bytes, firstSeq);
+  if (batch.firstSeq === firstSeq) return batch;
+  throw new DamagedError(`log batch at record ${firstSeq}: it is the one at ${batch.firstSeq}`);
+}
+
+function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   try {
     return new Batch(bytes);
   } catch (error) {
-    throw new DamagedError(`log batch at record ${expectedSeq}: ${error instanceof Error ? error.message : error}`);
+    throw new DamagedError(`log batch at record ${firstSeq}: ${error instanceof Error ? error.message : error}`);
   }
 }
 
 /** The last sequence number of a log, 0 where it is empty. */
 export function lastSeqOf(log: LogReader): number {
   const last = log.last();
-  return last === undefined ? 0 : batchFrom(last.bytes, last.firstSeq).lastSeq;
+  return last === undefined ? 0 : batchFrom(last).lastSeq;
+}
+
+/**
+ * Throws `DamagedError` where the log ends before a record that it held when it was verified. Pages that LMDB takes for free are met
+ * by the first commit only, and where their list is damaged that commit may have overwritten others.
+ */
+export function mustReach(log: LogReader, seq: number): void {
+  const lastSeq = lastSeqOf(log);
+  if (lastSeq >= seq) return;
+  throw new DamagedError(
+    `the log ends at record ${lastSeq} now that it is claimed, though it held record ${seq} before: its file is damaged`,
+  );
 }
 
 export interface Recovered {
@@ -129,7 +147,7 @@ export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Arr
 function fromStart(log: LogReader, salt: Uint8Array): Follower {
   const stored = log.from(1, 1, 1)[0];
   if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');
-  const first = batchFrom(stored.bytes, 1).record(1);
+  const first = batchFrom(stored).record(1);
   if (first.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
   return new Follower(new GroupState(first, salt), chainStart);
 }

@@ -142,9 +142,9 @@ export class Replica {
     while (next <= state.lastSeq) {
       const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) throw new DamagedError(`the log ends at record ${next - 1}, not ${state.lastSeq}`);
-      for (const { bytes, firstSeq } of stored) {
-        if (firstSeq > state.lastSeq) break;
-        const batch = batchFrom(bytes, firstSeq);
+      for (const one of stored) {
+        if (one.firstSeq > state.lastSeq) break;
+        const batch = batchFrom(one);
         for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) other.take(batch.record(seq), seq, batch.at);
         next = batch.lastSeq + 1;
       }

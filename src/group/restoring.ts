@@ -259,8 +259,8 @@ function* batchesOf(log: LogReader): Generator<Batch, undefined> {
   for (;;) {
     const stored = log.from(seq + 1, limits.catchUpBatches, limits.catchUpBytes);
     if (stored.length === 0) return undefined;
-    for (const { bytes } of stored) {
-      const batch = batchFrom(bytes, seq + 1);
+    for (const one of stored) {
+      const batch = batchFrom(one);
       if (!batch.follows(chain, seq)) throw new DamagedError(`the log breaks off after record ${seq}`);
       seq = batch.lastSeq;
       chain = batch.chain;

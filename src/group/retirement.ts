@@ -50,7 +50,7 @@ function retirePiece(
   let end = after;
   let records = 0;
   for (const stored of log.from(after + 1, limits.redactionPieceBatches, limits.redactionPieceBytes)) {
-    const batch = batchFrom(stored.bytes, stored.firstSeq);
+    const batch = batchFrom(stored);
     if (batch.at >= before || batch.lastSeq > upTo || records >= limits.redactionPieceRecords) break;
     const replaced = new Map<number, LogRecord>();
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {

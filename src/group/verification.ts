@@ -97,7 +97,7 @@ function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   try {
     const stored = log.at(seq);
     if (stored === undefined) return false;
-    const batch = batchFrom(stored.bytes, stored.firstSeq);
+    const batch = batchFrom(stored);
     return batch.lastSeq === seq && Buffer.compare(batch.chain, chain) === 0;
   } catch {
     return false;
@@ -171,7 +171,7 @@ class Walk {
     for (;;) {
       const stored = log.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) return;
-      for (const { bytes } of stored) this.#batch(batchFrom(bytes, this.lastSeq + 1), expected);
+      for (const one of stored) this.#batch(batchFrom(one), expected);
       // The log of a running node grows meanwhile.
       yield [this.lastSeq, Math.max(end, this.lastSeq)];
     }
@@ -218,7 +218,7 @@ class Walk {
           throw new DamagedError(`log batch at record ${firstSeq}: rewritten content that no record accounts for`);
         }
         // Rewritten again behind this walk: the record that says so came with it, so it is read after the batch.
-        now = batchFrom(log.at(firstSeq)?.bytes ?? new Uint8Array(0), firstSeq).digestNow();
+        now = batchFrom(log.at(firstSeq) ?? { firstSeq, bytes: new Uint8Array(0) }).digestNow();
         yield* this.#batches(log, expected);
       }
     }

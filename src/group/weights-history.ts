@@ -20,8 +20,8 @@ export function readWeights(log: LogReader, after: number, last: number): Weight
   let upTo = after;
   const first = log.at(after + 1);
   const from = first === undefined ? after + 1 : first.firstSeq;
-  for (const { bytes, firstSeq } of log.from(from, limits.catchUpBatches, limits.catchUpBytes)) {
-    const batch = batchFrom(bytes, firstSeq);
+  for (const stored of log.from(from, limits.catchUpBatches, limits.catchUpBytes)) {
+    const batch = batchFrom(stored);
     for (let seq = Math.max(batch.firstSeq, after + 1); seq <= batch.lastSeq; seq++) {
       if (seq > last || peers > limits.weightsPagePeers) return { published, upTo };
       const record = batch.record(seq);

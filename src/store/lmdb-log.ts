@@ -3,7 +3,7 @@
  * record stands. How an owner comes to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
  */
 import { join } from 'node:path';
-import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
+import { DamagedError, type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
 import {
@@ -69,6 +69,17 @@ export class LmdbLogReader implements LogReader {
         if (bytes >= maxBytes) break;
       }
       return batches;
+    });
+  }
+
+  /** Throws `DamagedError` where the log does not hold as many batches as it counts: a page that leads to some of them is damaged. */
+  checkCount(): void {
+    const { log, path } = this.environment;
+    this.reading(() => {
+      const { entryCount: counted } = log.getStats() as { readonly entryCount: number };
+      const found = log.getKeysCount({});
+      if (found === counted) return;
+      throw new DamagedError(`${dataFileOf(path)}: the log counts ${counted} batches, and ${found} are there`);
     });
   }
 

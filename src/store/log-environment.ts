@@ -167,11 +167,13 @@ export function unknownOutcome(path: string): (error: unknown) => never {
 /** LMDB's own errors, by their numbers in `lmdb.h`; what stands outside them is the system's. */
 const LMDB_ERROR_MIN = -30_799;
 const LMDB_ERROR_MAX = -30_779;
+/** EINVAL: what LMDB says where pages make no sense before it has begun to read. */
+const INVALID = 22;
 
 /** What LMDB says of pages that make no sense is damage, and names no file: here it does. Any other error stays what it is. */
 export function namedDamage(error: unknown, path: string): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error && 'code' in cause && typeof cause.code === 'number')) return error;
-  if (cause.code < LMDB_ERROR_MIN || cause.code > LMDB_ERROR_MAX) return error;
+  if ((cause.code < LMDB_ERROR_MIN || cause.code > LMDB_ERROR_MAX) && cause.code !== INVALID) return error;
   return new DamagedError(`${dataFileOf(path)}: ${cause.message}`, { cause: error });
 }

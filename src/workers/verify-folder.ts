@@ -24,6 +24,7 @@ export async function verifyFolder(
     if (isNew) return { ok: true, ...nothing, faults: [] };
     const log = openLogReader(dir, { alone: true });
     try {
+      log.checkCount();
       const steps = verifySteps(log, snapshots, expected, mode);
       for (;;) {
         const step = steps.next();

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mustReach } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { verifyFolder } from '../../src/workers/verify-folder.js';
@@ -40,6 +41,7 @@ async function start(): Promise<Outcome> {
     return { type: 'refused', said: error instanceof Error ? error.message : String(error) };
   }
   try {
+    mustReach(writer, report.lastSeq);
     const { digest, snapshotSeq, faults } = recovered(dir, writer);
     if (digest !== pristine.digest)
       return { type: 'silent', said: `a start serves another state, from ${snapshotSeq}` };
@@ -56,7 +58,7 @@ async function start(): Promise<Outcome> {
 async function verify(): Promise<Outcome> {
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
-  const log = openLogReader(dir);
+  const log = openLogReader(dir, { alone: true });
   try {
     const same = contentOf(log) === pristine.content;
     return same ? { type: 'harmless', said: '' } : { type: 'silent', said: 'ptf verify finds nothing in another log' };

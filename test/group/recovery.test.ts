@@ -4,7 +4,7 @@ import { Batch } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { Command } from '../../src/group/commands.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { verifyStore } from '../../src/group/verification.js';
 import { salt, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
@@ -151,6 +151,24 @@ test('a log that lost its batches is not taken for one that ends with its snapsh
     const { faults } = verifyStore(logOf(left), machine.snapshots, null, 'start');
     assert.match(faults[0]!, /does not hold record 7, with which snapshot 7 ends/);
   }
+});
+
+test('a batch that stands under another number than its own is found, by a start too', async () => {
+  const machine = await grown(5);
+  const batches = batchesOf(machine);
+  const last = batches.at(-1)!;
+  const moved = logOf([...batches.slice(0, -1), { ...last, firstSeq: last.firstSeq + 16 }]);
+  for (const mode of ['full', 'start'] as const) {
+    assert.match(verifyStore(moved, machine.snapshots, null, mode).faults[0]!, /at record 23: it is the one at 7/);
+  }
+  assert.throws(() => recover(moved, machine.snapshots, Buffer.alloc(0), 7), /it is the one at 7/);
+});
+
+test('a log that lost records between its verification and its claim is damage', async () => {
+  const machine = await grown(5);
+  mustReach(machine.log, 7);
+  mustReach(machine.log, 0);
+  assert.throws(() => mustReach(logOf([]), 7), /ends at record 0 now that it is claimed, though it held record 7/);
 });
 
 test('a snapshot whose content is not what its digest says is found', async () => {

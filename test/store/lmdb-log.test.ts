@@ -108,6 +108,21 @@ test('a reader that is alone changes nothing, and a database that cannot be foun
   removeFolder(dir);
 });
 
+test('a log whose pages hold fewer batches than it counts is damage', async () => {
+  const { dir, file, pageBytes } = await leftLog();
+  openLogReader(dir).checkCount();
+  const content = readFileSync(file);
+  // A leaf (2) with several nodes loses the last of them: 2 bytes each, from where its header ends to what stands at byte 20.
+  for (let page = 2; page * pageBytes < content.length; page += 1) {
+    const at = page * pageBytes;
+    const isLeaf = content.readUInt16LE(at + 18) === 2;
+    if (isLeaf && content.readUInt16LE(at + 20) > 8) content.writeUInt16LE(content.readUInt16LE(at + 20) - 2, at + 20);
+  }
+  writeFileSync(file, content);
+  assert.throws(() => openLogReader(dir).checkCount(), namesFile(file, 'batches'));
+  removeFolder(dir);
+});
+
 test("an owner's record that makes no sense is damage of a named file", async () => {
   const { dir, file } = await leftLog();
   writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));

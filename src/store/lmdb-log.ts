@@ -3,6 +3,7 @@
  * record stands. How an owner comes to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
  */
 import { join } from 'node:path';
+import { ABORT } from 'lmdb';
 import { DamagedError, type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
@@ -38,6 +39,26 @@ export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogR
     return new LmdbLogReader(openLogEnvironment(folder, { readOnly: alone }));
   } catch (error) {
     throw namedDamage(error, folder);
+  }
+}
+
+/**
+ * Begins to write to the log of a data folder, which holds one, and takes it back: nothing is changed. LMDB looks at its list of free
+ * pages only then, and may end the process where that is damaged: so it is tried in one that may end. Rejects with `DamagedError`
+ * for damage that LMDB tells.
+ */
+export async function tryWriting(dataDir: string): Promise<void> {
+  const folder = logFolderOf(dataDir);
+  const { root, log } = openLogEnvironment(folder);
+  try {
+    root.transactionSync(() => {
+      for (let tried = 0; tried < WRITES_TRIED; tried++) log.putSync(keyOfSeq(tried), Buffer.alloc(TRIED_BYTES));
+      return ABORT;
+    });
+  } catch (error) {
+    throw namedDamage(error, folder);
+  } finally {
+    await root.close();
   }
 }
 
@@ -219,6 +240,9 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 }
 
 const MOVED = Buffer.from([1]);
+/** Values of two pages each: enough for LMDB to take pages that are free. */
+const WRITES_TRIED = 8;
+const TRIED_BYTES = 5_000;
 
 /** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {

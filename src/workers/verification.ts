@@ -6,6 +6,8 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { VerifyMode } from '../group/verification.js';
+import { dataFileOf } from '../store/environment-file.js';
+import { logFolderOf } from '../store/lmdb-log.js';
 
 /** What the verifying process says: how far it has come, and in the end its report. */
 export type VerifyMessage =
@@ -15,8 +17,9 @@ export type VerifyMessage =
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
 /** What a reader that died leaves as its report. */
-function died(how: string): VerifyReport {
-  const faults = [`the store cannot be read: its reader died (${how}), so a file of it is cut or damaged`];
+function died(dir: string, how: string): VerifyReport {
+  const file = dataFileOf(logFolderOf(dir));
+  const faults = [`the store cannot be read: its reader died (${how}), so ${file}, or a snapshot, is cut or damaged`];
   return { ok: false, lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [], faults };
 }
 
@@ -43,6 +46,6 @@ export function verifyInChild(
       else onProgress?.(...message.progress);
     });
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve(report ?? died(signal ?? `exit code ${code}`)));
+    child.on('close', (code, signal) => resolve(report ?? died(dir, signal ?? `exit code ${code}`)));
   });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
-import { type LmdbLogWriter, openLogReader } from '../../src/store/lmdb-log.js';
+import { type LmdbLogWriter, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
@@ -120,6 +120,17 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
   }
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).checkCount(), namesFile(file, 'batches'));
+  removeFolder(dir);
+});
+
+test('a write that is tried is taken back, to the last byte', async () => {
+  const { dir, file } = await leftLog();
+  const whole = readFileSync(file);
+  await tryWriting(dir);
+  assert.is(Buffer.compare(readFileSync(file), whole), 0);
+  const writer = await claimFolder(dir);
+  assert.equal(writer.from(0, 100, 1e9).length, 20);
+  await writer.close();
   removeFolder(dir);
 });
 

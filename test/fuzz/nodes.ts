@@ -41,8 +41,6 @@ export class FuzzNode {
       // Weights would come at another moment on each node.
       WEIGHTS_INTERVAL_MS: '3600000',
       LOG_LEVEL: 'info',
-      // A heap that is collected before it is large: else its growth says when V8 collected last, not what is held.
-      NODE_OPTIONS: '--max-old-space-size=64 --max-semi-space-size=4',
       ...this.#env,
     });
     const names = new Map<string, string>();

@@ -7,28 +7,45 @@ import { join } from 'node:path';
 import { DamagedError } from '../group/ports.js';
 
 // Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte order (little-endian).
-const PAGE_HEADER_BYTES = 24;
+export const PAGE_HEADER_BYTES = 24;
 const META_BYTES = 168;
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
 const MAGIC_AT = PAGE_HEADER_BYTES;
 const VERSION_AT = MAGIC_AT + 4;
 const PAGE_SIZE_AT = MAGIC_AT + 24;
+const FREE_TREE_AT = MAGIC_AT + 24;
+const TREE_BYTES = 48;
+const TREE_DEPTH_AT = 6;
+const TREE_ROOT_AT = 40;
+const MAIN_TREE_AT = FREE_TREE_AT + TREE_BYTES;
 const LAST_PAGE_AT = MAGIC_AT + 120;
 const TXN_AT = MAGIC_AT + 128;
-const PAGE_FLAGS_AT = 18;
-const RUN_PAGES_AT = 20;
+export const PAGE_FLAGS_AT = 18;
+export const RUN_PAGES_AT = 20;
 const META_PAGE_FLAG = 0x08;
-const OVERFLOW_PAGE_FLAG = 0x04;
+export const OVERFLOW_PAGE_FLAG = 0x04;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
 /** A living writer may change a meta page while it is read: only what stays wrong is damage. */
 const LOOKS = 3;
 
-interface MetaPage {
+/** A tree of pages, as LMDB's record of a database names it. */
+export interface PageTree {
+  /** Levels; 0 for an empty tree, whose `root` then says nothing. */
+  readonly depth: number;
+  readonly root: number;
+}
+
+/** What a commit leaves. */
+export interface MetaPage {
   readonly pageBytes: number;
   readonly lastPage: number;
   readonly txn: number;
+  /** Commit -> list of the pages that it left free. */
+  readonly free: PageTree;
+  /** Name -> record of a database. */
+  readonly main: PageTree;
 }
 
 /** Path of the data file of the LMDB environment in `folder`. */
@@ -107,6 +124,19 @@ function damageOf(descriptor: number, mayBeNew: boolean): string | undefined {
   return size < expectedBytes ? `the file has ${size} bytes where its pages take ${expectedBytes}` : undefined;
 }
 
+/** The meta page of the newest commit, of a file that `checkEnvironmentFile` passed. */
+export function newestMeta(descriptor: number): MetaPage | undefined {
+  const first = readMeta(descriptor, 0);
+  const second = first && readMeta(descriptor, first.pageBytes);
+  return first && second && second.txn > first.txn ? second : first;
+}
+
+/** The tree of the database whose record starts the bytes; undefined where these are too few. */
+export function treeOf(record: Buffer): PageTree | undefined {
+  if (record.length < TREE_BYTES) return undefined;
+  return { depth: record.readUInt16LE(TREE_DEPTH_AT), root: Number(record.readBigUInt64LE(TREE_ROOT_AT)) };
+}
+
 function readMeta(descriptor: number, offset: number): MetaPage | undefined {
   const page = Buffer.alloc(META_BYTES + PAGE_HEADER_BYTES);
   if (readSync(descriptor, page, 0, page.length, offset) < page.length) return undefined;
@@ -116,7 +146,13 @@ function readMeta(descriptor: number, offset: number): MetaPage | undefined {
   const pageBytes = page.readUInt32LE(PAGE_SIZE_AT);
   const isPowerOfTwo = (pageBytes & (pageBytes - 1)) === 0;
   if (!isPowerOfTwo || pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) return undefined;
-  return { pageBytes, lastPage: Number(page.readBigUInt64LE(LAST_PAGE_AT)), txn: Number(page.readBigUInt64LE(TXN_AT)) };
+  return {
+    pageBytes,
+    lastPage: Number(page.readBigUInt64LE(LAST_PAGE_AT)),
+    txn: Number(page.readBigUInt64LE(TXN_AT)),
+    free: treeOf(page.subarray(FREE_TREE_AT))!,
+    main: treeOf(page.subarray(MAIN_TREE_AT))!,
+  };
 }
 
 /** True for the error of a file or folder that does not exist. */

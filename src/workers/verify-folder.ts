@@ -2,10 +2,26 @@
 import { existsSync } from 'node:fs';
 import type { VerifyReport } from '../group/api.js';
 import { type VerifyMode, verifySteps } from '../group/verification.js';
-import { dataFileOf } from '../store/environment-file.js';
+import { checkEnvironmentFile, dataFileOf } from '../store/environment-file.js';
 import { readExpectedHead } from '../store/expected-head.js';
-import { logFolderOf, openLogReader } from '../store/lmdb-log.js';
+import { logFolderOf, openLogReader, tryWriting } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
+import { checkPages } from '../store/page-check.js';
+
+/**
+ * As `verifyFolder` with `start`, and with a first write that is taken back: what a start is about to do is tried here, where LMDB
+ * may end the process.
+ */
+export async function verifyForStart(dir: string): Promise<VerifyReport> {
+  const report = await verifyFolder(dir, 'start');
+  if (!report.ok || report.lastSeq === 0) return report;
+  try {
+    await tryWriting(dir);
+    return report;
+  } catch (error) {
+    return { ...report, ok: false, faults: [error instanceof Error ? error.message : String(error)] };
+  }
+}
 
 /**
  * Waits for `onProgress` between two steps. Never rejects for damage: the report says it. Some damage kills the process that reads it, so the caller
@@ -20,11 +36,15 @@ export async function verifyFolder(
   try {
     const expected = readExpectedHead(dir);
     const snapshots = new LmdbSnapshotStore(dir);
-    const isNew = expected === null && snapshots.list().length === 0 && !existsSync(dataFileOf(logFolderOf(dir)));
+    const file = dataFileOf(logFolderOf(dir));
+    const isNew = expected === null && snapshots.list().length === 0 && !existsSync(file);
     if (isNew) return { ok: true, ...nothing, faults: [] };
+    checkEnvironmentFile(file);
+    checkPages(file);
     const log = openLogReader(dir, { alone: true });
     try {
-      log.checkCount();
+      // It reads a key of every batch, which a start has no time for: `checkPages` finds where the newest are missing.
+      if (mode !== 'start') log.checkCount();
       const steps = verifySteps(log, snapshots, expected, mode);
       for (;;) {
         const step = steps.next();

@@ -1,12 +1,10 @@
 /** Entry of the verifying process: verifies the folder in its arguments, sends one report, and ends. */
 import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { VerifyReport } from '../group/api.js';
 import type { VerifyMode } from '../group/verification.js';
 import { limits } from '../limits.js';
-import { tryWriting } from '../store/lmdb-log.js';
 import type { VerifyMessage } from './verification.js';
-import { verifyFolder } from './verify-folder.js';
+import { verifyFolder, verifyForStart } from './verify-folder.js';
 
 const PRIORITY = 19;
 
@@ -30,16 +28,5 @@ async function onProgress(done: number, total: number): Promise<void> {
   since = performance.now();
 }
 
-/** What a start is about to do first is tried here, where LMDB may end the process. */
-async function tried(report: VerifyReport): Promise<VerifyReport> {
-  if (mode !== 'start' || !report.ok || report.lastSeq === 0) return report;
-  try {
-    await tryWriting(dir);
-    return report;
-  } catch (error) {
-    return { ...report, ok: false, faults: [error instanceof Error ? error.message : String(error)] };
-  }
-}
-
-const report = await tried(await verifyFolder(dir, mode, onProgress));
+const report = await (mode === 'start' ? verifyForStart(dir) : verifyFolder(dir, mode, onProgress));
 send({ report }, () => process.disconnect());

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { mustReach } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
-import { verifyInChild } from '../../src/workers/verification.js';
-import { verifyFolder } from '../../src/workers/verify-folder.js';
+import { verifyFolder, verifyForStart } from '../../src/workers/verify-folder.js';
 import type { Damage, Outcome, Pristine, Task } from './flips.js';
 import { contentOf, recovered } from './life.js';
 
@@ -31,10 +30,9 @@ function damaged(bytes: Buffer, { kind, at, bit, length }: Damage): Buffer {
 }
 
 /** What a start makes of the folder as it is now. */
-async function start({ file }: Damage): Promise<Outcome> {
-  // As the node does; but what a write meets is met in the log alone, and a process for each of the others would take hours.
-  const isOfLog = file.startsWith('log');
-  const report = await (isOfLog ? verifyInChild(dir, 'start') : verifyFolder(dir, 'start'));
+async function start(): Promise<Outcome> {
+  // A node has this done by a process of its own. So is this one, and its parent knows by 'verified' which of the two died.
+  const report = await verifyForStart(dir);
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
   process.send?.('verified');
   let writer: Awaited<ReturnType<typeof claimFolder>>;
@@ -73,6 +71,6 @@ async function verify(): Promise<Outcome> {
 process.on('message', async ({ damage, by }: Task) => {
   restore();
   writeFileSync(join(dir, damage.file), damaged(files.get(damage.file)!, damage));
-  process.send?.(await (by === 'start' ? start(damage) : verify()));
+  process.send?.(await (by === 'start' ? start() : verify()));
 });
 process.send?.('ready');

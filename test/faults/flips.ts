@@ -55,7 +55,16 @@ class Reader {
     this.#args = [dir, JSON.stringify(pristine)];
   }
 
+  /** What breaks a rule is asked of a new child once more: the one before may have been harmed by an earlier damage. */
   async ask(task: Task): Promise<Outcome> {
+    const isNew = this.#child === null;
+    const outcome = await this.#askOnce(task);
+    if (isNew || (outcome.type !== 'silent' && outcome.type !== 'died')) return outcome;
+    this.end();
+    return this.#askOnce(task);
+  }
+
+  async #askOnce(task: Task): Promise<Outcome> {
     this.#child ??= await this.#start();
     const child = this.#child;
     return new Promise((resolve) => {

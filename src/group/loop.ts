@@ -321,6 +321,7 @@ export class GroupLoop {
     try {
       if (!this.disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
       const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
+      if (made === null) return this.#later(() => this.#snapshotIfDue());
       this.#newestSnapshot = made.seq;
       this.#snapshotOwedSince = null;
       for (const seq of this.snapshots.list().slice(limits.snapshotsKept)) await this.snapshots.remove(seq);

@@ -154,8 +154,11 @@ export interface SnapshotMade {
 
 /** Work off the main thread. Every call rejects with `PoolBusyError` where the queue is full, with any error where it failed. */
 export interface GroupPool {
-  /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */
-  snapshot(upTo: number, epoch: number): Promise<SnapshotMade>;
+  /**
+   * Writes a snapshot of the state at `upTo`, which is durable, or of a later one that is, under the owner's `epoch`. Null, and none is made,
+   * where the state to hand holds records that may not be durable yet.
+   */
+  snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null>;
   /** Brings the replica up to `upTo`, loading it where it is not loaded. */
   follow(upTo: number): Promise<void>;
   redact(work: RedactionWork): Promise<RedactionPiece>;

@@ -66,6 +66,8 @@ export class Replica {
   readonly #salt: Uint8Array;
   readonly #scratch = new Scratch();
   #follower: Follower | null = null;
+  /** The newest record that a task was given: what is behind it may not be durable, though the log shows it. */
+  #durable = 0;
   /** Of what is told of the follower's state. */
   #generation = '';
 
@@ -77,12 +79,19 @@ export class Replica {
 
   /** The state at record `upTo`, or behind it where an earlier task went further. */
   follow(upTo: number): Follower {
+    this.#durable = Math.max(this.#durable, upTo);
     const loaded = this.#follower ?? this.#load();
     // Until it has caught up, what it holds may be half of a batch.
     this.#follower = null;
     loaded.catchUp(this.#log, upTo);
     this.#follower = loaded;
     return loaded;
+  }
+
+  /** The state that is there, however old. */
+  #asItIs(): Follower {
+    this.#follower ??= this.#load();
+    return this.#follower;
   }
 
   /**
@@ -97,9 +106,13 @@ export class Replica {
     return recovered.follower;
   }
 
-  /** Writes a snapshot of the state at `upTo`, under the owner's `epoch`. */
-  async snapshot(upTo: number, epoch: number): Promise<{ readonly seq: number; readonly digest: string }> {
+  /**
+   * Writes a snapshot of the state at `upTo` or behind it, under the owner's `epoch`. None, and null, of a state that was loaded with
+   * a commit that may yet be lost: the log would end before its snapshot.
+   */
+  async snapshot(upTo: number, epoch: number): Promise<{ readonly seq: number; readonly digest: string } | null> {
     const { state, chain } = this.follow(upTo);
+    if (state.lastSeq > this.#durable) return null;
     const digest = stateDigest(state);
     const seq = state.lastSeq;
     const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
@@ -109,10 +122,7 @@ export class Replica {
 
   redact(work: RedactionWork): RedactionPiece {
     // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
-    const { state } =
-      work.retire === undefined
-        ? (this.#follower ?? this.follow(lastSeqOf(this.#log)))
-        : this.follow(work.retire.durable);
+    const { state } = work.retire === undefined ? this.#asItIs() : this.follow(work.retire.durable);
     return takeOut(this.#log, work, state);
   }
 

@@ -48,7 +48,7 @@ export class PiscinaPool implements GroupPool {
     this.#loaded = Promise.allSettled(loading);
   }
 
-  snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
+  snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
     return run(this.#replica, 'snapshot', { upTo, epoch });
   }
 

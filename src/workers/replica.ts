@@ -21,10 +21,10 @@ const replica = new Replica(log, new LmdbSnapshotStore(dir), salt);
 // On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
-export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade> {
+export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   const started = performance.now();
   const made = await replica.snapshot(task.upTo, task.epoch);
-  return { ...made, ms: performance.now() - started };
+  return made && { ...made, ms: performance.now() - started };
 }
 
 export function redact(work: RedactionWork): RedactionPiece {

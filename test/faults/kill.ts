@@ -35,8 +35,8 @@ export function eventOf(peer: Peer, id: string, player: string) {
   return { ...fixed, event_id: id, peer_id: peer.peer_id, player_id: player };
 }
 
-export function post(url: string, path: string, peer: Peer, body: unknown): Promise<Response> {
-  const headers = { 'content-type': 'application/json', 'x-peer-api-key': peer.api_key };
+export function post(url: string, path: string, peer: Peer, body: unknown, more = {}): Promise<Response> {
+  const headers = { 'content-type': 'application/json', 'x-peer-api-key': peer.api_key, ...more };
   return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
@@ -79,7 +79,8 @@ export async function missing(url: string, peer: Peer, ids: readonly string[]): 
   for (let from = 0; from < ids.length; from += batchMax) {
     const part = ids.slice(from, from + batchMax);
     const events = part.map((id) => eventOf(peer, id, 'nobody'));
-    const response = await post(url, '/api/v1/events/batch', peer, { events });
+    // A connection that rests for as long as a busy machine likes may be closed just when it is used again.
+    const response = await post(url, '/api/v1/events/batch', peer, { events }, { connection: 'close' });
     const { results } = (await response.json()) as { results: { status: number }[] };
     lost.push(...part.filter((_, i) => results[i]!.status !== 409));
   }

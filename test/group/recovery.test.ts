@@ -5,6 +5,7 @@ import { stateDigest } from '../../src/core/digest.js';
 import type { Command } from '../../src/group/commands.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
+import { Replica } from '../../src/group/replica.js';
 import { verifyStore } from '../../src/group/verification.js';
 import { salt, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
@@ -53,6 +54,25 @@ test('recovery starts from the newest snapshot and goes on with the tail', async
   const recovered = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   assert.is(recovered.snapshotSeq, 12);
   assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
+});
+
+test('no snapshot is made of a record that the log shows and that is not known to be durable', async () => {
+  const machine = await grown(5);
+  const durable = machine.actor.durableSeq;
+  await machine.ask('more', submitted(5));
+  const replica = new Replica(machine.log, machine.snapshots, salt);
+  assert.is(await replica.snapshot(durable, 1), null);
+  assert.equal(machine.snapshots.list(), []);
+  assert.is((await replica.snapshot(machine.actor.durableSeq, 1))?.seq, machine.actor.durableSeq);
+});
+
+test('a replica that went on with what was durable makes a snapshot of it, whatever older record it is given', async () => {
+  const machine = await grown(5);
+  const durable = machine.actor.durableSeq;
+  const replica = new Replica(machine.log, machine.snapshots, salt);
+  await machine.ask('more', submitted(5));
+  replica.follow(machine.actor.durableSeq);
+  assert.is((await replica.snapshot(durable, 1))?.seq, machine.actor.durableSeq);
 });
 
 test('a snapshot whose checksums hold, and whose content does not have its digest, is passed over and named', async () => {

@@ -59,8 +59,11 @@ export class SimPool implements GroupPool {
     return new Replica(this.#log, this.#snapshots, this.#salt);
   }
 
-  snapshot(upTo: number, epoch: number): Promise<SnapshotMade> {
-    return this.#run('replica', 'snapshot', async () => ({ ...(await this.#replica.snapshot(upTo, epoch)), ms: 1 }));
+  snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
+    return this.#run('replica', 'snapshot', async () => {
+      const made = await this.#replica.snapshot(upTo, epoch);
+      return made && { ...made, ms: 1 };
+    });
   }
 
   follow(upTo: number): Promise<void> {

@@ -186,6 +186,8 @@ export const limits = {
   /** What one read of the log takes while following it. */
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
+  /** Events that a start sorts before they go into the tables: 82 bytes each. */
+  sortedEvents: 2_500_000,
   /** Records that one listing looks at; a longer chain is cut there. */
   walkRecordsMax: 20_000,
   readerBatchesKept: 32,

@@ -22,6 +22,13 @@ export const TAG_WORDS = 5;
 const WORDS = 9;
 const SHARD_BITS = 9;
 const SHARDS = 1 << SHARD_BITS;
+
+/** The table's parts, of which each lies in one piece, and the one where the tag at `from` of a column belongs. */
+export const ID_PARTS: number = SHARDS;
+export function idPartOf(tags: Uint16Array, from: number): number {
+  return tags[from]! & (SHARDS - 1);
+}
+
 const SLOTS_MIN = 8;
 const LOAD_MAX = 0.85;
 /** Of room that is made beforehand: as full as shards are on average that grew. */
@@ -153,7 +160,7 @@ export class EventIds {
   }
 
   #shardOf(tags: Uint16Array, from: number): Shard {
-    return this.#shards[tags[from]! & (SHARDS - 1)]!;
+    return this.#shards[idPartOf(tags, from)]!;
   }
 }
 

@@ -107,6 +107,22 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
+  /** Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it would. */
+  placeOf(first: number, count: number, peer: number): number {
+    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
+    const at = (first & SEGMENT_MASK) * WORDS + PEER;
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const found = words[at + middle * WORDS]! >>> 16;
+      if (found === peer) return middle;
+      if (found < peer) low = middle + 1;
+      else high = middle;
+    }
+    return ~low;
+  }
+
   /** Reads both ends of an entry, which may lie in two cache lines, as `Subjects.warm` does. */
   warm(entry: number): number {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;

@@ -32,6 +32,11 @@ const PEERS_BITS = 32 - HOME_BITS;
 const PEERS_MASK = (1 << PEERS_BITS) - 1;
 if (limits.peersMaxCeiling > PEERS_MASK) throw new Error('subjects: the peers of a row do not fit');
 
+/** The hour of a moment (ms since 1970), counted from then. */
+export function hourOf(at: number): number {
+  return Math.max(0, Math.floor(at / HOUR_MS));
+}
+
 function evidenceByte(row: number): number {
   return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
 }
@@ -125,15 +130,6 @@ export class Subjects implements KeyedRows {
     return this.#segments[row >>> SEGMENT_BITS]!.view.getFloat64(evidenceByte(row), true);
   }
 
-  /** Moves a subject's times forward; a clock that was set back moves nothing. */
-  #touch(row: number, updatedAt: number, evidenceAt: number): void {
-    const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
-    const updated = (row & SEGMENT_MASK) * WORDS + UPDATED;
-    const hour = Math.max(0, Math.floor(updatedAt / HOUR_MS));
-    if (hour > words[updated]!) words[updated] = hour;
-    if (evidenceAt > this.evidenceAt(row)) view.setFloat64(evidenceByte(row), evidenceAt, true);
-  }
-
   /** The subject's 32 bytes, a copy. */
   keyOf(row: number): Uint8Array {
     const from = (row & SEGMENT_MASK) * WORDS;
@@ -172,53 +168,40 @@ export class Subjects implements KeyedRows {
   /** The entry of a peer on a row, or -1. */
   entryOf(row: number, peer: number): number {
     const first = this.firstEntry(row);
-    const place = this.#placeOf(row, peer);
-    return place < this.peerCount(row) && this.entries.peer(first + place) === peer ? first + place : -1;
-  }
-
-  /** Where a peer stands, or would, among the row's entries: the number of peers below it. */
-  #placeOf(row: number, peer: number): number {
-    const first = this.firstEntry(row);
-    let low = 0;
-    let high = this.peerCount(row);
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.entries.peer(first + middle) < peer) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const place = this.entries.placeOf(first, this.peerCount(row), peer);
+    return place < 0 ? -1 : first + place;
   }
 
   /** The entry of a (subject, peer) pair, made empty where there is none; moves the subject's times forward. */
   entryFor(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
-    return this.#entryFrom(wanted, 0, this.#hashOf(wanted, 0), peer, updatedAt, evidenceAt);
+    return this.entryFrom(wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
   /** The same for event `i` of columns that are warm. */
   entryOfEvent({ keys, hashes, peers }: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
-    return this.#entryFrom(keys, i * KEY_WORDS, hashes[i]!, peers[i]!, updatedAt, evidenceAt);
+    return this.entryFrom(keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
   }
 
-  #entryFrom(
-    keys: Uint32Array,
-    from: number,
-    hash: number,
-    peer: number,
-    updatedAt: number,
-    evidenceAt: number,
-  ): number {
+  /** The same for the key whose words begin at `from` of a column, and its hash; `hour` is that of the change. */
+  entryFrom(keys: Uint32Array, from: number, hash: number, peer: number, hour: number, evidenceAt: number): number {
     const row = this.#index.find(keys, from, hash);
     if (row < 0) {
-      const first = this.firstEntry(this.#admit(keys, from, hash, 1, updatedAt, evidenceAt));
+      const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));
       this.entries.set(first, peer, 0, 0, 0, 0);
       return first;
     }
-    this.#touch(row, updatedAt, evidenceAt);
-    const place = this.#placeOf(row, peer);
-    const entry = this.firstEntry(row) + place;
-    const isKnown = place < this.peerCount(row) && this.entries.peer(entry) === peer;
-    return isKnown ? entry : this.#addPeer(row, peer, place);
+    const segment = this.#segments[row >>> SEGMENT_BITS]!;
+    const at = (row & SEGMENT_MASK) * WORDS;
+    touch(segment, at, hour, evidenceAt);
+    const first = segment.words[at + ENTRY_AT]!;
+    const place = this.entries.placeOf(first, segment.words[at + PEERS]! & PEERS_MASK, peer);
+    return place < 0 ? this.#addPeer(segment.words, at, peer, ~place) : first + place;
+  }
+
+  /** Fills in the hashes of keys. */
+  fillHashes({ keys, hashes, count }: KeyColumns): void {
+    for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
   }
 
   /**
@@ -226,9 +209,10 @@ export class Subjects implements KeyedRows {
    * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum of what it
    * read, which means nothing; without it a compiler could leave the reading out.
    */
-  warm({ keys, hashes, count }: KeyColumns): number {
+  warm(columns: KeyColumns): number {
+    const { hashes, count } = columns;
     if (warmed.length < count) warmed = new Int32Array(count);
-    for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
+    this.fillHashes(columns);
     // One alone has nothing to come side by side with.
     if (count < 2) return 0;
     let sum = 0;
@@ -246,28 +230,28 @@ export class Subjects implements KeyedRows {
   admit({ keys, hashes }: KeyColumns, i: number, count: number, updatedAt: number, evidenceAt: number): number {
     const from = i * KEY_WORDS;
     if (this.#index.find(keys, from, hashes[i]!) >= 0) throw new Error('subjects: a subject is there already');
-    return this.firstEntry(this.#admit(keys, from, hashes[i]!, count, updatedAt, evidenceAt));
+    return this.firstEntry(this.#admit(keys, from, hashes[i]!, count, hourOf(updatedAt), evidenceAt));
   }
 
   /** A row for the key whose words begin at `from`, which is not there yet. */
-  #admit(keys: Uint32Array, from: number, hash: number, count: number, updatedAt: number, evidenceAt: number): number {
+  #admit(keys: Uint32Array, from: number, hash: number, count: number, hour: number, evidenceAt: number): number {
     const row = this.#freeRows.pop() ?? this.#rowsUsed++;
     if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
-    const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
+    const segment = this.#segments[row >>> SEGMENT_BITS]!;
+    const { words, view } = segment;
     const at = (row & SEGMENT_MASK) * WORDS;
     for (let i = 0; i < KEY_WORDS; i++) words[at + i] = keys[from + i]!;
     words[at + ENTRY_AT] = this.entries.allocate(count);
     words[at + PEERS] = (hash << PEERS_BITS) | count;
-    view.setFloat64(evidenceByte(row), evidenceAt, true);
-    this.#touch(row, updatedAt, evidenceAt);
+    view.setFloat64(at * 4 + EVIDENCE_AT_BYTE, evidenceAt, true);
+    touch(segment, at, hour, evidenceAt);
     this.#index.insert(row, hash);
     return row;
   }
 
-  #addPeer(row: number, peer: number, place: number): number {
-    const { words } = this.#segments[row >>> SEGMENT_BITS]!;
-    const at = (row & SEGMENT_MASK) * WORDS;
-    const first = this.entries.insert(words[at + ENTRY_AT]!, this.peerCount(row), place);
+  /** An empty entry for a peer that the row whose words begin at `at` has not yet, at `place` of its entries. */
+  #addPeer(words: Uint32Array, at: number, peer: number, place: number): number {
+    const first = this.entries.insert(words[at + ENTRY_AT]!, words[at + PEERS]! & PEERS_MASK, place);
     words[at + ENTRY_AT] = first;
     words[at + PEERS]!++;
     this.entries.set(first + place, peer, 0, 0, 0, 0);
@@ -284,4 +268,11 @@ export class Subjects implements KeyedRows {
     this.#segments[row >>> SEGMENT_BITS]!.words.fill(0, at, at + WORDS);
     this.#freeRows.push(row);
   }
+}
+
+/** Moves the times of the row whose words begin at `at` forward; a clock that was set back moves nothing. */
+function touch({ words, view }: Segment, at: number, hour: number, evidenceAt: number): void {
+  if (hour > words[at + UPDATED]!) words[at + UPDATED] = hour;
+  const byte = at * 4 + EVIDENCE_AT_BYTE;
+  if (evidenceAt > view.getFloat64(byte, true)) view.setFloat64(byte, evidenceAt, true);
 }

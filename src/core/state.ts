@@ -189,14 +189,12 @@ export class GroupState {
     }
   }
 
-  /** Takes in the next records, all of them events of one batch. */
+  /** Takes in the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
     if (this.#sorted === null) this.#intoTables(events, at);
     else this.#sorted.add(events, this.lastSeq + 1, at);
-    for (let i = 0; i < events.count; i++) {
-      this.evidenceSeq = this.#next(at);
-      this.#count(events.peers[i]!);
-    }
+    this.evidenceSeq = this.#next(at, events.count);
+    for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!);
   }
 
   #intoTables(events: EventColumns, at: number): void {
@@ -230,9 +228,11 @@ export class GroupState {
     if (events.count > 1) this.eventIds.warm(events);
   }
 
-  #next(at: number): number {
+  /** Counts the next records, received at `at`; returns the last of them. */
+  #next(at: number, count = 1): number {
     this.lastAt = at;
-    this.times.note(++this.lastSeq, at);
+    this.times.note(this.lastSeq + 1, at);
+    this.lastSeq += count;
     return this.lastSeq;
   }
 

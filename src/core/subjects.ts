@@ -201,7 +201,8 @@ export class Subjects implements KeyedRows {
 
   /** Fills in the hashes of keys. */
   fillHashes({ keys, hashes, count }: KeyColumns): void {
-    for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
+    const key = this.#key;
+    for (let i = 0; i < count; i++) hashes[i] = sipHash(key, keys, i * KEY_WORDS, KEY_WORDS);
   }
 
   /**

@@ -17,6 +17,7 @@ import type {
   EvidenceKept,
   GroupFormed,
   LogRecord,
+  RecordType,
   Redacted,
   SubjectErased,
   WeightsPublished,
@@ -42,6 +43,15 @@ export interface OpenWithdrawal {
   /** Hex; null once the subject was erased. */
   readonly subject: string | null;
 }
+
+/** Records that change what the tables of players hold, or look into them. */
+const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
+  'event_withdrawn',
+  'evidence_kept',
+  'subject_erased',
+  'epoch_moved',
+  'half_life_changed',
+]);
 
 export class GroupState {
   readonly formed: GroupFormed;
@@ -108,7 +118,7 @@ export class GroupState {
       this.applyEvents(this.#single, at);
       return;
     }
-    if (touchesTables(record)) this.#sorted?.settle();
+    if (touchingPlayers.has(record.type)) this.#sorted?.settle();
     const seq = this.#next(at);
     switch (record.type) {
       case 'event_gone':
@@ -334,19 +344,5 @@ export class GroupState {
   #audited(audit: AuditPart, seq: number): void {
     this.auditHead = audit.hash;
     this.auditSeqs.push(seq);
-  }
-}
-
-/** Whether a record changes what the tables of players hold, or looks into it. */
-function touchesTables({ type }: LogRecord): boolean {
-  switch (type) {
-    case 'event_withdrawn':
-    case 'evidence_kept':
-    case 'subject_erased':
-    case 'epoch_moved':
-    case 'half_life_changed':
-      return true;
-    default:
-      return false;
   }
 }

@@ -90,7 +90,7 @@ export class GroupLoop {
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
       disk: deps.disk,
-      tell: (command, bytes) => this.offer({ command, token: () => undefined, events: 1, bytes }),
+      tell: (command, bytes) => this.#tell(command, bytes),
     });
   }
 
@@ -137,6 +137,14 @@ export class GroupLoop {
     this.#admission.offered();
     this.#wake();
     return true;
+  }
+
+  #tell(command: Command, bytes: number): Promise<Answer> | null {
+    let answered: Resolve = () => undefined;
+    const answer = new Promise<Answer>((resolve) => {
+      answered = resolve;
+    });
+    return this.offer({ command, token: answered, events: 1, bytes }) ? answer : null;
   }
 
   /**

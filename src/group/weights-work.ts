@@ -24,8 +24,8 @@ export interface WeightsSite {
   readonly ending: () => boolean;
   /** Nothing is to be begun now, since the disk is nearly full. */
   readonly disk: { readonly low: boolean };
-  /** Queues a command that nobody waits for; false where there is no room. */
-  readonly tell: (command: Command, bytes: number) => boolean;
+  /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
+  readonly tell: (command: Command, bytes: number) => Promise<unknown> | null;
 }
 
 export class WeightsWork {
@@ -68,9 +68,13 @@ export class WeightsWork {
       await pool.follow(this.#site.durableSeq());
       const computed = await pool.weights(this.#site.durableSeq(), now);
       if (this.#site.ending()) return;
-      if (!this.#publish(computed)) throw new Error('the mailbox is full');
-      this.schedule.computed(computed, timers.elapsed() - started);
-      observer.workDone('weights', true, timers.elapsed() - started);
+      const tookMs = timers.elapsed() - started;
+      const published = this.#publish(computed);
+      if (published === null) throw new Error('the mailbox is full');
+      observer.workDone('weights', true, tookMs);
+      // Not before: whoever is told up to which record weights are computed takes them to be in force.
+      await published;
+      this.schedule.computed(computed, tookMs);
     } catch (error) {
       this.schedule.ended(timers.elapsed() - started);
       if (this.#site.ending()) return;
@@ -80,7 +84,7 @@ export class WeightsWork {
     this.plan();
   }
 
-  #publish({ basedOnSeq, computedAt, pi, tau, a, b }: WeightsComputed): boolean {
+  #publish({ basedOnSeq, computedAt, pi, tau, a, b }: WeightsComputed): Promise<unknown> | null {
     const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b };
     return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 24);
   }

@@ -2,7 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideWeights } from '../../src/core/decide-scale.js';
 import { gatherEvidence } from '../../src/core/trust/gather.js';
-import { WeightsSchedule } from '../../src/group/weights.js';
+import type { GroupPool } from '../../src/group/ports.js';
+import { type WeightsComputed, WeightsSchedule } from '../../src/group/weights.js';
+import { WeightsWork } from '../../src/group/weights-work.js';
 import { limits } from '../../src/limits.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 
@@ -35,6 +37,38 @@ test('without a new record weights are computed again hourly, since decay moves 
   const schedule = new WeightsSchedule(2000, 0, null);
   ran(schedule, 5, t0, t0 + 1);
   assert.is(schedule.startsAt(5, t0 + 1), t0 + limits.weightsRepublishMs);
+});
+
+// Health said that weights took account of all events one commit before they were in force: reads in between knew nothing of them.
+test('weights count as computed once what came of them is durable, and not before', async () => {
+  const computed: WeightsComputed = { basedOnSeq: 5, computedAt: t0, pi: 0.5, tau: none, a: none, b: none, signals };
+  const pool = { follow: async () => undefined, weights: async () => computed };
+  let durable = (): void => undefined;
+  const told = new Promise<void>((resolve) => {
+    durable = resolve;
+  });
+  const deps = {
+    pool: pool as unknown as GroupPool,
+    clock: { now: () => t0 },
+    timers: { elapsed: () => 0, soon: () => undefined, later: () => () => undefined },
+    observer: { turnCommitted() {}, eventDecided() {}, workDone() {} },
+    weightsIntervalMs: 2000,
+    onTrouble: (_what: string, error: unknown) => assert.unreachable(String(error)),
+  };
+  const work = new WeightsWork(deps, {
+    published: { basedOnSeq: 0, computedAt: null },
+    durableSeq: () => 5,
+    evidenceSeq: () => 5,
+    ending: () => false,
+    disk: { low: false },
+    tell: () => told,
+  });
+  work.plan();
+  await new Promise(setImmediate);
+  assert.equal([work.schedule.basedOnSeq, work.schedule.computedAt], [0, null]);
+  durable();
+  await new Promise(setImmediate);
+  assert.equal([work.schedule.basedOnSeq, work.schedule.computedAt], [5, t0]);
 });
 
 // Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an hour.

@@ -27,6 +27,9 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
+  /** What a caller still sends behind its last answer is read and dropped for so long, and so much of it. */
+  lingerMs: 2_000,
+  lingerBytes: 16 * MiB,
   /** Requests of one connection that wait behind an answer; the connection is not read from while as many do. Even. */
   pipelinedPerConnection: 64,
   /** Such requests of all connections together (some 2 KB each); a connection that brings more ends. */

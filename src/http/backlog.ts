@@ -18,7 +18,7 @@ export class Backlog {
     const waiting = (this.#waiting.get(socket) ?? 0) + 1;
     this.#waiting.set(socket, waiting);
     this.#total += 1;
-    if (waiting >= limits.pipelinedPerConnection) socket.pause();
+    this.#holdBack(socket);
     return true;
   }
 
@@ -40,6 +40,7 @@ export class Backlog {
   }
 
   #holdBack(socket: Socket): void {
-    if ((this.#waiting.get(socket) ?? 0) >= limits.pipelinedPerConnection) socket.pause();
+    // What comes behind the last answer is dropped, not kept.
+    if (socket.writable && (this.#waiting.get(socket) ?? 0) >= limits.pipelinedPerConnection) socket.pause();
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../errors.js';
-import { limits } from '../limits.js';
+import { closeGently } from './closing.js';
 import { refusalReply, replyText, wireReply } from './reply.js';
 import { newRequestId } from './request-id.js';
 
@@ -46,12 +46,9 @@ function isMostlyTarget(packet: unknown): boolean {
   return end >= 0 || /^[\x21-\x7e]+$/.test(line);
 }
 
-/** Writes the error and ends the connection; what the client still sends is dropped, for a short while. */
+/** Writes the error and ends the connection. */
 export function answerRaw(socket: Duplex, code: RawCode): void {
   const exchange = { requestId: newRequestId(), problem: false, keySent: false, ifNoneMatch: undefined };
   const reply = wireReply(undefined, refusalReply(refused(code)), exchange);
-  // Node leaves a socket it hands over without a listener: a caller that hangs up now would end the process.
-  socket.on('error', () => socket.destroy());
-  socket.end(replyText(reply, new Date().toUTCString(), 'Connection: close\r\n'));
-  setTimeout(() => socket.destroy(), limits.connectionsCheckingIntervalMs).unref();
+  closeGently(socket, replyText(reply, new Date().toUTCString(), 'Connection: close\r\n'));
 }

@@ -7,6 +7,7 @@ import { isAnswerable } from './answering.js';
 import { createApplication } from './app.js';
 import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode } from './client-error.js';
+import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
 import { createHotShapes } from './hot-shapes.js';
@@ -31,7 +32,8 @@ interface UnderWay {
 }
 
 /** What a request that is still arriving gets at the end of the node, so that a last snapshot has its time after it. */
-const drainGraceMs = (limits.shutdownMs - limits.shutdownSnapshotMs) / 2;
+const drainGraceMs =
+  limits.shutdownMs - limits.shutdownSnapshotMs - limits.lingerMs - limits.connectionsCheckingIntervalMs;
 
 export function createHttpFace(deps: FaceDeps): HttpFace {
   let draining = false;
@@ -64,6 +66,9 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   server.maxConnections = connectionsMax + limits.connectionsTurnedAway;
   // A client that has said all it had to say still waits for its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
+  // Node would destroy what rests: `drain` does it gently.
+  server.closeIdleConnections = () => {};
+  server.on('timeout', (socket) => closeGently(socket));
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isAnswerable(request)) return;
@@ -106,6 +111,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   server.removeAllListeners('connection');
   const handOver = (socket: Socket, rest: Buffer): void => {
     for (const listener of takeOver) listener.call(server, socket);
+    // By which node:http ends a connection behind its last answer.
+    socket.destroySoon = () => closeGently(socket);
     sockets.set(socket, undefined);
     socket.once('close', () => {
       sockets.delete(socket);
@@ -121,7 +128,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       connections -= 1;
     });
     if (connections > connectionsMax) {
-      answerRaw(socket.resume(), 'overloaded');
+      answerRaw(socket, 'overloaded');
     } else if (socketLane === null) {
       handOver(socket, Buffer.alloc(0));
     } else {
@@ -129,13 +136,15 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     }
   });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
+    // Our half has ended: the rest of the connection is nobody's.
+    if (socket.writableEnded) return;
     const code = parserFailureCode(failure);
     // What is late because we do not read on is not the caller's fault; `UnreadWatch` ends who takes no answers.
     if (code === 'request_timeout' && socket.isPaused()) return;
     // What follows a request that asked to close is nobody's: the answer under way ends the connection.
     if (failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     failed.add(socket);
-    if (code === undefined || !socket.writable) {
+    if (code === undefined) {
       socket.destroy();
       return;
     }
@@ -151,7 +160,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     } else if (isWaiting(last)) {
       last.before?.prependOnceListener('finish', () => answerRaw(socket, code));
     } else if (last.response.headersSent) {
-      socket.destroy();
+      closeGently(socket);
     } else {
       answerRaw(socket, code);
     }
@@ -175,11 +184,11 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   function sweep(socket: Duplex, late: boolean): void {
     const last = sockets.get(socket);
     if (last === undefined || last.response.writableFinished) {
-      socket.destroy();
+      closeGently(socket);
     } else if (last.request.complete || isWaiting(last)) {
       // Its answer, or the one before it, closes the connection.
     } else if (last.response.headersSent) {
-      socket.destroy();
+      closeGently(socket);
     } else if (late && !failed.has(socket)) {
       failed.add(socket);
       answerRaw(socket, 'request_timeout');

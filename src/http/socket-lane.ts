@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { limits } from '../limits.js';
 import { exchangeOf, recordAnswer } from './answering.js';
 import { answerRaw } from './client-error.js';
+import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { parseTarget } from './head.js';
 import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
@@ -87,7 +88,7 @@ class LaneConnection {
   }
 
   closeIfIdle(): void {
-    if (!this.#awaiting && this.#socket.writableLength === 0) this.#socket.destroy();
+    if (!this.#awaiting && this.#socket.writableLength === 0) closeGently(this.#socket);
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -112,7 +113,7 @@ class LaneConnection {
     // Who reads slowly has its own bound (`UnreadWatch`).
     if (this.#awaiting || this.#socket.writableLength > 0) return;
     // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
-    if (this.#answered || this.#ended) this.#socket.destroy();
+    if (this.#answered || this.#ended) closeGently(this.#socket);
     else answerRaw(this.#socket, 'request_timeout');
   };
 
@@ -251,7 +252,7 @@ class LaneConnection {
     this.#answered = true;
     const encoding = this.#isAscii ? 'latin1' : 'utf8';
     this.#isAscii = true;
-    if (this.#closing) this.#socket.end(text, encoding);
+    if (this.#closing) closeGently(this.#socket, text, encoding);
     else this.#socket.write(text, encoding);
   }
 

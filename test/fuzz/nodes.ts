@@ -1,14 +1,13 @@
 /** The nodes under fuzz: processes of their own, alike but for their lane, with the same peers; started again where they end. */
 
-import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../http/exchange.js';
 import { eventBody } from '../http/samples.js';
 import { residentMiB } from '../support/memory.js';
-import { mainEntry, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import { runPtf } from '../support/ptf.js';
+import { until } from '../support/until.js';
 
 export const groupSalt = 'the salt of a group under fuzz';
 
@@ -51,9 +50,8 @@ export class FuzzNode {
       });
       names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);
     }
-    // Not between the requests: the operator's command may outlast a connection that rests.
-    this.#operate('suspend', names.get('peer2') ?? '');
-    this.#operate('revoke', names.get('peer3') ?? '', '--yes');
+    await this.#operate('suspend', names.get('peer2') ?? '');
+    await this.#operate('revoke', names.get('peer3') ?? '', '--yes');
     this.#peers = names;
     await this.#computeWeights();
   }
@@ -62,12 +60,7 @@ export class FuzzNode {
   async #computeWeights(): Promise<void> {
     const json = eventBody({ event_id: 'event-first', peer_id: this.#peers.get('peer0') ?? '', player_id: 'first' });
     await ask(this.url, '/api/v1/events', { json, key: this.#peers.get('key0') ?? '' });
-    for (let waited = 0; waited < 60_000; waited += 20) {
-      const { body } = await ask(this.url, '/api/v1/health');
-      if (body.weights.computed_at !== null) return;
-      await delay(20);
-    }
-    throw new Error(`the node ${this.name} computed no weights`);
+    await until(async () => (await ask(this.url, '/api/v1/health')).body.weights.computed_at !== null);
   }
 
   get url(): string {
@@ -127,9 +120,8 @@ export class FuzzNode {
       throw new Error(`the node ${this.name} ended with ${exit}: ${this.complaints.slice(-5).join('\n')}`);
   }
 
-  #operate(...args: readonly string[]): void {
-    const ptf = join(mainEntry, '..', 'ptf.js');
-    const run = spawnSync(process.execPath, [ptf, '--data-dir', this.#dir, 'peers', ...args], { encoding: 'utf8' });
-    if (run.status !== 0) throw new Error(`ptf peers ${args.join(' ')}: ${run.stderr}`);
+  async #operate(...args: readonly string[]): Promise<void> {
+    const run = await runPtf(['peers', ...args], this.#dir);
+    if (run.code !== 0) throw new Error(`ptf peers ${args.join(' ')}: ${run.err}`);
   }
 }

@@ -7,14 +7,7 @@ import * as assert from 'uvu/assert';
 import { ask } from './http/exchange.js';
 import { registerPeer } from './http/peer-client.js';
 import { startTestNode } from './support/node.js';
-
-async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error('it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+import { until } from './support/until.js';
 
 test('a flipped bit in an old record is found while the node runs, named in log, status and metrics', async () => {
   const lines: Record<string, unknown>[] = [];

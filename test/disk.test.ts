@@ -7,7 +7,8 @@ import { limits } from '../src/limits.js';
 import { FolderGauge } from '../src/store/disk-gauge.js';
 import { type Answer, ask } from './http/exchange.js';
 import { registerPeer } from './http/peer-client.js';
-import { startTestNode } from './support/node.js';
+import { startTestNode, weightsSettled } from './support/node.js';
+import { until } from './support/until.js';
 
 const MB = 1e6;
 
@@ -19,14 +20,6 @@ class TestDisk {
   async look(): Promise<DiskUse> {
     this.looks += 1;
     return this.use;
-  }
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error('it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
@@ -125,6 +118,8 @@ test('peer weights are not computed on a full disk, and are made up for with roo
   const { node, disk, fill } = await started({ WEIGHTS_INTERVAL_MS: '50' });
   const peer = await registerPeer(node.url);
   await peer.submit();
+  // None is under way when the disk fills up.
+  await weightsSettled(node);
   await fill(1, 503);
   await node.group.setPeerStatus(peer.peerId, 'revoked', 'test');
   const { lastSeq } = node.group.health();
@@ -134,10 +129,8 @@ test('peer weights are not computed on a full disk, and are made up for with roo
   assert.is(stand.lastSeq, lastSeq);
   assert.ok(stand.weights.basedOnSeq < lastSeq, 'a revocation asks for new weights');
   disk.use = { ...disk.use, freeBytes: 1_000 * MB };
-  await until(() => {
-    const { lastSeq: last, weights, writable } = node.group.health();
-    return writable && weights.basedOnSeq >= last;
-  });
+  await until(() => node.group.health().writable);
+  await weightsSettled(node);
   await node.close();
 });
 

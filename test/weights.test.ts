@@ -8,7 +8,7 @@ import type { EventSubmission, PeerView } from '../src/group/api.js';
 import { limits } from '../src/limits.js';
 import { PiscinaPool, poolOf } from '../src/workers/pool.js';
 import { subjectOf } from './support/given.js';
-import { startTestNode, type TestNode } from './support/node.js';
+import { startTestNode, type TestNode, weightsSettled } from './support/node.js';
 import { temporaryFolder } from './support/process.js';
 
 const intervalMs = 100;
@@ -43,20 +43,6 @@ async function liedTo(node: TestNode): Promise<PeerView[]> {
   return peers;
 }
 
-async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error('it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-const settled = (node: TestNode) =>
-  until(() => {
-    const { lastSeq, weights } = node.group.health();
-    return weights.basedOnSeq >= lastSeq;
-  });
-
 function scoresOf(node: TestNode): number[] {
   return Array.from({ length: 60 }, (_, i) => node.group.trust(subjectOf(`player ${i}`))!.score);
 }
@@ -66,7 +52,7 @@ test('a liar loses its weight, honest peers keep theirs, and a restart finds bot
   const env = { DATA_DIR: dir, WEIGHTS_INTERVAL_MS: String(intervalMs), HALF_LIFE_DAYS: '0' };
   const node = await startTestNode(env);
   const peers = await liedTo(node);
-  await settled(node);
+  await weightsSettled(node);
   const weights = peers.map(({ peerId }) => node.group.peerById(peerId)!.weight);
   assert.ok(weights[4]! < 0.05, `the liar has ${weights[4]}`);
   assert.ok(weights.slice(0, 4).every((weight) => weight > 0.7));
@@ -85,15 +71,15 @@ test('a liar loses its weight, honest peers keep theirs, and a restart finds bot
 test('pre-trust is effective within two intervals, and so is revocation', async () => {
   const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
   const peers = await liedTo(node);
-  await settled(node);
+  await weightsSettled(node);
   await node.group.preTrust('add', peers[4]!.peerId, 'test');
-  await settled(node);
+  await weightsSettled(node);
   const liar = node.group.peerById(peers[4]!.peerId)!;
   assert.ok(liar.preTrusted);
   assert.is(liar.tau, 1);
   assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 0, 'it disagrees with the pre-trusted');
   await node.group.setPeerStatus(peers[4]!.peerId, 'revoked', 'test');
-  await settled(node);
+  await weightsSettled(node);
   assert.is(node.group.peerById(peers[4]!.peerId)!.weight, 0);
   assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 1);
   await node.close();
@@ -104,7 +90,7 @@ test('a peer whose players nobody else reports stands out', async () => {
   await liedTo(node);
   const [stranger] = await peersOf(node, 1);
   await node.group.submit(stranger!, [event(stranger!, 'x', 'of another salt', 'ban_applied')]);
-  await settled(node);
+  await weightsSettled(node);
   assert.equal(node.group.signals(stranger!), { players: 1, sharedPlayers: 0, discountedWith: [] });
   assert.is(node.group.signals(node.group.peers(0, 1)[0]!)!.sharedPlayers, 60);
   await node.close();

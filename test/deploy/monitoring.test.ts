@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anchorsOf } from '../support/markdown.js';
-import { startTestNode, type TestNode } from '../support/node.js';
+import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
 
 const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const operating = fileOf('docs/OPERATING.md');
@@ -81,8 +81,7 @@ async function live(): Promise<void> {
   assert.is((await post('/api/v1/events', event, api_key)).status, 201);
   assert.is((await post('/api/v1/events', event, 'wrong')).status, 401);
   assert.is((await fetch(`${node.url}/api/v1/players/p/verdict`)).status, 200);
-  const isComputed = () => node.group.health().weights.basedOnSeq >= node.group.health().lastSeq;
-  while (!isComputed()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await weightsSettled(node);
 }
 
 const names = /\b(?:ptf|nodejs|process)_\w+/g;

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode } from '../support/node.js';
+import { startStillNode, type TestNode } from '../support/node.js';
 import { type Answer, ask } from './exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from './peer-client.js';
 
@@ -13,7 +13,7 @@ let peers: PeerClient[];
 let peer: PeerClient;
 
 test.before(async () => {
-  node = await startTestNode({ GROUP_SALT: salt });
+  node = await startStillNode({ GROUP_SALT: salt });
   peers = [];
   for (const name of ['One', 'Two', 'Three']) peers.push(await registerPeer(node.url, name));
   peer = peers[0]!;

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../src/limits.js';
-import { startTestNode, type TestNode } from '../support/node.js';
+import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
 import { runHere } from './run-here.js';
 
 let node: TestNode;
@@ -60,9 +60,7 @@ test('weights come as they were put into force, and the last of them are those i
       body: JSON.stringify({ events }),
     });
     assert.is(answer.status, 200);
-    while (node.group.health().weights.basedOnSeq < node.group.health().lastSeq) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await weightsSettled(node);
   }
   const vectors = await exported('weights');
   assert.ok(vectors.length >= 1);

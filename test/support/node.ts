@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.js';
 import type { GroupApi } from '../../src/group/api.js';
+import { limits } from '../../src/limits.js';
 import { type Address, type NodePorts, startNode } from '../../src/node.js';
+import { subjectOf } from './given.js';
+import { until } from './until.js';
 
 export interface TestNode {
   readonly url: string;
@@ -50,4 +53,37 @@ export async function startTestNode(
       if (failures.length > 0) throw new Error('the node failed', { cause: failures[0] });
     },
   };
+}
+
+/** Resolves once peer weights take account of all that was accepted: until something more is, no score moves by itself. */
+export function weightsSettled({ group }: TestNode): Promise<void> {
+  return until(() => {
+    const { lastSeq, weights } = group.health();
+    return weights.basedOnSeq >= lastSeq;
+  });
+}
+
+/**
+ * A node on which nothing moves but by what a test does, so that answers of different moments can be compared: its one computation
+ * of weights for an hour, which the first event of all begins, is over. That event is of a peer that is nobody else's concern.
+ */
+export async function startStillNode(overrides: Record<string, string> = {}): Promise<TestNode> {
+  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(limits.weightsIntervalMsMax), ...overrides });
+  const registered = await node.group.register({ peerName: 'the first', gameIds: ['g'] }, 'test');
+  if (!registered.ok) throw new Error(registered.code);
+  const { peer } = registered.value;
+  const event = {
+    schemaVersion: '1.0.0',
+    eventId: 'the-first',
+    eventType: 'commendation' as const,
+    peerId: peer.peerId,
+    subject: subjectOf('the first'),
+    gameId: 'g',
+    severity: 0,
+    timestamp: Date.now(),
+  };
+  const [outcome] = await node.group.submit(peer, [event]);
+  if (!outcome?.ok) throw new Error('the first event was refused');
+  await weightsSettled(node);
+  return node;
 }

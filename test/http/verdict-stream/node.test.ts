@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
-import { startTestNode, type TestNode } from '../../support/node.js';
+import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { differences, type Frame, StreamReader, type Told } from '../../support/stream-reader.js';
 import { ask } from '../exchange.js';
 import { startFace } from '../face.js';
@@ -35,8 +35,9 @@ async function liveReader(node: TestNode, key: string): Promise<StreamReader> {
   return reader;
 }
 
-/** Waits until a reader knows everything up to the newest record. */
+/** Waits until a reader knows everything, and nothing more comes of it. */
 async function caughtUp(node: TestNode, reader: StreamReader): Promise<void> {
+  await weightsSettled(node);
   const { lastSeq } = node.group.health();
   if (reader.seq < lastSeq) await reader.next(({ id }) => Number((id ?? '').split('-')[0]) >= lastSeq);
 }

@@ -1,6 +1,7 @@
 /**
  * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of the group.
- * Open addressing in shards of packed 16-bit words; a shard grows by an eighth, so that the table stays four fifths full.
+ * Open addressing in shards of packed 16-bit words, each in pages of its own. A shard grows by an eighth, so that the table stays
+ * four fifths full, and where it lies: no memory is given up for other.
  *
  * | words | bytes | meaning                                    |
  * |-------|-------|--------------------------------------------|
@@ -10,6 +11,7 @@
  */
 import { limits } from '../limits.js';
 import type { EventColumns } from './event-columns.js';
+import { tableMemory } from './segment.js';
 
 /** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
 export type IdTag = string;
@@ -29,20 +31,30 @@ export function idPartOf(tags: Uint16Array, from: number): number {
   return tags[from]! & (SHARDS - 1);
 }
 
-const SLOTS_MIN = 8;
 const LOAD_MAX = 0.85;
 /** Of room that is made beforehand: as full as shards are on average that grew. */
 const LOAD_RESERVED = 0.8;
-const GROWTH = 1.125;
+/** By which part of itself a shard grows. */
+const GROWTH = 0.125;
 const LINE_WORDS = 32;
 
+const PAGE_BITS = 8;
+const PAGE_SLOTS = 1 << PAGE_BITS;
+const PAGE_MASK = PAGE_SLOTS - 1;
+const PAGE_WORDS = PAGE_SLOTS * WORDS;
+/** So many pages are made at a time. */
+const PAGES_AT_ONCE = 64;
+/** Slots behind those that ids belong to, for what is passed on from the last of these. */
+const TAIL_SLOTS = 32;
+
+/** Ids are passed on upwards, never around the end, so that no id lies below its own slot; the last slot of all is always empty. */
 interface Shard {
-  words: Uint16Array;
+  readonly pages: Uint16Array[];
+  /** Slots that ids belong to. */
   slots: number;
   used: number;
 }
 
-/** What every shard starts with. */
 const noWords = new Uint16Array(0);
 
 const wanted = new Uint16Array(TAG_WORDS);
@@ -72,7 +84,8 @@ export class HeldId {
 }
 
 export class EventIds {
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ words: noWords, slots: 0, used: 0 }));
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ pages: [], slots: 0, used: 0 }));
+  readonly #newPages: Uint16Array[] = [];
   #size = 0;
 
   get size(): number {
@@ -85,12 +98,9 @@ export class EventIds {
 
   /** Makes room for so many ids at once, as far as they spread evenly; only in an empty table. */
   reserve(count: number): void {
-    const slots = Math.ceil(Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_RESERVED) + 1;
-    if (this.#size > 0 || slots < SLOTS_MIN) return;
-    for (const shard of this.#shards) {
-      shard.slots = slots;
-      shard.words = new Uint16Array(slots * WORDS);
-    }
+    const slots = Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_RESERVED;
+    if (this.#size > 0 || slots < PAGE_SLOTS) return;
+    for (const shard of this.#shards) this.#extend(shard, Math.ceil((slots + TAIL_SLOTS) / PAGE_SLOTS));
   }
 
   /** The sequence number under which the id was accepted, or 0. */
@@ -98,14 +108,16 @@ export class EventIds {
     writeTag(tag, wanted, 0);
     const shard = this.#shardOf(wanted, 0);
     if (shard.slots === 0) return 0;
-    return seqAt(shard.words, slotOf(shard, wanted, 0) * WORDS);
+    const slot = slotOf(shard, wanted, 0);
+    return seqAt(pageOf(shard, slot), wordOf(slot));
   }
 
   /** The number of the peer that sent it; call only for a tag that is there. */
   peerOf(tag: IdTag): number {
     writeTag(tag, wanted, 0);
     const shard = this.#shardOf(wanted, 0);
-    return shard.words[slotOf(shard, wanted, 0) * WORDS + 8]!;
+    const slot = slotOf(shard, wanted, 0);
+    return pageOf(shard, slot)[wordOf(slot) + 8]!;
   }
 
   insert(tag: IdTag, seq: number, peer: number): void {
@@ -121,9 +133,11 @@ export class EventIds {
   /** The id whose tag's words begin at `from` of a column. */
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
-    if (shard.used + 1 > shard.slots * LOAD_MAX) grow(shard);
-    const at = slotOf(shard, tags, from) * WORDS;
-    const { words } = shard;
+    if (shard.used + 1 > shard.slots * LOAD_MAX) this.#grow(shard);
+    const slot = slotOf(shard, tags, from);
+    this.#keepLastEmpty(shard, slot);
+    const words = pageOf(shard, slot);
+    const at = wordOf(slot);
     if (isTaken(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
     for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tags[from + i]!;
     words[at + 5] = seq & 0xffff;
@@ -141,11 +155,13 @@ export class EventIds {
   warm({ tags, count }: EventColumns): number {
     let sum = 0;
     for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
-      const { words, slots } = this.#shardOf(tags, from);
-      if (slots === 0) continue;
-      const at = homeOf(tags[from + 1]!, tags[from + 2]!, slots) * WORDS;
+      const shard = this.#shardOf(tags, from);
+      if (shard.slots === 0) continue;
+      const slot = homeOf(tags[from + 1]!, tags[from + 2]!, shard.slots);
+      const words = pageOf(shard, slot);
+      const at = wordOf(slot);
       // Slots are passed over until one fits, most often into the next cache line.
-      sum += words[at]! + words[Math.min(at + LINE_WORDS, words.length - 1)]!;
+      sum += words[at]! + words[Math.min(at + LINE_WORDS, PAGE_WORDS - 1)]!;
     }
     return sum;
   }
@@ -153,23 +169,95 @@ export class EventIds {
   /** Each id held, shard by shard: the same object at every step, moved on. */
   *[Symbol.iterator](): IterableIterator<HeldId> {
     const held = new HeldId();
-    for (const { words } of this.#shards) {
-      held.words = words;
-      for (held.at = 0; held.at < words.length; held.at += WORDS) if (isTaken(words, held.at)) yield held;
+    for (const { pages } of this.#shards) {
+      for (const words of pages) {
+        held.words = words;
+        for (held.at = 0; held.at < PAGE_WORDS; held.at += WORDS) if (isTaken(words, held.at)) yield held;
+      }
     }
   }
 
   #shardOf(tags: Uint16Array, from: number): Shard {
     return this.#shards[idPartOf(tags, from)]!;
   }
+
+  /** A shard of `pages` pages, and all of them for its ids but the tail. */
+  #extend(shard: Shard, pages: number): void {
+    while (shard.pages.length < pages) shard.pages.push(this.#newPage());
+    shard.slots = pages * PAGE_SLOTS - TAIL_SLOTS;
+  }
+
+  /** Before a slot is taken. */
+  #keepLastEmpty({ pages }: Shard, slot: number): void {
+    if (slot === pages.length * PAGE_SLOTS - 1) pages.push(this.#newPage());
+  }
+
+  #newPage(): Uint16Array {
+    if (this.#newPages.length === 0) {
+      const memory = tableMemory(PAGES_AT_ONCE * PAGE_WORDS * 2);
+      for (let i = 0; i < PAGES_AT_ONCE; i++)
+        this.#newPages.push(new Uint16Array(memory, i * PAGE_WORDS * 2, PAGE_WORDS));
+    }
+    return this.#newPages.pop()!;
+  }
+
+  /**
+   * Ids move up, as each belongs further up among more slots. They do so run by run from the last one on, a run being what lies between
+   * empty slots: none of it belongs below its beginning, so it meets nothing but runs that have moved.
+   */
+  #grow(shard: Shard): void {
+    const { pages } = shard;
+    const oldSlots = pages.length * PAGE_SLOTS;
+    this.#extend(shard, pages.length + Math.max(1, Math.ceil(pages.length * GROWTH)));
+    for (let end = oldSlots; end > 0; ) {
+      while (end > 0 && !isTaken(pageOf(shard, end - 1), wordOf(end - 1))) end--;
+      let first = end;
+      while (first > 0 && isTaken(pageOf(shard, first - 1), wordOf(first - 1))) first--;
+      this.#moveUp(shard, first, end);
+      end = first;
+    }
+  }
+
+  /** Takes out the run of slots from `first` to before `end`, and puts each of its ids where it belongs now. */
+  #moveUp(shard: Shard, first: number, end: number): void {
+    if (run.length < (end - first) * WORDS) run = new Uint16Array((end - first) * WORDS * 2);
+    for (let slot = first, to = 0; slot < end; slot++, to += WORDS) {
+      const words = pageOf(shard, slot);
+      const at = wordOf(slot);
+      for (let i = 0; i < WORDS; i++) {
+        run[to + i] = words[at + i]!;
+        words[at + i] = 0;
+      }
+    }
+    for (let from = 0; from < (end - first) * WORDS; from += WORDS) {
+      let slot = homeOf(run[from + 1]!, run[from + 2]!, shard.slots);
+      while (isTaken(pageOf(shard, slot), wordOf(slot))) slot++;
+      this.#keepLastEmpty(shard, slot);
+      const words = pageOf(shard, slot);
+      const at = wordOf(slot);
+      for (let i = 0; i < WORDS; i++) words[at + i] = run[from + i]!;
+    }
+  }
+}
+
+/** Ids on their way up, reused from run to run. */
+let run = new Uint16Array(0);
+
+function pageOf({ pages }: Shard, slot: number): Uint16Array {
+  return pages[slot >>> PAGE_BITS]!;
+}
+
+/** Where a slot begins in its page. */
+function wordOf(slot: number): number {
+  return (slot & PAGE_MASK) * WORDS;
 }
 
 /** The slot of the tag at `from`, or the empty one where it belongs. */
-function slotOf({ words, slots }: Shard, tags: Uint16Array, from: number): number {
+function slotOf(shard: Shard, tags: Uint16Array, from: number): number {
   const high = tags[from + 2]!;
-  let slot = homeOf(tags[from + 1]!, high, slots);
-  for (;;) {
-    const at = slot * WORDS;
+  for (let slot = homeOf(tags[from + 1]!, high, shard.slots); ; slot++) {
+    const words = pageOf(shard, slot);
+    const at = wordOf(slot);
     if (!isTaken(words, at)) return slot;
     // What tells slots of one neighbourhood apart comes first.
     if (
@@ -181,7 +269,6 @@ function slotOf({ words, slots }: Shard, tags: Uint16Array, from: number): numbe
     ) {
       return slot;
     }
-    slot = slot + 1 === slots ? 0 : slot + 1;
   }
 }
 
@@ -193,21 +280,7 @@ function seqAt(words: Uint16Array, at: number): number {
   return words[at + 5]! + words[at + 6]! * 0x10000 + words[at + 7]! * 0x100000000;
 }
 
-/** Spreads 32 bits of the tag, which is uniform already, over any number of slots. */
+/** Spreads 32 bits of the tag, which is uniform already, over any number of slots; among more slots, none comes before its old one. */
 function homeOf(low: number, high: number, slots: number): number {
   return Math.floor(((high * 0x10000 + low) / 0x100000000) * slots);
-}
-
-function grow(shard: Shard): void {
-  const { words: old, slots: oldSlots } = shard;
-  const slots = Math.max(SLOTS_MIN, Math.ceil(oldSlots * GROWTH) + 1);
-  const words = new Uint16Array(slots * WORDS);
-  for (let from = 0; from < oldSlots * WORDS; from += WORDS) {
-    if (!isTaken(old, from)) continue;
-    let slot = homeOf(old[from + 1]!, old[from + 2]!, slots);
-    while (isTaken(words, slot * WORDS)) slot = slot + 1 === slots ? 0 : slot + 1;
-    for (let i = 0, to = slot * WORDS; i < WORDS; i++) words[to + i] = old[from + i]!;
-  }
-  shard.slots = slots;
-  shard.words = words;
 }

@@ -61,14 +61,16 @@ function fillTables(state: GroupState): number {
   // In the order in which they came, which their places in the table do not show.
   const places = new Uint32Array(state.lastSeq + 1);
   let held = 0;
-  for (const { seq } of eventIds) places[seq] = 1;
+  for (const ids of eventIds.held()) while (ids.next()) places[ids.seq] = 1;
   for (let seq = 1; seq < places.length; seq++) if (places[seq] === 1) places[seq] = held++;
   const tags = new Uint16Array(held * TAG_WORDS);
   const owners = new Uint16Array(held);
-  for (const id of eventIds) {
-    const place = places[id.seq]!;
-    for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = id.tagWord(i);
-    owners[place] = id.peer;
+  for (const ids of eventIds.held()) {
+    while (ids.next()) {
+      const place = places[ids.seq]!;
+      for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = ids.tagWord(i);
+      owners[place] = ids.peer;
+    }
   }
 
   const startedMs = performance.now();

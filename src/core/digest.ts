@@ -14,11 +14,12 @@ class Sum {
   #low = 0;
 
   add(words: Uint32Array): void {
-    let high = 0x9e3779b9;
-    let low = 0x85ebca6b;
+    let high = 0x9e3779b9 | 0;
+    let low = 0x85ebca6b | 0;
     for (let i = 0; i < words.length; i++) {
-      high = Math.imul(high ^ words[i]!, 0xcc9e2d51);
-      low = Math.imul(low ^ words[i]!, 0x1b873593);
+      const word = words[i]! | 0;
+      high = Math.imul(high ^ word, 0xcc9e2d51);
+      low = Math.imul(low ^ word, 0x1b873593);
       high = ((high << 15) | (high >>> 17)) ^ low;
       low = (((low << 13) | (low >>> 19)) + high) | 0;
     }
@@ -70,16 +71,18 @@ function subjectsSum(state: GroupState): string {
 function eventIdsSum(state: GroupState): string {
   const sum = new Sum();
   const words = new Uint32Array(13);
-  for (const id of state.eventIds) {
-    for (let i = 0; i < TAG_WORDS; i++) {
-      words[2 * i] = id.tagWord(i) & 255;
-      words[2 * i + 1] = id.tagWord(i) >>> 8;
+  for (const ids of state.eventIds.held()) {
+    while (ids.next()) {
+      for (let i = 0; i < TAG_WORDS; i++) {
+        words[2 * i] = ids.tagWord(i) & 255;
+        words[2 * i + 1] = ids.tagWord(i) >>> 8;
+      }
+      const { seq } = ids;
+      words[10] = seq >>> 0;
+      words[11] = Math.floor(seq / 0x100000000);
+      words[12] = ids.peer;
+      sum.add(words);
     }
-    const { seq } = id;
-    words[10] = seq >>> 0;
-    words[11] = Math.floor(seq / 0x100000000);
-    words[12] = id.peer;
-    sum.add(words);
   }
   return sum.hex;
 }

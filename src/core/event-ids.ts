@@ -35,7 +35,7 @@ const LOAD_MAX = 0.85;
 /** Of room that is made beforehand: as full as shards are on average that grew. */
 const LOAD_RESERVED = 0.8;
 /** By which part of itself a shard grows. */
-const GROWTH = 0.125;
+const GROWTH = 0.0625;
 const LINE_WORDS = 32;
 
 const PAGE_BITS = 8;
@@ -55,8 +55,6 @@ interface Shard {
   used: number;
 }
 
-const noWords = new Uint16Array(0);
-
 const wanted = new Uint16Array(TAG_WORDS);
 
 /** Writes a tag's words to `at` of a column of tags. */
@@ -64,22 +62,33 @@ export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
   for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
 }
 
-/** An id in its slot, while a walk is there. */
-export class HeldId {
-  words: Uint16Array = noWords;
-  at = 0;
+/** A page of the table, and an id of it where a walk is. */
+export class HeldIds {
+  readonly #words: Uint16Array;
+  #at = -WORDS;
+
+  constructor(words: Uint16Array) {
+    this.#words = words;
+  }
+
+  /** Goes on to the next id; false where there is none. */
+  next(): boolean {
+    do this.#at += WORDS;
+    while (this.#at < PAGE_WORDS && !isTaken(this.#words, this.#at));
+    return this.#at < PAGE_WORDS;
+  }
 
   /** One of the tag's words, 0 to 4. */
   tagWord(i: number): number {
-    return this.words[this.at + i]!;
+    return this.#words[this.#at + i]!;
   }
 
   get seq(): number {
-    return seqAt(this.words, this.at);
+    return seqAt(this.#words, this.#at);
   }
 
   get peer(): number {
-    return this.words[this.at + 8]!;
+    return this.#words[this.#at + 8]!;
   }
 }
 
@@ -166,15 +175,9 @@ export class EventIds {
     return sum;
   }
 
-  /** Each id held, shard by shard: the same object at every step, moved on. */
-  *[Symbol.iterator](): IterableIterator<HeldId> {
-    const held = new HeldId();
-    for (const { pages } of this.#shards) {
-      for (const words of pages) {
-        held.words = words;
-        for (held.at = 0; held.at < PAGE_WORDS; held.at += WORDS) if (isTaken(words, held.at)) yield held;
-      }
-    }
+  /** All ids, page by page. */
+  *held(): Generator<HeldIds> {
+    for (const { pages } of this.#shards) for (const words of pages) yield new HeldIds(words);
   }
 
   #shardOf(tags: Uint16Array, from: number): Shard {

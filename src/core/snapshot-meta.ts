@@ -32,6 +32,8 @@ export interface SnapshotMeta {
   /** Absent where nothing was ever retired, as in snapshots of releases that knew no retention. */
   readonly retired?: { readonly seq: number; readonly open: boolean };
   readonly eventCount: number;
+  /** How many there are, so that a load makes room for them at once; no part of the digest, and absent in snapshots of before. */
+  readonly players?: number;
 }
 
 export function metaOf(state: GroupState): SnapshotMeta {

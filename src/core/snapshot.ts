@@ -69,7 +69,8 @@ class Blocks {
 
 /** The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. */
 export function* snapshotBlocks(state: GroupState): Generator<Block> {
-  yield { key: 'meta', bytes: Buffer.from(JSON.stringify(metaOf(state))) };
+  const meta: SnapshotMeta = { ...metaOf(state), players: state.subjects.size };
+  yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
   yield* timesBlocks(state);
   yield* auditBlocks(state);
   yield* idBlocks(state);
@@ -101,12 +102,14 @@ function* auditBlocks({ auditSeqs }: GroupState): Generator<Block> {
 
 function* idBlocks({ eventIds }: GroupState): Generator<Block> {
   const blocks = new Blocks('ids');
-  for (const id of eventIds) {
-    const full = blocks.reserve(ID_BYTES);
-    if (full !== null) yield full;
-    for (let i = 0; i < TAG_WORDS; i++) blocks.u16(id.tagWord(i));
-    blocks.f64(id.seq);
-    blocks.u16(id.peer);
+  for (const ids of eventIds.held()) {
+    while (ids.next()) {
+      const full = blocks.reserve(ID_BYTES);
+      if (full !== null) yield full;
+      for (let i = 0; i < TAG_WORDS; i++) blocks.u16(ids.tagWord(i));
+      blocks.f64(ids.seq);
+      blocks.u16(ids.peer);
+    }
   }
   const last = blocks.finish();
   if (last !== null) yield last;
@@ -148,6 +151,7 @@ export function loadSnapshot(blocks: Iterable<Block>, salt: Uint8Array): GroupSt
       audited = meta.audited;
       state = stateFrom(meta, salt);
       state.eventIds.reserve(meta.eventCount);
+      state.subjects.reserve(meta.players ?? 0);
       continue;
     }
     if (state === null) throw new Error(`snapshot: block ${key} comes before meta`);

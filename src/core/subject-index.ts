@@ -1,5 +1,5 @@
 /**
- * Which row a subject has: open addressing in shards that hold 3/8 to 3/4 of their slots and grow one by one. A slot is 4 bytes: the
+ * Which row a subject has: open addressing in shards that hold 1/2 to 3/4 of their slots and grow one by one. A slot is 4 bytes: the
  * row + 1, and 5 bits of the hash, so that nearly every other key is passed over without a look at its row.
  */
 import { limits } from '../limits.js';
@@ -7,6 +7,7 @@ import { limits } from '../limits.js';
 const SHARD_BITS = 12;
 const SHARDS = 1 << SHARD_BITS;
 const SLOTS_MIN = 8;
+const LOAD_MAX = 3 / 4;
 
 /** Bits of a slot that hold the row + 1; the rest holds bits of the hash, beside those that choose shard and slot. */
 const ROW_BITS = 27;
@@ -16,6 +17,7 @@ const TAG_SHIFT = 15;
 
 /** Of a hash, the lowest bits choose the slot; a row keeps so many, more than the largest shard asks for. */
 export const HOME_BITS = 16;
+const HOME_MASK = (1 << HOME_BITS) - 1;
 
 /** What the index asks of the rows. */
 export interface KeyedRows {
@@ -50,6 +52,13 @@ export class SubjectIndex {
     this.#rows = rows;
   }
 
+  /** Makes room for so many keys at once, as far as they spread evenly; only in an empty index. */
+  reserve(count: number): void {
+    let slots = 0;
+    while (count / SHARDS > slots * LOAD_MAX) slots = slotsAfter(slots);
+    for (const shard of this.#shards) if (shard.used === 0) shard.slots = new Uint32Array(slots);
+  }
+
   /** The row of the key whose words begin at `from`, or -1. */
   find(keys: Uint32Array, from: number, hash: number): number {
     const { slots, used } = this.#shardOf(hash);
@@ -59,15 +68,14 @@ export class SubjectIndex {
   /** Reads the slot where a hash belongs, without a branch on what stands there: the next read need not wait for it. */
   warm(hash: number): number {
     const { slots } = this.#shardOf(hash);
-    return slots.length === 0 ? 0 : slots[hash & (slots.length - 1)]!;
+    return slots.length === 0 ? 0 : slots[slotFor(hash, slots)]!;
   }
 
   /** The row that a hash most likely means, found without a look at any row; -1 for none. */
   likelyRow(hash: number): number {
     const { slots, used } = this.#shardOf(hash);
     if (used === 0) return -1;
-    const mask = slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
       const stored = slots[slot]!;
       if (stored === 0) return -1;
       const row = rowIn(stored);
@@ -78,7 +86,7 @@ export class SubjectIndex {
   /** Takes in a row whose key is not there yet. */
   insert(row: number, hash: number): void {
     const shard = this.#shardOf(hash);
-    if ((shard.used + 1) * 4 > shard.slots.length * 3) this.#grow(shard);
+    if (shard.used + 1 > shard.slots.length * LOAD_MAX) this.#grow(shard);
     putInto(shard.slots, hash, slotValue(row, hash));
     shard.used++;
   }
@@ -99,21 +107,18 @@ export class SubjectIndex {
 
   /** The slot that holds the key, or the empty one where it belongs. */
   #slotOf(slots: Uint32Array, keys: Uint32Array, from: number, hash: number): number {
-    const mask = slots.length - 1;
-    let slot = hash & mask;
-    for (;;) {
+    for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
       const stored = slots[slot]!;
       if (stored === 0) return slot;
       const row = rowIn(stored);
       if (stored === slotValue(row, hash) && this.#rows.hasKey(row, keys, from)) return slot;
-      slot = (slot + 1) & mask;
     }
   }
 
   #grow(shard: Shard): void {
     const old = shard.slots;
     if (old.length >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
-    shard.slots = new Uint32Array(Math.max(SLOTS_MIN, old.length * 2));
+    shard.slots = new Uint32Array(slotsAfter(old.length));
     // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
     const homes = new Uint16Array(old.length);
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
@@ -123,25 +128,41 @@ export class SubjectIndex {
   /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
   #vacate(shard: Shard, slot: number): void {
     const { slots } = shard;
-    const mask = slots.length - 1;
     let gap = slot;
-    let next = (gap + 1) & mask;
-    while (slots[next] !== 0) {
-      const home = this.#rows.homeOf(rowIn(slots[next]!)) & mask;
-      if (((next - home) & mask) >= ((next - gap) & mask)) {
-        slots[gap] = slots[next]!;
-        gap = next;
-      }
-      next = (next + 1) & mask;
+    for (let from = next(gap, slots); slots[from] !== 0; from = next(from, slots)) {
+      const home = slotFor(this.#rows.homeOf(rowIn(slots[from]!)), slots);
+      if (distance(home, from, slots) < distance(gap, from, slots)) continue;
+      slots[gap] = slots[from]!;
+      gap = from;
     }
     slots[gap] = 0;
     shard.used--;
   }
 }
 
+/** Where the lowest bits of a hash belong. The uppermost of them, which the slot holds as well, decides least. */
+function slotFor(home: number, slots: Uint32Array): number {
+  const spread = ((home << 1) | ((home & HOME_MASK) >>> (HOME_BITS - 1))) & HOME_MASK;
+  return Math.imul(spread, slots.length) >>> HOME_BITS;
+}
+
+function next(slot: number, slots: Uint32Array): number {
+  return slot + 1 === slots.length ? 0 : slot + 1;
+}
+
+/** Steps from one slot on to another. */
+function distance(from: number, to: number, slots: Uint32Array): number {
+  return to >= from ? to - from : to - from + slots.length;
+}
+
+/** A power of two and one and a half of it, by turns. */
+function slotsAfter(slots: number): number {
+  if (slots === 0) return SLOTS_MIN;
+  return (slots & (slots - 1)) === 0 ? slots * 1.5 : (slots / 3) * 4;
+}
+
 function putInto(slots: Uint32Array, home: number, stored: number): void {
-  const mask = slots.length - 1;
-  let slot = home & mask;
-  while (slots[slot] !== 0) slot = (slot + 1) & mask;
+  let slot = slotFor(home, slots);
+  while (slots[slot] !== 0) slot = next(slot, slots);
   slots[slot] = stored;
 }

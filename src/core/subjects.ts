@@ -75,6 +75,11 @@ export class Subjects implements KeyedRows {
     return this.size >= limits.subjectsMax;
   }
 
+  /** Makes room in the index for so many subjects at once. */
+  reserve(count: number): void {
+    this.#index.reserve(count);
+  }
+
   /** Rows ever used: an upper bound for a walk over `has`. */
   get rows(): number {
     return this.#rowsUsed;

@@ -143,8 +143,9 @@ export class Batch {
     return this.firstSeq + this.count - 1;
   }
 
+  /** A copy, which outlives the bytes of the batch. */
   get chain(): Uint8Array {
-    return this.bytes.subarray(CHAIN_AT, HEAD);
+    return new Uint8Array(this.bytes.subarray(CHAIN_AT, HEAD));
   }
 
   get rewritten(): boolean {

@@ -6,7 +6,7 @@ import { limits } from '../limits.js';
 
 const SHARD_BITS = 12;
 const SHARDS = 1 << SHARD_BITS;
-const SLOTS_MIN = 8;
+const SLOTS_MIN = 32;
 const LOAD_MAX = 3 / 4;
 
 /** Bits of a slot that hold the row + 1; the rest holds bits of the hash, beside those that choose shard and slot. */
@@ -34,6 +34,9 @@ interface Shard {
 
 /** What every shard starts with. */
 const noSlots = new Uint32Array(0);
+
+/** Of the rows of a shard that grows, reused from one to the next. */
+let homes = new Uint16Array(0);
 
 function slotValue(row: number, hash: number): number {
   return (((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1)) >>> 0;
@@ -120,7 +123,7 @@ export class SubjectIndex {
     if (old.length >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
     shard.slots = new Uint32Array(slotsAfter(old.length));
     // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
-    const homes = new Uint16Array(old.length);
+    if (homes.length < old.length) homes = new Uint16Array(old.length);
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(shard.slots, homes[i]!, old[i]!);
   }

@@ -35,12 +35,11 @@ export class Follower {
   /** Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as chained. */
   catchUp(log: LogReader, upTo: number): void {
     while (this.state.lastSeq < upTo) {
-      const stored = log.from(this.state.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
-      if (stored.length === 0) throw new DamagedError(`the log ends at record ${this.state.lastSeq}, not ${upTo}`);
-      for (const one of stored) {
-        if (this.state.lastSeq >= upTo) return;
-        this.#take(batchFrom(one));
-      }
+      const { lastSeq } = this.state;
+      const lent = log.lend(lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes, (stored) => {
+        if (this.state.lastSeq < upTo) this.#take(batchFrom(stored));
+      });
+      if (lent === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
     }
   }
 

@@ -8,7 +8,7 @@ import { type Batch, chainStart } from '../core/batch.js';
 import type { LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import type { OnProgress, VerifyReport } from './api.js';
-import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
+import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
 import { batchFrom, snapshotAt } from './recovery.js';
 
 /**
@@ -169,9 +169,9 @@ class Walk {
   *#batches(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number]> {
     const end = log.last()?.firstSeq ?? 0;
     for (;;) {
-      const stored = log.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
-      if (stored.length === 0) return;
-      for (const one of stored) this.#batch(batchFrom(one), expected);
+      const { catchUpBatches, catchUpBytes } = limits;
+      const take = (stored: StoredBatch) => this.#batch(batchFrom(stored), expected);
+      if (log.lend(this.lastSeq + 1, catchUpBatches, catchUpBytes, take) === 0) return;
       // The log of a running node grows meanwhile.
       yield [this.lastSeq, Math.max(end, this.lastSeq)];
     }

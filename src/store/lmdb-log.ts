@@ -78,18 +78,25 @@ export class LmdbLogReader implements LogReader {
   }
 
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    const batches: StoredBatch[] = [];
+    this.lend(firstSeq, limit, maxBytes, (batch) => batches.push(copyOf(batch)));
+    return batches;
+  }
+
+  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
     const { log } = this.environment;
     return this.reading(() => {
-      const batches: StoredBatch[] = [];
+      let lent = 0;
       let bytes = 0;
-      for (const key of [...log.getKeys({ start: keyOfSeq(firstSeq), limit })]) {
-        const batch = this.#get(key);
+      for (const key of log.getKeys({ start: keyOfSeq(firstSeq), limit })) {
+        const batch = this.#lent(key);
         if (batch === undefined) break;
-        batches.push(batch);
+        take(batch);
+        lent++;
         bytes += batch.bytes.length;
         if (bytes >= maxBytes) break;
       }
-      return batches;
+      return lent;
     });
   }
 
@@ -124,15 +131,21 @@ export class LmdbLogReader implements LogReader {
   #first(range: { readonly reverse: true; readonly start?: Buffer }): StoredBatch | undefined {
     return this.reading(() => {
       const [key] = [...this.environment.log.getKeys({ ...range, limit: 1 })];
-      return key === undefined ? undefined : this.#get(key);
+      const batch = key === undefined ? undefined : this.#lent(key);
+      return batch === undefined ? undefined : copyOf(batch);
     });
   }
 
-  #get(key: Uint8Array): StoredBatch | undefined {
+  /** What the next read overwrites. */
+  #lent(key: Uint8Array): StoredBatch | undefined {
     const firstSeq = seqOfKey(key);
     const framed = this.environment.log.getBinaryFast(key);
     return framed === undefined ? undefined : { firstSeq, bytes: unframe(framed, firstSeq) };
   }
+}
+
+function copyOf({ firstSeq, bytes }: StoredBatch): StoredBatch {
+  return { firstSeq, bytes: new Uint8Array(bytes) };
 }
 
 export interface LogOwnership {

@@ -122,7 +122,7 @@ export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.leng
   return framed.fill(0, LENGTH_BYTES + bytes.length);
 }
 
-/** A copy of the batch in a framed value; the value may be a view that the next read overwrites. */
+/** The batch in a framed value: a view of the same bytes. */
 export function unframe(framed: Uint8Array, seq: number): Uint8Array {
   // lmdb-js sets `length` of a larger buffer: only plain arithmetic on `length` is right here.
   const view = new DataView(framed.buffer, framed.byteOffset);
@@ -130,8 +130,7 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
   if (length < 0 || LENGTH_BYTES + length > framed.length) {
     throw new DamagedError(`log: the batch at ${seq} is cut: ${framed.length} bytes stored`);
   }
-  const start = framed.byteOffset + LENGTH_BYTES;
-  return new Uint8Array(framed.buffer.slice(start, start + length));
+  return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
 }
 
 export interface Replacement {

@@ -31,14 +31,23 @@ export class MemoryLog implements LogReader {
 
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
     const found: StoredBatch[] = [];
+    this.lend(firstSeq, limit, maxBytes, (batch) => found.push(copyOf(batch)!));
+    return found;
+  }
+
+  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    let lent = 0;
     let bytes = 0;
-    for (let i = this.#indexFrom(firstSeq); i < this.#batches.length && found.length < limit; i += 1) {
-      const batch = this.#batches[i]!;
-      found.push({ firstSeq: batch.firstSeq, bytes: batch.bytes.slice() });
+    for (let i = this.#indexFrom(firstSeq); i < this.#batches.length && lent < limit; i += 1) {
+      const batch = copyOf(this.#batches[i])!;
+      take(batch);
+      lent += 1;
       bytes += batch.bytes.length;
+      // As the next read of a real store would.
+      batch.bytes.fill(0);
       if (bytes >= maxBytes) break;
     }
-    return found;
+    return lent;
   }
 
   async close(): Promise<void> {}
@@ -100,6 +109,10 @@ export class MemoryLogWriter implements LogWriter {
     return this.#log.from(firstSeq, limit, maxBytes);
   }
 
+  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    return this.#log.lend(firstSeq, limit, maxBytes, take);
+  }
+
   async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     this.#log.write(this.epoch, batch, rewrites);
   }
@@ -110,5 +123,5 @@ export class MemoryLogWriter implements LogWriter {
 }
 
 function copyOf(batch: StoredBatch | undefined): StoredBatch | undefined {
-  return batch === undefined ? undefined : { firstSeq: batch.firstSeq, bytes: batch.bytes.slice() };
+  return batch === undefined ? undefined : { firstSeq: batch.firstSeq, bytes: new Uint8Array(batch.bytes) };
 }

@@ -70,5 +70,5 @@ export class MemorySnapshotStore implements SnapshotStore {
 }
 
 function copyOf(block: SnapshotBlock): SnapshotBlock {
-  return { key: block.key, bytes: block.bytes.slice() };
+  return { key: block.key, bytes: new Uint8Array(block.bytes) };
 }

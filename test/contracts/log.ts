@@ -64,6 +64,37 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
     assert.equal(seqs(70_001, 100, 1e6), []);
   });
 
+  rule(
+    'lend() hands out the batches that from() reads, ends at what its taker throws, and can be read from again',
+    async (log) => {
+      const writer = await log.writer();
+      for (const seq of [1, 5, 9, 260, 70_000]) await writer.append(batchOf(seq, seq * 3), []);
+      for (const [firstSeq, limit, maxBytes] of [
+        [0, 100, 1e6],
+        [2, 2, 1e6],
+        [5, 100, 1],
+        [5, 100, 20],
+        [70_001, 100, 1e6],
+      ] as const) {
+        const taken: StoredBatch[] = [];
+        const lent = writer.lend(firstSeq, limit, maxBytes, ({ firstSeq: seq, bytes }) => {
+          taken.push({ firstSeq: seq, bytes: new Uint8Array(bytes) });
+        });
+        assert.equal(taken, writer.from(firstSeq, limit, maxBytes));
+        assert.is(lent, taken.length);
+      }
+      const refuse = ({ firstSeq }: StoredBatch) => {
+        if (firstSeq === 9) throw new Error('not this one');
+      };
+      assert.throws(() => writer.lend(0, 100, 1e6, refuse), /not this one/);
+      await writer.append(batchOf(70_001), []);
+      assert.is(
+        writer.lend(9, 100, 1e6, () => undefined),
+        4,
+      );
+    },
+  );
+
   rule('bytes that were read belong to the caller', async (log) => {
     const writer = await log.writer();
     await writer.append(batchOf(1, 100), []);

@@ -5,12 +5,13 @@
 import { auditHash, auditStart } from '../../src/core/audit.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { LogRecord } from '../../src/core/records.js';
-import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import type { StoredBatch } from '../../src/group/ports.js';
 import { type ExpectedHead, verifyStore } from '../../src/group/verification.js';
 import { verifyChain } from '../../src/operator/audit-chain.js';
 import type { AuditEntryValue } from '../../src/operator/protocol.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { Machine } from '../group/machine.js';
+import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 
@@ -47,15 +48,6 @@ function entriesOf(batch: Batch): AuditEntryValue[] {
     const at = new Date(batch.at).toISOString();
     return [{ seq: batch.firstSeq + i, at, ...record.audit }];
   });
-}
-
-function logOf(batches: readonly StoredBatch[]): LogReader {
-  return {
-    last: () => batches.at(-1),
-    at: (seq) => batches.findLast(({ firstSeq }) => firstSeq <= seq),
-    from: (first, limit) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit),
-    close: async () => undefined,
-  };
 }
 
 /** An entry that says something else; with a right hash of its own where the forger cares. */

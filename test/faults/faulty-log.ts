@@ -69,6 +69,8 @@ export class FaultyLog implements LogWriter {
   at = (seq: number): StoredBatch | undefined => this.#inner.at(seq);
   from = (firstSeq: number, limit: number, maxBytes: number): StoredBatch[] =>
     this.#inner.from(firstSeq, limit, maxBytes);
+  lend = (firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number =>
+    this.#inner.lend(firstSeq, limit, maxBytes, take);
 
   /** As a process that dies; a torn commit loses its meta page only now that nothing maps the file. */
   async close(): Promise<void> {

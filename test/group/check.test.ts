@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert';
 import { Batch } from '../../src/core/batch.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import { BackgroundCheck } from '../../src/group/check.js';
-import { DamagedError, type LogReader, type SnapshotStore } from '../../src/group/ports.js';
+import { DamagedError, type SnapshotStore } from '../../src/group/ports.js';
 import { verifySteps, verifyStore } from '../../src/group/verification.js';
 import { subjectOf, t0 } from '../support/given.js';
+import { logOf } from '../support/log-of.js';
 import { Machine } from './machine.js';
 
 const times = { checkFirstMs: 600, checkEveryMs: 1_000 };
@@ -159,14 +160,11 @@ test('rewritten content that no record accounts for is still damage', async () =
   const forged = new Batch(batches[300]!.bytes);
   const other = { type: 'epoch_moved', epoch: 1, factor: 1 } as const;
   batches[300] = { firstSeq: forged.firstSeq, bytes: forged.rewrite(new Map([[forged.firstSeq, other]])).bytes };
-  const log: LogReader = {
-    last: () => batches.at(-1),
-    at: (seq) => batches.findLast(({ firstSeq }) => firstSeq <= seq),
-    from: (first, limit) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit),
-    close: async () => undefined,
-  };
   for (const mode of ['full', 'background'] as const) {
-    assert.match(verifyStore(log, machine.snapshots, null, mode).faults[0]!, /record 301: .*no record accounts/);
+    assert.match(
+      verifyStore(logOf(batches), machine.snapshots, null, mode).faults[0]!,
+      /record 301: .*no record accounts/,
+    );
   }
 });
 

@@ -3,12 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateDigest } from '../../src/core/digest.js';
 import { copyLog } from '../../src/group/copying.js';
-import { DamagedError, type LogReader } from '../../src/group/ports.js';
+import { DamagedError } from '../../src/group/ports.js';
 import { verifyStore } from '../../src/group/verification.js';
 import { MemoryLog } from '../../src/store/memory-log.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { rejection } from '../contracts/log.js';
 import { subjectOf } from '../support/given.js';
+import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
 import { drawAct, everyByte, inPieces, Life, sinkInto, stateOf } from './life.js';
 
@@ -72,12 +73,7 @@ test('a copy of what does not hold together is refused, and says where', async (
     await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
   const { log } = life.machine;
   const stored = log.from(0, 100, 1e9);
-  const without = (seq: number): LogReader => ({
-    last: () => log.last(),
-    at: (at) => log.at(at),
-    from: (first, limit) => stored.filter(({ firstSeq }) => firstSeq >= first && firstSeq !== seq).slice(0, limit),
-    close: async () => {},
-  });
+  const without = (seq: number) => logOf(stored.filter(({ firstSeq }) => firstSeq !== seq));
   const error = await rejection(copyLog(without(6), sinkInto(new MemoryLog()), () => undefined));
   assert.instance(error, DamagedError);
   assert.match(String(error), 'log batch at record 6: does not follow the one before');
@@ -91,13 +87,7 @@ test('rewritten content that no record states is damage, not the middle of an er
   await life.act({ type: 'erase', player: 'player 0' });
   // Tombstones in their places, and none of the records behind them.
   const stored = before.map(({ firstSeq }) => life.machine.log.at(firstSeq)!);
-  const cut: LogReader = {
-    last: () => stored.at(-1),
-    at: (seq) => stored.findLast(({ firstSeq }) => firstSeq <= seq),
-    from: (first, limit) => stored.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit),
-    close: async () => {},
-  };
-  const error = await rejection(copyLog(cut, sinkInto(new MemoryLog()), () => undefined));
+  const error = await rejection(copyLog(logOf(stored), sinkInto(new MemoryLog()), () => undefined));
   assert.match(String(error), 'rewritten content that no record accounts for');
 });
 

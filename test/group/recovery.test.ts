@@ -3,11 +3,12 @@ import * as assert from 'uvu/assert';
 import { Batch } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { Command } from '../../src/group/commands.js';
-import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import type { StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
 import { verifyStore } from '../../src/group/verification.js';
 import { salt, subjectOf, t0 } from '../support/given.js';
+import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
 import { Machine } from './machine.js';
 
@@ -30,17 +31,6 @@ function submitted(i: number): Command {
     timestamp: t0,
   } as const;
   return { type: 'submit', caller: 0, events: [event] };
-}
-
-/** A log with other content: what a damaged disk would answer. */
-function logOf(batches: readonly StoredBatch[]): LogReader {
-  const at = (seq: number) => batches.findLast(({ firstSeq }) => firstSeq <= seq);
-  return {
-    last: () => batches.at(-1),
-    at,
-    from: (first, limit) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit),
-    close: async () => undefined,
-  };
 }
 
 function batchesOf(machine: Machine): StoredBatch[] {

@@ -91,6 +91,10 @@ export class SimLog implements LogWriter {
     return this.#disk.log.from(firstSeq, limit, maxBytes);
   }
 
+  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    return this.#disk.log.lend(firstSeq, limit, maxBytes, take);
+  }
+
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const write = () => this.#write(batch, rewrites);
     this.underWay = write;
@@ -143,7 +147,7 @@ export class SimSnapshots implements SnapshotStore {
   }
 
   write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
-    const copies = Array.from(blocks, ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
+    const copies = Array.from(blocks, ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
     const write = () => this.#disk.snapshots.write(header, copies);
     const dying = () => void this.#disk.leftOvers.push(...copies.map(({ bytes }) => bytes));
     return this.#process.work('snapshots', 'write snapshot', write, dying);

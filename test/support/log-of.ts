@@ -1,0 +1,17 @@
+/** A log that holds what it is given: what a damaged disk would answer. */
+import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+
+export function logOf(batches: readonly StoredBatch[]): LogReader {
+  const from = (first: number, limit: number) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit);
+  return {
+    last: () => batches.at(-1),
+    at: (seq) => batches.findLast(({ firstSeq }) => firstSeq <= seq),
+    from,
+    lend(first, limit, _maxBytes, take) {
+      const lent = from(first, limit);
+      lent.forEach(take);
+      return lent.length;
+    },
+    close: async () => undefined,
+  };
+}

@@ -14,6 +14,8 @@ export interface FilledOptions {
   readonly seed: number;
   /** Share of the events that a snapshot covers; null: none is made. */
   readonly snapshotAfter: number | null;
+  /** As of a `Population`. */
+  readonly everyPair?: boolean;
   /** Variables of the node on top of those of a bench. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -42,12 +44,12 @@ const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' }
 
 /** A node that is stopped, with a folder full of events. */
 export async function filledNode(options: FilledOptions): Promise<FilledNode> {
-  const { players, peers, seed, snapshotAfter } = options;
+  const { players, peers, seed, snapshotAfter, everyPair = false } = options;
   const node = new OwnNode({ ...settings, ...options.environment });
   // Forms the group.
   await node.start();
   await node.halt();
-  const task = { players, peers, seed, snapshotAfter, dir: node.dataDir, salt };
+  const task = { players, peers, seed, everyPair, snapshotAfter, dir: node.dataDir, salt };
   const { events } = await runTask('fill', task, `filling a folder, ${players} players`);
   return { node, site: { seed, players, peers: credentials(options) }, salt, events };
 }

@@ -16,10 +16,13 @@ export interface Population {
   readonly players: number;
   readonly peers: number;
   readonly seed: number;
+  /** Every peer reported every player, so that no later event makes a pair that there was not. */
+  readonly everyPair?: boolean;
 }
 
-/** How many peers reported a player: 1 and further ones by chance, 2.3 on average. */
-export function entriesOf({ seed, peers }: Population, player: number): number {
+/** How many peers reported a player: 1 and further ones by chance, 2.3 on average; or all. */
+export function entriesOf({ seed, peers, everyPair }: Population, player: number): number {
+  if (everyPair) return peers;
   const chance = (mix(seed + 3, player) + 1) / 0x1_0000_0001;
   return Math.min(peers, entriesMax, 1 + Math.floor(Math.log(chance) / furtherLog));
 }
@@ -38,12 +41,13 @@ export function lowers({ seed }: Population, player: number, entry: number): boo
 
 /** Calls back once for each (player, entry), in the order of their arrival: old players and new ones mixed, as in a group that grows. */
 export function* arrivals(population: Population): Generator<[player: number, entry: number]> {
-  const places = population.players * entriesMax;
+  const most = population.everyPair ? population.peers : entriesMax;
+  const places = population.players * most;
   const step = stride % places || 1;
   let place = mix(population.seed, places) % places;
   for (let i = 0; i < places; i++) {
-    const entry = place % entriesMax;
-    const player = (place - entry) / entriesMax;
+    const entry = place % most;
+    const player = (place - entry) / most;
     if (entry < entriesOf(population, player)) yield [player, entry];
     place = (place + step) % places;
   }

@@ -18,6 +18,8 @@ export interface Sample {
   readonly lastSeq: number;
   /** Events ever accepted. */
   readonly events: number;
+  /** Turns of the group that were committed. */
+  readonly commits: number;
   /** Processes that wanted a core, over the last minute. */
   readonly machineLoad: number;
 }
@@ -37,6 +39,7 @@ export async function sampleOf(s: number, pid: number, dataDir: string, metricsU
     snapshotsMb: foldersOf(dataDir).reduce((sum, folder) => sum + sizeOf(folder), 0) / MB,
     lastSeq: figure('ptf_log_last_seq'),
     events: figure('ptf_events'),
+    commits: figure('ptf_commit_duration_seconds_count'),
     machineLoad: loadavg()[0]!,
   };
 }

@@ -133,7 +133,9 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
     const follower = await recoverOrForm(formation, writer, snapshots, log);
     const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
-    const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, () => running?.roomAgain());
+    const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, (low) =>
+      running?.diskChanged(low),
+    );
     await disk.start();
     closers.push(async () => disk.stop());
     const onTrouble = (what: string, error: unknown) =>

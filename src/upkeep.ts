@@ -11,7 +11,7 @@ import { repeatedly } from './store/repeatedly.js';
 const MB = 1e6;
 
 /** The watermark of free space, told in the log at each change. `minMb` 0 turns it off. */
-export function diskWatch(gauge: DiskGauge, minMb: number, log: Logger, roomAgain: () => void): DiskWatch {
+export function diskWatch(gauge: DiskGauge, minMb: number, log: Logger, onChange: (low: boolean) => void): DiskWatch {
   return new DiskWatch({
     gauge,
     minBytes: minMb * MB,
@@ -21,8 +21,8 @@ export function diskWatch(gauge: DiskGauge, minMb: number, log: Logger, roomAgai
         log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
       } else {
         log.warn(fields, 'the disk has room again: writes are taken');
-        roomAgain();
       }
+      onChange(low);
     },
     onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
   });

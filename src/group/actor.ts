@@ -150,6 +150,11 @@ export class GroupActor<T> {
     return this.#redactor.start(this.#durableSeq);
   }
 
+  /** Whether events may leave by their age. Not by themselves where they may again: `resume` takes that up. */
+  set mayRetire(may: boolean) {
+    this.#redactor.mayRetire = may;
+  }
+
   /** From here on nobody waits for bytes to leave the log, only for what is durable. */
   giveUpRemovals(): Effect<T>[] {
     this.#givenUp = true;

@@ -82,6 +82,7 @@ export class GroupLoop {
     this.snapshots = deps.snapshots;
     this.pool = deps.pool;
     this.disk = deps.disk;
+    this.actor.mayRetire = !deps.disk.low;
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
     this.#weightsWork = new WeightsWork(deps, {
@@ -116,11 +117,13 @@ export class GroupLoop {
     this.#weightsWork.plan();
   }
 
-  /** The disk has room again: takes up what waited for it. */
-  roomAgain(): void {
+  /** The disk became low, or has room again: then what waited for that is taken up. */
+  diskChanged(low: boolean): void {
+    this.actor.mayRetire = !low;
+    if (low || this.#failed || this.#closed) return;
     this.#snapshotsRestUntil = 0;
     this.#snapshotIfDue();
-    this.#weightsWork.plan();
+    this.resume();
   }
 
   get overloaded(): boolean {
@@ -265,8 +268,7 @@ export class GroupLoop {
     } catch (error) {
       if (this.#closed) return;
       this.#deps.onTrouble('removing snapshots', error);
-      this.#later(() => void this.#dropSnapshots());
-      return;
+      return this.#later(() => void this.#dropSnapshots());
     }
     this.#newestSnapshot = 0;
     this.#oweSnapshot();
@@ -277,16 +279,12 @@ export class GroupLoop {
     try {
       await this.log.scrub(this.#ending.signal);
     } catch (error) {
-      if (!(error instanceof ScrubDeferredError)) {
-        this.#fail(error);
-        return;
-      }
+      if (!(error instanceof ScrubDeferredError)) return this.#fail(error);
       if (this.#closed) return;
       this.#deps.onTrouble('overwriting free space', error);
-      this.#later(() => {
+      return this.#later(() => {
         this.#scrubbing = this.#scrub();
       });
-      return;
     }
     this.actor.scrubbed();
     this.#wake();

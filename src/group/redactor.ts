@@ -35,6 +35,11 @@ export class Redactor {
   /** Batches up to this record, and of before this moment (ms since 1970), leave the log. */
   #retireUpTo = 0;
   #retireBefore = 0;
+  /**
+   * Whether a job may take events out by their age; one under way goes on. What that frees is used again, but the file only grows by it: by
+   * the sums that are kept, and to overwrite what is free.
+   */
+  mayRetire = true;
   /** The last job was one by age: the next is another kind, where there is one. */
   #retiredLast = false;
 
@@ -66,6 +71,7 @@ export class Redactor {
 
   /** The oldest events, or the free space behind the last of them; null where nothing is too old. */
   #retire(durableSeq: number): RedactorStep[] | null {
+    if (!this.mayRetire) return null;
     const { retired, times } = this.#state;
     const isDue = retired.seq < this.#retireUpTo && times.receivedAt(retired.seq + 1) < this.#retireBefore;
     if (!isDue && !retired.open) return null;

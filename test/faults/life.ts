@@ -27,11 +27,11 @@ export async function leaveLife(dir: string, events = 200): Promise<void> {
 export function recovered(
   dir: string,
   log: LogReader,
-): { digest: string; snapshotSeq: number; faults: Recovered['faults'] } {
+): { digest: string; snapshotSeq: number; faults: Recovered['faults']; follower: Recovered['follower'] } {
   const found = recover(log, new LmdbSnapshotStore(dir), Buffer.from(lifeSalt), lastSeqOf(log));
   if (found === null) throw new Error('the log is empty');
   const { follower, snapshotSeq, faults } = found;
-  return { digest: stateDigest(follower.state), snapshotSeq, faults };
+  return { digest: stateDigest(follower.state), snapshotSeq, faults, follower };
 }
 
 /** Digest of every byte of every batch. */

@@ -5,7 +5,7 @@
 import fc, { type RunDetails } from 'fast-check';
 import { type Conversation, writesOf } from './conversation.js';
 import { areAlike, comparable, judge } from './judge.js';
-import { FuzzNode } from './nodes.js';
+import { FuzzNode, type Memory } from './nodes.js';
 import { conversations } from './requests.js';
 import { converse } from './wire.js';
 
@@ -17,7 +17,7 @@ export interface FuzzOptions {
   readonly path?: string;
   /** The variables of both nodes. */
   readonly env: Readonly<Record<string, string>>;
-  readonly onProgress?: (sent: number, memoryMiB: readonly (number | undefined)[]) => void;
+  readonly onProgress?: (sent: number, memory: readonly (Memory | undefined)[]) => void;
 }
 
 export interface Fuzzed {
@@ -26,13 +26,27 @@ export interface Fuzzed {
   readonly answers: ReadonlyMap<number, number>;
   /** Conversations that were answered differently while others ran, and alike when they were repeated alone. */
   readonly races: number;
-  /** Per node: resident memory over the run, as shares of what it was after the first third; undefined where unknown. */
-  readonly growth: readonly (number | undefined)[];
+  /** Per node, from the end of the first third to the end of the run; undefined where unknown. */
+  readonly growth: readonly (Growth | undefined)[];
   /** What failed, with how to repeat it; null: nothing. */
   readonly failure: string | null;
 }
 
+/** Of memory of a node's own. */
+export interface Growth {
+  readonly fromMiB: number;
+  readonly toMiB: number;
+  /** Of the difference, what its state takes by design. */
+  readonly stateMiB: number;
+  /** The rest of the difference, against `fromMiB`. */
+  readonly share: number;
+}
+
 const atOnce = 16;
+/** So many conversations have players of their own; later ones are about the same again, so that the tables come to rest. */
+const playersOfRuns = 1_024;
+/** A look at memory asks the node as well: each this many rounds. */
+const roundsPerLook = 8;
 const requestsMax = 12;
 /** A round seldom holds fewer; what is drawn beyond the end is not sent. */
 const requestsPerRound = 25;
@@ -42,7 +56,8 @@ type RunDetailsFailed = RunDetails<[Conversation[]]>;
 class Fuzz {
   readonly nodes: readonly FuzzNode[];
   readonly answers = new Map<number, number>();
-  readonly memory: (number | undefined)[][] = [];
+  readonly memory: (Memory | undefined)[][] = [];
+  #rounds = 0;
   sent = 0;
   races = 0;
   #runs = 0;
@@ -54,14 +69,18 @@ class Fuzz {
     );
   }
 
-  /** One conversation with each node; the answers of each as comparable texts. */
-  async #tell(conversation: Conversation): Promise<string[][]> {
+  /**
+   * One conversation with each node; the answers of each as comparable texts. Again, it has players that no other had: what one node
+   * stored of a request that broke off, and the other did not, shows in later answers about the same player.
+   */
+  async #tell(conversation: Conversation, isAgain: boolean): Promise<string[][]> {
     this.#runs += 1;
     const run = String(this.#runs).padStart(9, '0');
+    const players = isAgain ? run : String(this.#runs % playersOfRuns).padStart(9, '0');
     this.sent += conversation.requests.length + (conversation.raw === '' ? 0 : 1);
     return Promise.all(
       this.nodes.map(async (node, place) => {
-        const names = node.names(run);
+        const names = node.names(run, players);
         const received = await converse(node.port, writesOf(conversation, names));
         const answers = judge(conversation, names, received);
         if (place === 0)
@@ -72,11 +91,11 @@ class Fuzz {
   }
 
   async #alike(conversation: Conversation): Promise<void> {
-    const [first = [], second = []] = await this.#tell(conversation);
+    const [first = [], second = []] = await this.#tell(conversation, false);
     if (areAlike(conversation, first, second)) return;
     // Others may have got in between on one of them: what is no race comes back, every time.
     for (let again = 0; again < 3; again++) {
-      const [one = [], other = []] = await this.#tell(conversation);
+      const [one = [], other = []] = await this.#tell(conversation, true);
       if (areAlike(conversation, one, other)) {
         this.races += 1;
         return;
@@ -97,7 +116,8 @@ class Fuzz {
       this.#failed = true;
       throw error;
     }
-    this.memory.push(this.nodes.map((node) => node.memoryMiB));
+    if (this.#rounds++ % roundsPerLook !== 0) return;
+    this.memory.push(await Promise.all(this.nodes.map((node) => node.memory())));
     this.options.onProgress?.(this.sent, this.memory.at(-1)!);
   }
 
@@ -112,22 +132,27 @@ class Fuzz {
     }
   }
 
-  /** The median of the last tenth against that of a tenth after the first third. */
-  growth(): (number | undefined)[] {
+  /** By the medians of a tenth after the first third, and of the last tenth. */
+  growth(): (Growth | undefined)[] {
     const { memory } = this;
     const tenth = Math.max(1, Math.floor(memory.length / 10));
-    const warm = Math.floor(memory.length / 3);
+    const early = memory.slice(Math.floor(memory.length / 3)).slice(0, tenth);
+    const late = memory.slice(-tenth);
     return this.nodes.map((_, place) => {
-      const median = (from: number): number | undefined => {
-        const part = memory.slice(from, from + tenth).map((one) => one[place] ?? Number.NaN);
-        return part.sort((a, b) => a - b)[Math.floor(part.length / 2)];
-      };
-      const [before, after] = [median(warm), median(memory.length - tenth)];
-      return before === undefined || after === undefined || Number.isNaN(after / before)
-        ? undefined
-        : after / before - 1;
+      const [from, to] = [early, late].map((looks) => middle(looks.map((look) => look[place])));
+      if (from === undefined || to === undefined) return undefined;
+      const stateMiB = to.stateMiB - from.stateMiB;
+      const share = (to.residentMiB - from.residentMiB - stateMiB) / from.residentMiB;
+      return { fromMiB: from.residentMiB, toMiB: to.residentMiB, stateMiB, share };
     });
   }
+}
+
+/** The one in the middle by resident memory; undefined where one is. */
+function middle(looks: readonly (Memory | undefined)[]): Memory | undefined {
+  const known = looks.filter((look) => look !== undefined);
+  if (known.length < looks.length) return undefined;
+  return known.sort((a, b) => a.residentMiB - b.residentMiB)[Math.floor(known.length / 2)];
 }
 
 /** Starts the nodes, sends so many requests to each, and ends them. Rejects only where the fuzz itself cannot run. */

@@ -1,6 +1,6 @@
 /** `npm run fuzz -- --requests N --seed S`: the long form of `fuzz.test.ts`. Exits with 1 at the first failure. */
 import { Command, InvalidArgumentError } from 'commander';
-import { fuzz } from './fuzz.js';
+import { fuzz, type Growth } from './fuzz.js';
 import { modes } from './modes.js';
 
 const growthMax = 0.05;
@@ -16,6 +16,12 @@ function wholeNumber(text: string): number {
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+function told(growth: Growth | undefined): string {
+  if (growth === undefined) return 'unknown';
+  const [from, to, state] = [growth.fromMiB, growth.toMiB, growth.stateMiB].map((one) => one.toFixed(1));
+  return `${from} to ${to} MiB, ${state} of it by design; the rest is ${(growth.share * 100).toFixed(1)} %`;
 }
 
 interface Options {
@@ -36,20 +42,19 @@ async function run({ requests, seed, mode, path }: Options): Promise<boolean> {
       requests: count,
       env,
       ...(path === undefined ? {} : { path }),
-      onProgress: (sent, memoryMiB) => {
+      onProgress: (sent, memory) => {
         if (performance.now() - toldAt < progressMs) return;
         toldAt = performance.now();
-        say(`  ${sent} sent, resident MiB ${memoryMiB.map((one) => one?.toFixed(0) ?? '?').join(' and ')}`);
+        say(`  ${sent} sent, resident MiB ${memory.map((one) => one?.residentMiB.toFixed(1) ?? '?').join(' and ')}`);
       },
     });
     const statuses = [...fuzzed.answers].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
     say(`  ${fuzzed.requests} sent; answers of the first node by status: ${statuses.join(', ')}`);
     say(`  ${fuzzed.races} conversations differed while others ran, and not alone`);
-    say(
-      `  resident memory after warm-up: ${fuzzed.growth.map((one) => (one === undefined ? 'unknown' : `${(one * 100).toFixed(1)} %`)).join(', ')}`,
-    );
+    for (const growth of fuzzed.growth) say(`  resident memory of its own after warm-up: ${told(growth)}`);
     if (fuzzed.failure !== null) say(`FAILED, mode ${name}: ${fuzzed.failure}`);
-    const grew = fuzzed.requests >= growthAsked && fuzzed.growth.some((one) => one !== undefined && one > growthMax);
+    const grew =
+      fuzzed.requests >= growthAsked && fuzzed.growth.some((one) => one !== undefined && one.share > growthMax);
     if (grew) say(`FAILED, mode ${name}: memory grew by more than ${growthMax * 100} %`);
     holds &&= fuzzed.failure === null && !grew;
   }

@@ -9,6 +9,21 @@ import { type NodeProcess, startProcess, temporaryFolder } from '../support/proc
 import { runPtf } from '../support/ptf.js';
 import { until } from '../support/until.js';
 
+const MIB = 2 ** 20;
+/** Of each thread. A heap that may grow to gigabytes is collected when it likes, and what it has not collected looks like growth. */
+const heapOptions = '--max-old-space-size=64 --max-semi-space-size=2';
+/**
+ * What is added for good to the state of a node and to that of its replica, by "What is in memory" in docs/ARCHITECTURE.md: the id of an
+ * accepted event, the time of a turn, a player with an entry.
+ */
+const stateBytes = { event: 2 * 24, turn: 2 * 16, player: 2 * (52 + 11 + 28) };
+
+export interface Memory {
+  readonly residentMiB: number;
+  /** Of it, what events, turns and players take that stay by design. */
+  readonly stateMiB: number;
+}
+
 export const groupSalt = 'the salt of a group under fuzz';
 
 export class FuzzNode {
@@ -40,6 +55,8 @@ export class FuzzNode {
       // Weights would come at another moment on each node.
       WEIGHTS_INTERVAL_MS: '3600000',
       LOG_LEVEL: 'info',
+      METRICS_PORT: '0',
+      NODE_OPTIONS: heapOptions,
       ...this.#env,
     });
     const names = new Map<string, string>();
@@ -80,8 +97,22 @@ export class FuzzNode {
     return this.#process?.output() ?? '';
   }
 
-  get memoryMiB(): number | undefined {
-    return residentMiB(this.#process?.child.pid);
+  /** Resident memory of its own less what its state takes by design; undefined where the machine does not tell, or it ended. */
+  async memory(): Promise<Memory | undefined> {
+    const resident = residentMiB(this.#process?.child.pid);
+    const text = await this.#metrics().catch(() => undefined);
+    if (resident === undefined || text === undefined) return undefined;
+    const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    const events = figure('ptf_events') * stateBytes.event;
+    const turns = figure('ptf_commit_duration_seconds_count') * stateBytes.turn;
+    const players = figure('ptf_players') * stateBytes.player;
+    return { residentMiB: resident, stateMiB: (events + turns + players) / MIB };
+  }
+
+  async #metrics(): Promise<string> {
+    const line = this.output.split('\n').find((one) => one.includes('"msg":"listening"')) ?? '';
+    const { metrics } = JSON.parse(line) as { metrics: { host: string; port: number } };
+    return (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
   }
 
   /** Errors that it logged, and what is no line of a log: nothing, if all is well. */
@@ -96,11 +127,11 @@ export class FuzzNode {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** The names of one conversation; `run` is its own. */
-  names(run: string): ReadonlyMap<string, string> {
+  /** The names of one conversation: `run` is its own, and its players are those of `players`, which is none but its own where absent. */
+  names(run: string, players = run): ReadonlyMap<string, string> {
     const names = new Map(this.#peers);
     for (let i = 0; i < 6; i++) {
-      const player = `player-${run}-${i}`;
+      const player = `player-${players}-${i}`;
       names.set(`event${i}`, `event-${run}-${i}`).set(`player${i}`, player);
       names.set(`hash${i}`, hash('sha256', player + groupSalt, 'hex'));
     }

@@ -67,6 +67,12 @@ export class Machine {
     await this.work();
   }
 
+  /** Takes up what may go on again. */
+  async resume(): Promise<void> {
+    this.#waiting.push(...this.actor.resume());
+    await this.work();
+  }
+
   offer(token: string, command: Command, events = 1): boolean {
     return this.actor.offer({ command, token, events, bytes: 100 });
   }

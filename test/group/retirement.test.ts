@@ -210,6 +210,21 @@ test('a replica that is loaded anew and asked for a record before a retirement h
   assert.equal(sumsOf(state), sums);
 });
 
+test('while the disk is low nothing new leaves by its age, erasures do, and with room it goes on', async () => {
+  const life = await lived(20);
+  const { machine } = life;
+  machine.actor.mayRetire = false;
+  await machine.retire(machine.now + 1);
+  assert.is(machine.actor.state.retired.seq, 0);
+  await life.act({ type: 'erase', player: 'player 1' });
+  const stored = machine.stored();
+  for (let i = 0; i < 20; i++) assert.is(stored.includes(`id-${i}-`), i % 3 !== 1, `event ${i}`);
+  machine.actor.mayRetire = true;
+  await machine.resume();
+  for (let i = 0; i < 20; i++) assert.not(machine.stored().includes(`id-${i}-`), `event ${i}`);
+  assertHolds(machine.log);
+});
+
 test('erasures come in between the pieces of a retirement', async () => {
   const life = await lived(9);
   const { machine } = life;

@@ -82,7 +82,7 @@ export class SimNode {
       disk: new DiskWatch({
         gauge: { look: async () => use() },
         minBytes: 1,
-        onChange: (low) => low || this.loop.roomAgain(),
+        onChange: (low) => this.loop.diskChanged(low),
         onTrouble: nothing,
       }),
       clock: world,

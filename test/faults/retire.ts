@@ -1,0 +1,211 @@
+/**
+ * SIGKILL while old events leave the log of a node of its own, under writers. In the end no file holds a byte of their ids, what they said
+ * of players is what it was to the last bit, the log verifies, and what was acknowledged meanwhile is there.
+ */
+import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BatchWriter, NONCE_BYTES } from '../../src/core/batch.js';
+import { decideEvent } from '../../src/core/decide-event.js';
+import { decideRegistration } from '../../src/core/decide-peer.js';
+import type { LogRecord } from '../../src/core/records.js';
+import type { GroupState } from '../../src/core/state.js';
+import { formGroup } from '../../src/group/formation.js';
+import type { Follower } from '../../src/group/recovery.js';
+import { openLogReader } from '../../src/store/lmdb-log.js';
+import { claimFolder } from '../../src/store/owner.js';
+import { clock, entropy } from '../../src/system.js';
+import { verifyInChild } from '../../src/workers/verification.js';
+import { subjectOf } from '../support/given.js';
+import { startProcess } from '../support/process.js';
+import { Random } from '../support/random.js';
+import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+import { eventOf, missing, type Peer, post, register } from './kill.js';
+import { lifeSalt, recovered } from './life.js';
+
+const dayMs = 86_400_000;
+const batches = 600;
+const batchEvents = 40;
+const players = 300;
+const peers = 3;
+const connections = 4;
+const killWithinMs = 1_200;
+/** Of every old event: no file may hold it in the end. */
+const mark = 'an-old-event';
+
+/** Fills the folder `dir` with events that were received three days ago. */
+async function fillOld(dir: string): Promise<void> {
+  const now = clock.now() - 3 * dayMs;
+  const writer = await claimFolder(dir);
+  const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
+  const formation = { identity, halfLifeDays: 30, salt: Buffer.from(lifeSalt) };
+  const follower: Follower = await formGroup(formation, writer, { now: () => now }, entropy);
+  const { state } = follower;
+  let chain = follower.chain;
+  const commit = async (decide: () => readonly LogRecord[]) => {
+    const batch = new BatchWriter();
+    const firstSeq = state.lastSeq + 1;
+    for (const record of decide()) batch.add(record);
+    const sealed = batch.seal(firstSeq, now, entropy.bytes(NONCE_BYTES), chain);
+    await writer.append({ firstSeq, bytes: sealed.bytes }, []);
+    chain = sealed.chain;
+  };
+  for (let i = 0; i < peers; i++) {
+    const bounds = { peersMax: 10, erasureQuotaPerDay: 0, erasureMode: 'peer' } as const;
+    const peer = { peerId: `peer-${i}`, peerName: 'old', gameIds: ['g'], keyDigest: `key-${i}`, by: 'test' };
+    await commit(() =>
+      decideRegistration(state, bounds, peer, now).records.map((record) => applied(state, record, now)),
+    );
+  }
+  for (let i = 0; i < batches; i++) await commit(() => oldEvents(state, i, now));
+  await writer.close();
+}
+
+function applied<R extends LogRecord>(state: GroupState, record: R, at: number): R {
+  state.apply(record, at);
+  return record;
+}
+
+function oldEvents(state: GroupState, batch: number, now: number): LogRecord[] {
+  return Array.from({ length: batchEvents }, (_, i) => {
+    const number = batch * batchEvents + i;
+    const event = {
+      schemaVersion: '1.0.0',
+      eventId: `${mark}-${number}`,
+      eventType: number % 5 === 0 ? 'commendation' : 'report_cheating',
+      peerId: `peer-${batch % peers}`,
+      subject: subjectOf(`player ${number % players}`),
+      gameId: 'g',
+      severity: 0.5,
+      timestamp: now,
+    } as const;
+    const decided = decideEvent(state, batch % peers, event, now);
+    if (!decided.ok) throw new Error(decided.code);
+    return applied(state, decided.value, now);
+  });
+}
+
+/** The state that a start on the folder would serve, as what it says of the old events' players; and whether all old ones have left. */
+async function stands(dir: string): Promise<{ readonly sums: string; readonly isDone: boolean }> {
+  const log = openLogReader(dir);
+  try {
+    const { state } = recovered(dir, log).follower;
+    return { sums: sumsOf(state), isDone: state.retired.seq > batches * batchEvents && !state.retired.open };
+  } finally {
+    await log.close();
+  }
+}
+
+/** Every pair of a player and a peer that old events are about: count and both sums, to the last bit. */
+function sumsOf({ subjects }: GroupState): string {
+  const sums: string[] = [];
+  for (let player = 0; player < players; player++) {
+    const row = subjects.find(subjectOf(`player ${player}`));
+    const first = subjects.firstEntry(row);
+    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+      const { entries } = subjects;
+      sums.push(
+        [player, entries.peer(entry), entries.count(entry), entries.lowering(entry), entries.raising(entry)].join(),
+      );
+    }
+  }
+  return sums.join(' ');
+}
+
+function filesWithMark(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(dir, name))
+    .filter((file) => statSync(file).isFile() && readFileSync(file).includes(mark));
+}
+
+async function run(rounds: Rounds): Promise<Findings> {
+  const tally = new Tally();
+  const random = new Random(rounds.seed);
+  await inFastFolder(async (root) => {
+    const pristine = join(root, 'pristine');
+    await fillOld(pristine);
+    if (filesWithMark(pristine).length === 0) throw new Error('the search finds no old event where there are some');
+    const { sums } = await stands(pristine);
+    const dir = join(root, 'data');
+    const env = { DATA_DIR: dir, GROUP_SALT: lifeSalt, RETENTION_DAYS: '1', SNAPSHOT_EVERY: '5000', LOG_LEVEL: 'info' };
+    let isNew = true;
+    let acknowledged: string[] = [];
+    let peer = { peer_id: '', api_key: '' };
+    for (const round of rounds) {
+      if (isNew) {
+        rmSync(dir, { recursive: true, force: true });
+        cpSync(pristine, dir, { recursive: true });
+        acknowledged = [];
+      }
+      const node = await startProcess(env);
+      try {
+        if (isNew) peer = await register(node.url);
+        isNew = false;
+        const ending = new AbortController();
+        const writers = Array.from({ length: connections }, (_, i) =>
+          write(node.url, peer, `new-${round}-${i}`, ending.signal),
+        );
+        await delay(random.below(killWithinMs));
+        const ended = await node.kill('SIGKILL');
+        ending.abort();
+        if (ended !== 'SIGKILL') tally.break(`round ${round}: the node ended by itself with ${ended}`);
+        acknowledged.push(...(await Promise.all(writers)).flat());
+      } finally {
+        node.child.kill('SIGKILL');
+        await node.ended;
+      }
+      const { sums: after, isDone } = await stands(dir);
+      if (after !== sums) tally.break(`round ${round}: what the old events said of players has changed`);
+      tally.add(isDone ? 'kills behind the retirement' : 'kills amid a retirement');
+      if (!isDone) continue;
+      isNew = true;
+      await lookOver(dir, env, peer, acknowledged, sums, (what) => tally.break(`round ${round}: ${what}`));
+      tally.add('retirements whole');
+      tally.add('acknowledged events', acknowledged.length);
+    }
+  });
+  return tally.findings();
+}
+
+/** A folder whose old events have left: nothing of them is in its files, nothing else is missing. */
+async function lookOver(
+  dir: string,
+  env: Record<string, string>,
+  peer: Peer,
+  acknowledged: readonly string[],
+  sums: string,
+  say: (what: string) => void,
+): Promise<void> {
+  const node = await startProcess(env);
+  const lost = await missing(node.url, peer, acknowledged);
+  if (lost.length > 0) say(`${lost.length} acknowledged events are lost, ${lost[0]} first`);
+  const stopped = await node.kill('SIGTERM');
+  if (stopped !== 0) say(`the stop ended with ${stopped}`);
+  for (const file of filesWithMark(dir)) say(`${file} holds an old event`);
+  const report = await verifyInChild(dir, 'full');
+  if (!report.ok) say(report.faults.join('; '));
+  if ((await stands(dir)).sums !== sums) say('what the old events said of players has changed');
+}
+
+/** One connection: writes on and on until the node dies; answers what was acknowledged. */
+async function write(url: string, peer: Peer, name: string, signal: AbortSignal): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; !signal.aborted; i++) {
+    const id = `${name}-${i}`;
+    try {
+      const response = await post(url, '/api/v1/events', peer, eventOf(peer, id, `new player ${i % 7}`));
+      if (response.status === 201) ids.push(id);
+      await response.arrayBuffer();
+    } catch {
+      return ids;
+    }
+  }
+  return ids;
+}
+
+export const retire: Fault = {
+  name: 'retire',
+  summary: 'SIGKILL while old events leave the log; nothing else may, and of them no byte may stay',
+  rounds: 300,
+  run,
+};

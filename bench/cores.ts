@@ -27,6 +27,11 @@ export function onServerCore(command: string, args: readonly string[]): [command
   return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];
 }
 
+/** What a process of Node on its one core is started with, as OPERATING advises for a machine that has no more (decision 177). */
+export function oneCoreOptions(): string[] {
+  return canPin() ? ['--v8-pool-size=1'] : [];
+}
+
 /** For results: whether and how processes were pinned. */
 export function pinning(): string {
   return canPin() ? `server on core ${serverCore}, load on core ${loadCore}` : 'not pinned';

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onServerCore } from '../cores.js';
+import { oneCoreOptions, onServerCore } from '../cores.js';
 import { startProgress } from '../progress.js';
 import type { CostResult, CostTask } from './cost.js';
 import type { FillResult, FillTask } from './fill.js';
@@ -55,6 +55,7 @@ export async function runTask<N extends TaskName>(
 ): Promise<Tasks[N]['gives']> {
   const entry = fileURLToPath(new URL('./entry.js', import.meta.url));
   const [command, args] = onServerCore(process.execPath, [
+    ...oneCoreOptions(),
     '--enable-source-maps',
     '--expose-gc',
     `--max-old-space-size=${heapMb}`,

@@ -1,7 +1,7 @@
 /**
  * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of the group.
- * Open addressing in shards of packed 16-bit words, each in pages of its own. A shard grows by an eighth, so that the table stays
- * four fifths full, and where it lies: no memory is given up for other.
+ * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by an eighth, so that the table stays
+ * four fifths full.
  *
  * | words | bytes | meaning                                    |
  * |-------|-------|--------------------------------------------|
@@ -34,8 +34,8 @@ export function idPartOf(tags: Uint16Array, from: number): number {
 const LOAD_MAX = 0.85;
 /** Of room that is made beforehand: as full as shards are on average that grew. */
 const LOAD_RESERVED = 0.8;
-/** By which part of itself a shard grows. */
-const GROWTH = 0.0625;
+/** By which part of itself a shard grows at most. */
+const GROWTH = 0.125;
 const LINE_WORDS = 32;
 
 const PAGE_BITS = 8;
@@ -47,9 +47,9 @@ const PAGES_AT_ONCE = 64;
 /** Slots behind those that ids belong to, for what is passed on from the last of these. */
 const TAIL_SLOTS = 32;
 
-/** Ids are passed on upwards, never around the end, so that no id lies below its own slot; the last slot of all is always empty. */
+/** Ids are passed on upwards, never around the end; the last slot of all is always empty. */
 interface Shard {
-  readonly pages: Uint16Array[];
+  pages: Uint16Array[];
   /** Slots that ids belong to. */
   slots: number;
   used: number;
@@ -94,7 +94,7 @@ export class HeldIds {
 
 export class EventIds {
   readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ pages: [], slots: 0, used: 0 }));
-  readonly #newPages: Uint16Array[] = [];
+  readonly #freePages: Uint16Array[] = [];
   #size = 0;
 
   get size(): number {
@@ -196,55 +196,35 @@ export class EventIds {
   }
 
   #newPage(): Uint16Array {
-    if (this.#newPages.length === 0) {
+    if (this.#freePages.length === 0) {
       const memory = tableMemory(PAGES_AT_ONCE * PAGE_WORDS * 2);
       for (let i = 0; i < PAGES_AT_ONCE; i++)
-        this.#newPages.push(new Uint16Array(memory, i * PAGE_WORDS * 2, PAGE_WORDS));
+        this.#freePages.push(new Uint16Array(memory, i * PAGE_WORDS * 2, PAGE_WORDS));
     }
-    return this.#newPages.pop()!;
+    return this.#freePages.pop()!;
   }
 
-  /**
-   * Ids move up, as each belongs further up among more slots. They do so run by run from the last one on, a run being what lies between
-   * empty slots: none of it belongs below its beginning, so it meets nothing but runs that have moved.
-   */
+  /** Puts the ids of a shard into pages of their own, and keeps its old ones for the next shard: no memory is given up for other. */
   #grow(shard: Shard): void {
-    const { pages } = shard;
-    const oldSlots = pages.length * PAGE_SLOTS;
-    this.#extend(shard, pages.length + Math.max(1, Math.ceil(pages.length * GROWTH)));
-    for (let end = oldSlots; end > 0; ) {
-      while (end > 0 && !isTaken(pageOf(shard, end - 1), wordOf(end - 1))) end--;
-      let first = end;
-      while (first > 0 && isTaken(pageOf(shard, first - 1), wordOf(first - 1))) first--;
-      this.#moveUp(shard, first, end);
-      end = first;
+    const old = shard.pages;
+    shard.pages = [];
+    this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * GROWTH)));
+    for (const words of old) {
+      for (let from = 0; from < PAGE_WORDS; from += WORDS) if (isTaken(words, from)) this.#put(shard, words, from);
+      this.#freePages.push(words.fill(0));
     }
   }
 
-  /** Takes out the run of slots from `first` to before `end`, and puts each of its ids where it belongs now. */
-  #moveUp(shard: Shard, first: number, end: number): void {
-    if (run.length < (end - first) * WORDS) run = new Uint16Array((end - first) * WORDS * 2);
-    for (let slot = first, to = 0; slot < end; slot++, to += WORDS) {
-      const words = pageOf(shard, slot);
-      const at = wordOf(slot);
-      for (let i = 0; i < WORDS; i++) {
-        run[to + i] = words[at + i]!;
-        words[at + i] = 0;
-      }
-    }
-    for (let from = 0; from < (end - first) * WORDS; from += WORDS) {
-      let slot = homeOf(run[from + 1]!, run[from + 2]!, shard.slots);
-      while (isTaken(pageOf(shard, slot), wordOf(slot))) slot++;
-      this.#keepLastEmpty(shard, slot);
-      const words = pageOf(shard, slot);
-      const at = wordOf(slot);
-      for (let i = 0; i < WORDS; i++) words[at + i] = run[from + i]!;
-    }
+  /** Puts in the id whose words begin at `from`, which is not there yet. */
+  #put(shard: Shard, words: Uint16Array, from: number): void {
+    let slot = homeOf(words[from + 1]!, words[from + 2]!, shard.slots);
+    while (isTaken(pageOf(shard, slot), wordOf(slot))) slot++;
+    this.#keepLastEmpty(shard, slot);
+    const page = pageOf(shard, slot);
+    const at = wordOf(slot);
+    for (let i = 0; i < WORDS; i++) page[at + i] = words[from + i]!;
   }
 }
-
-/** Ids on their way up, reused from run to run. */
-let run = new Uint16Array(0);
 
 function pageOf({ pages }: Shard, slot: number): Uint16Array {
   return pages[slot >>> PAGE_BITS]!;
@@ -283,7 +263,7 @@ function seqAt(words: Uint16Array, at: number): number {
   return words[at + 5]! + words[at + 6]! * 0x10000 + words[at + 7]! * 0x100000000;
 }
 
-/** Spreads 32 bits of the tag, which is uniform already, over any number of slots; among more slots, none comes before its old one. */
+/** Spreads 32 bits of the tag, which is uniform already, over any number of slots. */
 function homeOf(low: number, high: number, slots: number): number {
   return Math.floor(((high * 0x10000 + low) / 0x100000000) * slots);
 }

@@ -16,7 +16,9 @@ const unit = fileOf('deploy/ptf.service');
 const nginx = fileOf('deploy/nginx.conf');
 const caddy = fileOf('deploy/Caddyfile');
 
-const known = new Set(Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`]));
+/** The C library's own. */
+const ofTheSystem = ['MALLOC_ARENA_MAX'];
+const known = new Set([...ofTheSystem, ...Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`])]);
 const code = (text: string) => text.replaceAll(/^\s*#.*$/gm, '');
 
 /** What each file sets, by the name of the variable. */

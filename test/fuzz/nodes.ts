@@ -10,8 +10,14 @@ import { runPtf } from '../support/ptf.js';
 import { until } from '../support/until.js';
 
 const MIB = 2 ** 20;
-/** Of each thread. A heap that may grow to gigabytes is collected when it likes, and what it has not collected looks like growth. */
-const heapOptions = '--max-old-space-size=64 --max-semi-space-size=2';
+/**
+ * What a heap takes beyond what it keeps would grow for hours, to its bounds. The C library keeps a pool for each thread, unless told
+ * as in `deploy/`.
+ */
+const memory = {
+  NODE_OPTIONS: `--max-semi-space-size=2 --import=${new URL('./collect.js', import.meta.url)}`,
+  MALLOC_ARENA_MAX: '2',
+};
 /**
  * What is added for good to the state of a node and to that of its replica, by "What is in memory" in docs/ARCHITECTURE.md: the id of an
  * accepted event, the time of a turn, a player with an entry.
@@ -56,7 +62,7 @@ export class FuzzNode {
       WEIGHTS_INTERVAL_MS: '3600000',
       LOG_LEVEL: 'info',
       METRICS_PORT: '0',
-      NODE_OPTIONS: heapOptions,
+      ...memory,
       ...this.#env,
     });
     const names = new Map<string, string>();

@@ -1,0 +1,12 @@
+/**
+ * Loaded into every thread of a node under fuzz: collects all garbage, time and again. A heap grows until its collector finds it worth
+ * the while, and what it has not collected looks like a leak; what stays behind each collection is what is kept.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const everyMs = 5_000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+setInterval(collect, everyMs).unref();

@@ -1,6 +1,6 @@
 /** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
 import { page, table, text } from './html.js';
-import { decades, lineChart, ticksTo } from './line-chart.js';
+import { type Axis, decades, lineChart, ticksTo } from './line-chart.js';
 import {
   type Course,
   figureCells,
@@ -58,16 +58,23 @@ function latencyChart(latencies: readonly NamedLatencies[]): string {
   );
 }
 
+function xAxis(lines: readonly Course[], highest: number): Axis {
+  const { across, decades: byDecades } = lines[0]!;
+  // Windows of other targets lie between those of one.
+  if (across === undefined) {
+    return { label: 'seconds into the run', ticks: ticksTo(highest), print: plain, gap: windowGapS };
+  }
+  if (byDecades === undefined) return { label: across, ticks: ticksTo(highest), print: plain };
+  const ticks = decades(lines.flatMap(({ points }) => points.map(([x]) => x)));
+  return { label: across, scale: Math.log10, ticks, print: plain };
+}
+
 function charts(courses: readonly Course[]): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
     const lines = courses.filter(({ chart }) => chart === name);
     const highest = (column: 0 | 1) => Math.max(...lines.flatMap(({ points }) => points.map((point) => point[column])));
-    const { across = 'seconds into the run' } = lines[0]!;
-    const ticks = ticksTo(highest(0));
-    // Windows of other targets lie between those of one.
-    const x = lines[0]!.across === undefined ? { gap: windowGapS } : {};
     const y = { label: name, ticks: ticksTo(highest(1)), print: plain };
-    return [`<h2>${text(name)}</h2>`, lineChart(lines, { ...x, label: across, ticks, print: plain }, y)];
+    return [`<h2>${text(name)}</h2>`, lineChart(lines, xAxis(lines, highest(0)), y)];
   });
 }

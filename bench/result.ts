@@ -32,6 +32,8 @@ export interface Course {
   /** Courses of one chart share an axis. */
   readonly chart: string;
   readonly across?: string;
+  /** Each power of ten takes as much room as the next. */
+  readonly decades?: true;
   readonly points: readonly (readonly [x: number, value: number])[];
 }
 

@@ -1,4 +1,4 @@
-/** What one event and one read cost in the core, without HTTP and disk, while a state grows from a few players to many. */
+/** What one event and one read cost in the core, without HTTP and disk, in states of few players and of many. */
 import { decideEvent } from '../../src/core/decide-event.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
@@ -7,15 +7,15 @@ import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
 import { arrivals, countEntries, type Population, peerOfEntry } from './population.js';
 import type { OnProgress } from './tasks.js';
 
-export interface CostTask extends Population {
-  /** Measured in one state of the first so many players and in one of all. */
-  readonly fewPlayers: number;
+export interface CostTask {
+  readonly seed: number;
+  readonly peers: number;
+  /** Numbers of players: a state for each, one after the other. */
+  readonly sizes: readonly number[];
 }
 
-export interface CostResult {
-  readonly few: CostOfSize;
-  readonly all: CostOfSize;
-}
+/** Of each size. */
+export type CostResult = readonly CostOfSize[];
 
 export interface CostOfSize {
   readonly players: number;
@@ -26,10 +26,10 @@ export interface CostOfSize {
 const samples = 200_000;
 const samplesAtLeast = 2_000;
 
-export function measureCost(task: CostTask, onProgress: OnProgress): CostResult {
-  // The same code is warm for both.
-  costOf({ ...task, players: task.fewPlayers }, () => undefined);
-  return { few: costOf({ ...task, players: task.fewPlayers }, onProgress), all: costOf(task, onProgress) };
+export function measureCost({ seed, peers, sizes }: CostTask, onProgress: OnProgress): CostResult {
+  // The same code is warm for all.
+  costOf({ seed, peers, players: Math.min(...sizes) }, () => undefined);
+  return sizes.map((players) => costOf({ seed, peers, players }, onProgress));
 }
 
 function costOf(population: Population, onProgress: OnProgress): CostOfSize {

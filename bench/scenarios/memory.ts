@@ -6,6 +6,7 @@ import { eventKind, only, type Site, scoreKind } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
 import { startFilled } from '../node-target.js';
 import type { Report } from '../report.js';
+import { median } from '../result.js';
 import { stopAll, type Target } from '../target.js';
 import { alternate, ratios, report } from '../windows.js';
 
@@ -36,13 +37,29 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   const map = await grow('map', Math.min(players, mapPlayersMax));
   const ids = await grow('event-ids');
 
-  const few = Math.min(fewPlayers, players);
-  const cost = await runTask('cost', { ...population, fewPlayers: few }, 'cost in the core');
-  for (const { players: of, eventNs, readNs } of [cost.few, cost.all]) {
+  const sizes = sizesUpTo(players);
+  const costs = await runTask('cost', { peers, seed, sizes }, 'cost in the core');
+  for (const { players: of, eventNs, readNs } of costs) {
     to.figure(`core only: one event among ${of} players`, 'ns', 'less', eventNs);
     to.figure(`core only: one read among ${of} players`, 'ns', 'less', readNs);
   }
-  const [reads, events] = await costByPlayers(options, few, to);
+  const inCore = 'Cost in the core, ns';
+  by(
+    to,
+    inCore,
+    'an event',
+    sizes,
+    costs.map(({ eventNs }) => eventNs),
+  );
+  by(
+    to,
+    inCore,
+    'a read',
+    sizes,
+    costs.map(({ readNs }) => readNs),
+  );
+  const [reads, events] = await costByPlayers(options, sizes, to);
+  const few = sizes[0]!;
 
   to.goal('state per player', subjects.bytesPerRow, 'at most', 136, ' bytes');
   to.goal(
@@ -58,11 +75,26 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   to.goal(`cost of an event, ${players} players against ${few}`, events, 'at most', 1.5, 'x');
 }
 
-/** Processor time of a whole request in a node with many players, as a ratio to one with few. */
-async function costByPlayers(options: LoadOptions, few: number, to: Report): Promise<[reads: number, events: number]> {
+/** 10,000, or a tenth of `players` where that is less, each tenfold of it below `players`, and `players`. */
+function sizesUpTo(players: number): number[] {
+  const sizes: number[] = [];
+  for (let size = Math.min(fewPlayers, Math.ceil(players / 10)); size < players; size *= 10) sizes.push(size);
+  return [...sizes, players];
+}
+
+function by(to: Report, chart: string, name: string, sizes: readonly number[], values: readonly number[]): void {
+  to.course({ name, chart, across: 'players', decades: true, points: sizes.map((size, i) => [size, values[i]!]) });
+}
+
+/** Processor time of a whole request in a node with as many players as in the largest of `sizes`, as a ratio to the smallest. */
+async function costByPlayers(
+  options: LoadOptions,
+  sizes: readonly number[],
+  to: Report,
+): Promise<[reads: number, events: number]> {
   const nodes: { target: Target; site: Site }[] = [];
   try {
-    for (const players of [few, options.players]) {
+    for (const players of sizes) {
       nodes.push(await startFilled(`${players} players`, { ...options, players, snapshotAfter: 1 }));
     }
     const ratioOf = async (what: string, kindOf: (site: Site) => Kind, connections: number): Promise<number> => {
@@ -75,8 +107,9 @@ async function costByPlayers(options: LoadOptions, few: number, to: Report): Pro
       }));
       const found = await alternate(what, series, options.seconds);
       for (const one of found) report(to, one);
-      const [ofFew, ofMany] = found.map(({ windows }) => windows.map(({ cpuUs }) => cpuUs));
-      return to.figure(`${what}: CPU, many players / few`, 'x', 'less', ratios(ofMany!, ofFew!));
+      const costs = found.map(({ windows }) => windows.map(({ cpuUs }) => cpuUs));
+      by(to, 'Processor time of a request, us', what, sizes, costs.map(median));
+      return to.figure(`${what}: CPU, many players / few`, 'x', 'less', ratios(costs.at(-1)!, costs[0]!));
     };
     return [await ratioOf('reads', scoreKind, 64), await ratioOf('events', eventKind, 256)];
   } finally {

@@ -1,8 +1,9 @@
 /** From a folder back to a state: by its snapshot and the tail, by the whole log, and beside both the time that the tables alone take. */
-import { EventIds, TAG_WORDS } from '../../src/core/event-ids.js';
+import { EventIds } from '../../src/core/event-ids.js';
 import { sipKey } from '../../src/core/siphash.js';
 import type { GroupState } from '../../src/core/state.js';
 import { Subjects } from '../../src/core/subjects.js';
+import { TAG_WORDS } from '../../src/core/words.js';
 import type { SnapshotStore } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';

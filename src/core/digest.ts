@@ -3,10 +3,9 @@
  * 64-bit hash each, so that no order is needed; the rest as JSON.
  */
 import { hash } from 'node:crypto';
-import { KEY_WORDS } from './event-columns.js';
-import { TAG_WORDS } from './event-ids.js';
 import { metaOf } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
+import { KEY_WORDS, TAG_WORDS } from './words.js';
 
 /** Sums of hashes, as two lanes of 32 bits that wrap. */
 class Sum {

@@ -2,11 +2,9 @@
  * A stretch of events as columns: what a state takes in of each, side by side, so that neither bytes of a batch become an object per
  * event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
  */
-import { type IdTag, TAG_WORDS, writeTag } from './event-ids.js';
+import { type IdTag, writeTag } from './event-ids.js';
 import type { EventAccepted } from './records.js';
-
-/** Words of a subject's hash. */
-export const KEY_WORDS = 8;
+import { KEY_WORDS, TAG_WORDS } from './words.js';
 
 /** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
 const EVENTS = 256;

@@ -12,14 +12,12 @@
 import { limits } from '../limits.js';
 import type { EventColumns } from './event-columns.js';
 import { tableMemory } from './segment.js';
+import { copyTag, TAG_WORDS } from './words.js';
 
 /** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
 export type IdTag = string;
 
 export const ID_TAG_BYTES = 10;
-
-/** 16-bit words that a tag takes in a column of tags. */
-export const TAG_WORDS = 5;
 
 const WORDS = 9;
 const SHARD_BITS = 9;
@@ -148,7 +146,7 @@ export class EventIds {
     const words = pageOf(shard, slot);
     const at = wordOf(slot);
     if (isTaken(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
-    for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tags[from + i]!;
+    copyTag(tags, from, words, at);
     words[at + 5] = seq & 0xffff;
     words[at + 6] = Math.floor(seq / 0x10000) & 0xffff;
     words[at + 7] = Math.floor(seq / 0x100000000);
@@ -222,7 +220,11 @@ export class EventIds {
     this.#keepLastEmpty(shard, slot);
     const page = pageOf(shard, slot);
     const at = wordOf(slot);
-    for (let i = 0; i < WORDS; i++) page[at + i] = words[from + i]!;
+    copyTag(words, from, page, at);
+    page[at + 5] = words[from + 5]!;
+    page[at + 6] = words[from + 6]!;
+    page[at + 7] = words[from + 7]!;
+    page[at + 8] = words[from + 8]!;
   }
 }
 

@@ -1,7 +1,8 @@
 /** The bytes of records of which there are many, behind the two that say type and version. Little-endian. */
-import { type EventColumns, KEY_WORDS } from './event-columns.js';
-import { ID_TAG_BYTES, TAG_WORDS } from './event-ids.js';
+import type { EventColumns } from './event-columns.js';
+import { ID_TAG_BYTES } from './event-ids.js';
 import type { EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
+import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 /** Of an event without its tag, and of one that begins with it. */
 const UNTAGGED_HEAD = 76;
@@ -53,12 +54,8 @@ export function readEvent(view: DataView, at: number, columns: EventColumns): vo
   columns.peers[i] = view.getUint16(at + 4, true);
   columns.timestamps[i] = view.getFloat64(at + 8, true);
   columns.masses[i] = view.getFloat64(at + 24, true);
-  for (let word = 0; word < KEY_WORDS; word++) {
-    columns.keys[i * KEY_WORDS + word] = view.getUint32(at + 40 + 4 * word, true);
-  }
-  for (let word = 0; word < TAG_WORDS; word++) {
-    columns.tags[i * TAG_WORDS + word] = view.getUint16(at + UNTAGGED_HEAD + 2 * word, true);
-  }
+  readKey(view, at + 40, columns.keys, i * KEY_WORDS);
+  readTag(view, at + UNTAGGED_HEAD, columns.tags, i * TAG_WORDS);
 }
 
 export function encodeGone(gone: EventGone): Uint8Array {

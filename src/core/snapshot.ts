@@ -11,10 +11,11 @@
  * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
  */
 import { limits } from '../limits.js';
-import { KEY_WORDS, type KeyColumns } from './event-columns.js';
-import { ID_TAG_BYTES, TAG_WORDS } from './event-ids.js';
+import type { KeyColumns } from './event-columns.js';
+import { ID_TAG_BYTES } from './event-ids.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
+import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 export const SNAPSHOT_VERSION = 1;
 
@@ -190,7 +191,7 @@ function viewOf(b: Buffer): DataView {
 function loadIds({ eventIds }: GroupState, view: DataView): void {
   const tag = new Uint16Array(TAG_WORDS);
   for (let at = 0; at < view.byteLength; at += ID_BYTES) {
-    for (let i = 0; i < TAG_WORDS; i++) tag[i] = view.getUint16(at + 2 * i, true);
+    readTag(view, at, tag, 0);
     const seq = view.getFloat64(at + ID_TAG_BYTES, true);
     eventIds.insertFrom(tag, 0, seq, view.getUint16(at + ID_TAG_BYTES + 8, true));
   }
@@ -204,8 +205,7 @@ function loadPlayers(state: GroupState, view: DataView): void {
   for (let at = 0; at < view.byteLength; ) {
     const from = at;
     for (columns.count = 0; columns.count < PLAYERS && at < view.byteLength; columns.count++) {
-      for (let i = 0; i < KEY_WORDS; i++)
-        columns.keys[columns.count * KEY_WORDS + i] = view.getUint32(at + 4 * i, true);
+      readKey(view, at, columns.keys, columns.count * KEY_WORDS);
       at += PLAYER_BYTES + view.getUint16(at + 48, true) * ENTRY_BYTES;
     }
     state.subjects.warm(columns);

@@ -15,9 +15,10 @@
  */
 import { limits } from '../limits.js';
 import { evidenceAt } from './decay.js';
-import { type EventColumns, KEY_WORDS } from './event-columns.js';
-import { type EventIds, ID_PARTS, type IdTag, idPartOf, TAG_WORDS, writeTag } from './event-ids.js';
+import type { EventColumns } from './event-columns.js';
+import { type EventIds, ID_PARTS, type IdTag, idPartOf, writeTag } from './event-ids.js';
 import { hourOf, type Subjects } from './subjects.js';
+import { copyKey, copyTag, KEY_WORDS, TAG_WORDS } from './words.js';
 
 const PLAYER_WORDS = 16;
 const PLAYER_DOUBLES = PLAYER_WORDS / 2;
@@ -118,7 +119,7 @@ export class SortedEvents {
     const row = part * this.#playerRoom + used;
     const words = this.#players;
     const from = row * PLAYER_WORDS;
-    for (let word = 0; word < KEY_WORDS; word++) words[from + word] = keys[i * KEY_WORDS + word]!;
+    copyKey(keys, i * KEY_WORDS, words, from);
     this.#doubles[row * PLAYER_DOUBLES + MASS] = masses[i]!;
     this.#doubles[row * PLAYER_DOUBLES + DECAYS_FROM] = evidenceAt(timestamps[i]!, at);
     words[from + HOUR] = hour;
@@ -133,7 +134,7 @@ export class SortedEvents {
     const used = this.#idsUsed[part]!++;
     const words = this.#ids;
     const to = (part * this.#idRoom + used) * ID_WORDS;
-    for (let word = 0; word < TAG_WORDS; word++) words[to + word] = tags[from + word]!;
+    copyTag(tags, from, words, to);
     const record = seq - this.#firstSeq;
     words[to + ID_RECORD] = record & 0xffff;
     words[to + ID_RECORD + 1] = record >>> 16;

@@ -12,11 +12,12 @@
  * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; above it the lowest bits of the hash |
  */
 import { limits } from '../limits.js';
-import { type EventColumns, KEY_WORDS, type KeyColumns, subjectWords } from './event-columns.js';
+import { type EventColumns, type KeyColumns, subjectWords } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { Segment } from './segment.js';
 import { type SipKey, sipHash } from './siphash.js';
 import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
+import { copyKey, KEY_WORDS, sameKey } from './words.js';
 
 const SEGMENT_BITS = 14;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
@@ -158,9 +159,7 @@ export class Subjects implements KeyedRows {
 
   hasKey(row: number, keys: Uint32Array, from: number): boolean {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
-    const at = (row & SEGMENT_MASK) * WORDS;
-    for (let i = 0; i < KEY_WORDS; i++) if (words[at + i] !== keys[from + i]) return false;
-    return true;
+    return sameKey(words, (row & SEGMENT_MASK) * WORDS, keys, from);
   }
 
   /** Reads both ends of a row, which most often lies in two cache lines. */
@@ -246,7 +245,7 @@ export class Subjects implements KeyedRows {
     const segment = this.#segments[row >>> SEGMENT_BITS]!;
     const { words, view } = segment;
     const at = (row & SEGMENT_MASK) * WORDS;
-    for (let i = 0; i < KEY_WORDS; i++) words[at + i] = keys[from + i]!;
+    copyKey(keys, from, words, at);
     words[at + ENTRY_AT] = this.entries.allocate(count);
     words[at + PEERS] = (hash << PEERS_BITS) | count;
     view.setFloat64(at * 4 + EVIDENCE_AT_BYTE, evidenceAt, true);

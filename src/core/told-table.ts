@@ -3,12 +3,13 @@
  * state that the table follows record by record. It tells values, not happenings, so a player that moved twice is told once.
  */
 
-import { type EventColumns, KEY_WORDS } from './event-columns.js';
+import type { EventColumns } from './event-columns.js';
 import { subjectBytes, subjectHex } from './pseudonym.js';
 import type { LogRecord } from './records.js';
 import { type Moment, trustOf } from './score.js';
 import type { GroupState } from './state.js';
 import { type Verdict, verdicts } from './vocabulary.js';
+import { KEY_WORDS } from './words.js';
 
 /** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
 export interface ToldRow {

@@ -1,0 +1,64 @@
+/**
+ * Keys of subjects and tags of event ids from one column of words to another, word by word: V8 unrolls no loop, and these copies
+ * are a tenth of a replay.
+ */
+
+/** Words of a subject's hash. */
+export const KEY_WORDS = 8;
+
+/** 16-bit words of an event id's tag. */
+export const TAG_WORDS = 5;
+
+/** `at`, `to`: the first word of the key in its column. */
+export function copyKey(from: Uint32Array, at: number, words: Uint32Array, to: number): void {
+  words[to] = from[at]!;
+  words[to + 1] = from[at + 1]!;
+  words[to + 2] = from[at + 2]!;
+  words[to + 3] = from[at + 3]!;
+  words[to + 4] = from[at + 4]!;
+  words[to + 5] = from[at + 5]!;
+  words[to + 6] = from[at + 6]!;
+  words[to + 7] = from[at + 7]!;
+}
+
+export function sameKey(one: Uint32Array, at: number, other: Uint32Array, from: number): boolean {
+  return (
+    one[at] === other[from] &&
+    one[at + 1] === other[from + 1] &&
+    one[at + 2] === other[from + 2] &&
+    one[at + 3] === other[from + 3] &&
+    one[at + 4] === other[from + 4] &&
+    one[at + 5] === other[from + 5] &&
+    one[at + 6] === other[from + 6] &&
+    one[at + 7] === other[from + 7]
+  );
+}
+
+/** The key at byte `at`, little-endian. */
+export function readKey(view: DataView, at: number, words: Uint32Array, to: number): void {
+  words[to] = view.getUint32(at, true);
+  words[to + 1] = view.getUint32(at + 4, true);
+  words[to + 2] = view.getUint32(at + 8, true);
+  words[to + 3] = view.getUint32(at + 12, true);
+  words[to + 4] = view.getUint32(at + 16, true);
+  words[to + 5] = view.getUint32(at + 20, true);
+  words[to + 6] = view.getUint32(at + 24, true);
+  words[to + 7] = view.getUint32(at + 28, true);
+}
+
+export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: number): void {
+  words[to] = from[at]!;
+  words[to + 1] = from[at + 1]!;
+  words[to + 2] = from[at + 2]!;
+  words[to + 3] = from[at + 3]!;
+  words[to + 4] = from[at + 4]!;
+}
+
+/** The tag at byte `at`, little-endian. */
+export function readTag(view: DataView, at: number, words: Uint16Array, to: number): void {
+  words[to] = view.getUint16(at, true);
+  words[to + 1] = view.getUint16(at + 2, true);
+  words[to + 2] = view.getUint16(at + 4, true);
+  words[to + 3] = view.getUint16(at + 6, true);
+  words[to + 4] = view.getUint16(at + 8, true);
+}

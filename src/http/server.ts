@@ -10,6 +10,7 @@ import { answerRaw, parserFailureCode } from './client-error.js';
 import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
+import { HeldBack } from './held-back.js';
 import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
 import { createSocketLane } from './socket-lane.js';
@@ -42,6 +43,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const failed = new WeakSet<Duplex>();
   const backlog = new Backlog();
   const unread = new UnreadWatch();
+  const heldBack = new HeldBack();
   const { connectionsMax } = deps.settings;
   const readers = new StreamReaders(deps);
   const endpoints = createEndpoints(deps, readers);
@@ -114,6 +116,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     // By which node:http ends a connection behind its last answer.
     socket.destroySoon = () => closeGently(socket);
     sockets.set(socket, undefined);
+    heldBack.add(socket);
     socket.once('close', () => {
       sockets.delete(socket);
       backlog.forget(socket);
@@ -139,8 +142,16 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     // Our half has ended: the rest of the connection is nobody's.
     if (socket.writableEnded) return;
     const code = parserFailureCode(failure);
-    // What is late because we do not read on is not the caller's fault; `UnreadWatch` ends who takes no answers.
-    if (code === 'request_timeout' && socket.isPaused()) return;
+    const last = sockets.get(socket);
+    if (code === 'request_timeout') {
+      const wasComplete = last?.request.complete;
+      // The parser tells of a request once.
+      const isExcused = heldBack.excuses(socket, () => {
+        const isTheSame = sockets.get(socket) === last && last?.request.complete === wasComplete;
+        if (isTheSame && !socket.destroyed) server.emit('clientError', failure, socket);
+      });
+      if (isExcused) return;
+    }
     // What follows a request that asked to close is nobody's: the answer under way ends the connection.
     if (failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     failed.add(socket);
@@ -148,7 +159,6 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       socket.destroy();
       return;
     }
-    const last = sockets.get(socket);
     // An answer that ends the connection is the last one, whatever follows its request.
     if (last?.request.complete && !last.response.shouldKeepAlive) return;
     if (last === undefined || last.response.writableFinished) {

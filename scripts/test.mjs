@@ -29,7 +29,7 @@ function setting(name, fallback) {
 
 async function main(filters) {
   const concurrency = setting('TEST_CONCURRENCY', 2);
-  const timeoutMs = setting('TEST_TIMEOUT_S', 300) * 1000;
+  const timeoutMs = setting('TEST_TIMEOUT_S', 1200) * 1000;
   if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true })) {
     return { passed: 0, failed: 1 };
   }

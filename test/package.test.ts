@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
+import { until } from './support/until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -183,6 +184,8 @@ test('the example of a match server reads at match start, reports at its end, on
     });
     child.once('exit', () => reject(new Error(errors)));
   });
+  // Whoever asks before waits 100 ms for the node, which are little for a process that begins on a busy machine.
+  await until(() => /trust stream: live/.test(errors));
   const post = async (path: string, body: unknown) =>
     (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
   const match = (await post('/matches', { players: ['cheater', 'angel', 'fresh'] })) as {

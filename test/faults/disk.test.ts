@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode } from '../support/node.js';
+import { until } from '../support/until.js';
 import { disk } from './disk.js';
 import { eventOf, post, register } from './kill.js';
 import { testShort } from './short.js';
@@ -22,13 +23,7 @@ test('on a real disk that fills up writes stop at the watermark, and go on when 
   const dir = join(small.path, 'data');
   mkdirSync(dir);
   const node = await startTestNode({ DATA_DIR: dir, DISK_FREE_MIN_MB: '20' });
-  const health = async (wanted: number) => {
-    const end = Date.now() + 10_000;
-    while ((await fetch(`${node.url}/api/v1/health`)).status !== wanted) {
-      if (Date.now() > end) throw new Error(`health is not ${wanted}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
+  const health = (wanted: number) => until(async () => (await fetch(`${node.url}/api/v1/health`)).status === wanted);
   const peer = await register(node.url);
   const write = async (id: string) => (await post(node.url, '/api/v1/events', peer, eventOf(peer, id, 'p'))).status;
   assert.is(await write('before'), 201);

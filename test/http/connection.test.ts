@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../src/group/api.js';
+import { limits } from '../../src/limits.js';
 import { askRaw } from './exchange.js';
 import { startFace, type TestFace } from './face.js';
 import { activeKey } from './group-double.js';
@@ -227,8 +228,8 @@ test('draining lets a request arrive that is on its way, and tells who takes too
       for (const socket of [slow, stuck]) socket.write(head + text.slice(0, 10));
       await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
       const drained = face.drain();
-      // Longer than one sweep over the connections.
-      setTimeout(() => slow.write(text.slice(10)), 1_200);
+      // Longer than until the first sweep over the connections, and long before the last.
+      setTimeout(() => slow.write(text.slice(10)), limits.connectionsCheckingIntervalMs + 100);
       const [late = '', never = ''] = await Promise.all(answers);
       await drained;
       assert.match(late, /^HTTP\/1\.1 201 [\s\S]*Connection: close/);

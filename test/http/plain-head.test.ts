@@ -102,12 +102,13 @@ test('a head takes no longer where its blanks could be read in many ways', () =>
   const fields = [`A:${blanks}\x80`, `A: a${blanks}\x80`, `A: ${'a '.repeat(blanks.length / 2)}\x80`];
   for (const field of fields) {
     const tries = Array.from({ length: 5 }, () => {
-      const startedAt = performance.now();
+      const before = process.cpuUsage();
       assert.is(new PlainHeadReader().read(`${line}Host: h\r\n${field}\r\n\r\n`, 0), undefined);
-      return performance.now() - startedAt;
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
     });
     // Each byte looked at some times takes a tenth of a millisecond, each pair of bytes once a hundred.
-    assert.ok(Math.min(...tries) < 20, `${Math.min(...tries)} ms`);
+    assert.ok(Math.min(...tries) < 20, `${Math.min(...tries)} ms of the processor`);
   }
 });
 

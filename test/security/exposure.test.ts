@@ -49,7 +49,7 @@ function reaches(host: string, port: number): Promise<boolean> {
       socket.destroy();
       resolve(reached);
     };
-    socket.setTimeout(2_000, () => end(false));
+    socket.setTimeout(10_000, () => end(false));
     socket.once('connect', () => end(true)).once('error', () => end(false));
   });
 }

@@ -3,6 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { repeatedly } from '../../src/store/repeatedly.js';
 
+// Repeated work keeps no process alive, so this does.
+const awake = setInterval(() => undefined, 1_000);
+test.after(() => clearInterval(awake));
+
 /** A promise with its resolver. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;

@@ -32,9 +32,10 @@ interface UnderWay {
   readonly before: ServerResponse | undefined;
 }
 
-/** What a request that is still arriving gets at the end of the node, so that a last snapshot has its time after it. */
-const drainGraceMs =
-  limits.shutdownMs - limits.shutdownSnapshotMs - limits.lingerMs - limits.connectionsCheckingIntervalMs;
+/** What callers get to take their answers at the end of the node, so that a last snapshot has its time after it. */
+const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
+/** What a request that is still arriving gets of that. */
+const arrivalMs = drainMs - limits.lingerMs - limits.connectionsCheckingIntervalMs;
 
 export function createHttpFace(deps: FaceDeps): HttpFace {
   let draining = false;
@@ -211,9 +212,10 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const startedAt = performance.now();
     const sweeping = setInterval(() => {
-      const late = performance.now() - startedAt >= drainGraceMs;
-      for (const socket of sockets.keys()) sweep(socket, late);
+      const goneMs = performance.now() - startedAt;
+      for (const socket of sockets.keys()) sweep(socket, goneMs >= arrivalMs);
       socketLane?.closeIdle();
+      if (goneMs >= drainMs) unread.giveUp();
     }, limits.connectionsCheckingIntervalMs);
     await closed;
     clearInterval(sweeping);

@@ -23,6 +23,11 @@ export class UnreadWatch {
     });
   }
 
+  /** Ends every connection that something is still to be sent on. */
+  giveUp(): void {
+    for (const socket of this.#sockets) if (socket.writableLength > 0) socket.destroy();
+  }
+
   start(): void {
     this.#timer = setInterval(() => this.#look(performance.now()), limits.connectionsCheckingIntervalMs).unref();
   }

@@ -80,6 +80,20 @@ for (const fastLane of [true, false]) {
     await drained;
   });
 
+  test(`who takes nothing of its answers does not keep the node from ending in order (lane ${fastLane})`, async () => {
+    const face = await startFace({ settings: { fastLane } });
+    const socket = connect({ port: face.port, host: '127.0.0.1' });
+    socket.pause();
+    socket.on('error', () => {});
+    // 23 MB, far more than the two systems keep of a connection.
+    await new Promise((resolve) => socket.write(`${large} HTTP/1.1\r\n${host}\r\n`.repeat(200), resolve));
+    assert.is((await fetch(`${face.url}/api/v1/health`)).status, 200);
+    const startedAt = performance.now();
+    await face.drain();
+    assert.ok(performance.now() - startedAt < limits.shutdownMs, 'a node ends by itself before it is ended');
+    socket.destroy();
+  });
+
   test(`who never stops sending behind the last answer is cut off (lane ${fastLane})`, async () => {
     const face = await startFace({ settings: { fastLane } });
     try {

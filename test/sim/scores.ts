@@ -102,7 +102,8 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     const sums = byPeer.get(event.peer) ?? { lowering: 0, raising: 0, error: 0, isHeld: false, isHeavy: false };
     byPeer.set(event.peer, sums);
     const [sign, base] = types[event.type];
-    const worth = base * event.severity * 2 ** -livesOf(oracle, event, at);
+    // An event of no severity is worth nothing at any moment, also where the factor is beyond the range of doubles.
+    const worth = event.severity === 0 ? 0 : base * event.severity * 2 ** -livesOf(oracle, event, at);
     // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
     sums.error += worth * roundingPart + floor;
     sums.isHeavy ||= event.severity > 0;

@@ -25,6 +25,8 @@ test('no life of the fixed seeds differs from the oracle', async () => {
   assert.ok(await simulate({ seed: 1, operations: 50_000, write }));
   // Here a peer's evidence fades so far that a withdrawal takes all of one side of it, and the fit moves by a thousandth.
   assert.ok(await simulate({ seed: 60_000_411, operations: 2_000, write }));
+  // Here a clock that was set back by 20 years meets evidence of no severity, whose worth is still none.
+  assert.ok(await simulate({ seed: 80_000_627, operations: 2_000, write }));
 });
 
 test.run();

@@ -20,7 +20,8 @@ import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { EventColumns } from './event-columns.js';
 import { readEvent } from './packed-records.js';
-import { decodeRecord, encodeRecord, isTaggedEvent, type LogRecord } from './records.js';
+import { RecordBytes } from './record-bytes.js';
+import { decodeRecord, isTaggedEvent, type LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;
@@ -43,62 +44,45 @@ export class BatchError extends Error {
 
 /** Gathers a turn's records, then seals them. */
 export class BatchWriter {
-  readonly #records: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #records = new RecordBytes();
 
   get count(): number {
-    return this.#records.length;
+    return this.#records.starts.length;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#records.length;
   }
 
   add(record: LogRecord): void {
-    const bytes = encodeRecord(record);
-    this.#records.push(bytes);
-    this.#bytes += bytes.length;
+    this.#records.add(record);
   }
 
   /** The batch, chained to `previousChain`. `nonce` keeps `d` from confirming guesses at erased content. */
   seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
-    return seal(this.#records, this.#bytes, firstSeq, at, nonce, previousChain);
+    const out = layOut(this.#records, firstSeq, at);
+    out.set(nonce, NONCE_AT);
+    const digest = contentDigest(out);
+    out.set(digest, DIGEST_AT);
+    out.set(chainValue(previousChain, firstSeq, this.count, digest), CHAIN_AT);
+    out.writeUInt32LE(checksum(out), 4);
+    return new Batch(out);
   }
 }
 
-function seal(
-  records: readonly Uint8Array[],
-  size: number,
-  firstSeq: number,
-  at: number,
-  nonce: Uint8Array,
-  previousChain: Uint8Array,
-): Batch {
-  const out = layOut(records, size, firstSeq, at);
-  out.set(nonce, NONCE_AT);
-  const digest = contentDigest(out);
-  out.set(digest, DIGEST_AT);
-  out.set(chainValue(previousChain, firstSeq, records.length, digest), CHAIN_AT);
-  out.writeUInt32LE(checksum(out), 4);
-  return new Batch(out);
-}
-
-function layOut(records: readonly Uint8Array[], size: number, firstSeq: number, at: number): Buffer {
-  const count = records.length;
-  const out = Buffer.allocUnsafe(HEAD + count * 4 + size);
+function layOut({ starts, bytes }: RecordBytes, firstSeq: number, at: number): Buffer {
+  const count = starts.length;
+  const body = HEAD + count * 4;
+  const out = Buffer.allocUnsafe(body + bytes.length);
   out.writeUInt16LE(MAGIC, 0);
   out[2] = VERSION;
   out[3] = 0;
   out.writeDoubleLE(firstSeq, 8);
   out.writeDoubleLE(at, 16);
   out.writeUInt32LE(count, 24);
-  out.writeUInt32LE(size, 28);
-  let offset = 0;
-  for (let i = 0; i < count; i++) {
-    out.writeUInt32LE(offset, HEAD + i * 4);
-    out.set(records[i]!, HEAD + count * 4 + offset);
-    offset += records[i]!.length;
-  }
+  out.writeUInt32LE(bytes.length, 28);
+  for (let i = 0; i < count; i++) out.writeUInt32LE(starts[i]!, HEAD + i * 4);
+  out.set(bytes, body);
   return out;
 }
 
@@ -202,15 +186,13 @@ export class Batch {
 
   /** The batch with some records replaced, in its place of the chain. */
   rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
-    const records: Uint8Array[] = [];
-    let size = 0;
+    const records = new RecordBytes();
     for (let i = 0; i < this.count; i++) {
       const replacement = replacements.get(this.firstSeq + i);
-      const bytes = replacement === undefined ? this.#slice(i) : encodeRecord(replacement);
-      records.push(bytes);
-      size += bytes.length;
+      if (replacement === undefined) records.addEncoded(this.#slice(i));
+      else records.add(replacement);
     }
-    const out = layOut(records, size, this.firstSeq, this.at);
+    const out = layOut(records, this.firstSeq, this.at);
     out[3] = 1;
     out.fill(0, NONCE_AT, DIGEST_AT);
     this.bytes.copy(out, DIGEST_AT, DIGEST_AT, HEAD);

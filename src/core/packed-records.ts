@@ -7,26 +7,32 @@ import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 /** Of an event without its tag, and of one that begins with it. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
+const SUBJECT_BYTES = 32;
 const GONE_BYTES = 22;
 const KEPT_HEAD = 12;
 const KEPT_BYTES = 80;
 
-/** The tag's bytes come last of the head, so that a record without them differs by their absence alone. */
-export function encodeEvent(event: EventAccepted): Uint8Array {
-  const texts = (event.id_tag ?? '') + event.event_id + event.schema_version;
-  const out = Buffer.allocUnsafe(UNTAGGED_HEAD + texts.length);
-  out[2] = event.event_type;
-  out[3] = event.event_id.length;
-  out.writeUInt16LE(event.peer, 4);
-  out.writeUInt16LE(event.game, 6);
-  out.writeDoubleLE(event.timestamp, 8);
-  out.writeDoubleLE(event.severity, 16);
-  out.writeDoubleLE(event.mass, 24);
-  out.writeDoubleLE(event.prev, 32);
-  out.set(event.subject, 40);
-  out.writeUInt32LE(event.schema_version.length, 72);
-  out.write(texts, UNTAGGED_HEAD, 'latin1');
-  return out;
+/** Bytes that `writeEvent` takes. */
+export function eventBytes({ id_tag, event_id, schema_version }: EventAccepted): number {
+  return UNTAGGED_HEAD + (id_tag?.length ?? 0) + event_id.length + schema_version.length;
+}
+
+/**
+ * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record without them
+ * differs by their absence alone.
+ */
+export function writeEvent(event: EventAccepted, bytes: Buffer, view: DataView, at: number): void {
+  bytes[at + 2] = event.event_type;
+  bytes[at + 3] = event.event_id.length;
+  view.setUint16(at + 4, event.peer, true);
+  view.setUint16(at + 6, event.game, true);
+  view.setFloat64(at + 8, event.timestamp, true);
+  view.setFloat64(at + 16, event.severity, true);
+  view.setFloat64(at + 24, event.mass, true);
+  view.setFloat64(at + 32, event.prev, true);
+  for (let i = 0; i < SUBJECT_BYTES; i++) bytes[at + 40 + i] = event.subject[i]!;
+  view.setUint32(at + 72, event.schema_version.length, true);
+  bytes.write((event.id_tag ?? '') + event.event_id + event.schema_version, at + UNTAGGED_HEAD, 'latin1');
 }
 
 export function decodeEvent(bytes: Buffer, isTagged: boolean): EventAccepted {

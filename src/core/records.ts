@@ -9,10 +9,11 @@ import {
   decodeGone,
   decodeKept,
   decodeWeights,
-  encodeEvent,
   encodeGone,
   encodeKept,
   encodeWeights,
+  eventBytes,
+  writeEvent,
 } from './packed-records.js';
 import type { Environment, IdentityMode, PeerStatus } from './vocabulary.js';
 
@@ -265,16 +266,29 @@ export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }
 
+/** Writes an event, type and version included, into the `eventBytes` from byte `at` on; `view` is of the same bytes. */
+export function writeEventRecord(event: EventAccepted, bytes: Buffer, view: DataView, at: number): void {
+  bytes[at] = typeIds.event_accepted;
+  bytes[at + 1] = versionOf(event);
+  writeEvent(event, bytes, view, at);
+}
+
 /** Bytes of a record, type and version included. */
 export function encodeRecord(record: LogRecord): Uint8Array {
+  if (record.type === 'event_accepted') return encodeEvent(record);
   const out = bytesOf(record);
   out[0] = typeIds[record.type];
   out[1] = versionOf(record);
   return out;
 }
 
-function bytesOf(record: LogRecord): Uint8Array {
-  if (record.type === 'event_accepted') return encodeEvent(record);
+function encodeEvent(event: EventAccepted): Uint8Array {
+  const out = Buffer.allocUnsafe(eventBytes(event));
+  writeEventRecord(event, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
+  return out;
+}
+
+function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
   if (record.type === 'event_gone') return encodeGone(record);
   if (record.type === 'evidence_kept') return encodeKept(record);
   if (record.type === 'weights_published') return encodeWeights(record);

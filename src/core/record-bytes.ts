@@ -1,0 +1,56 @@
+/** The bytes of records, one behind the other as a batch has them, while they are gathered. */
+import { eventBytes } from './packed-records.js';
+import { encodeRecord, type LogRecord, writeEventRecord } from './records.js';
+
+/** Enough for a turn of one event. */
+const BYTES_AT_FIRST = 256;
+
+export class RecordBytes {
+  /** Where each begins. */
+  readonly starts: number[] = [];
+  #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST);
+  #view = viewOf(this.#bytes);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** All of them; good until another is added. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  add(record: LogRecord): void {
+    if (record.type !== 'event_accepted') {
+      this.addEncoded(encodeRecord(record));
+      return;
+    }
+    // Nearly all records are events, which are written where they stay.
+    const at = this.#next(eventBytes(record));
+    writeEventRecord(record, this.#bytes, this.#view, at);
+  }
+
+  addEncoded(record: Uint8Array): void {
+    const at = this.#next(record.length);
+    this.#bytes.set(record, at);
+  }
+
+  /** Where the next record begins, with room for so many bytes. */
+  #next(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const more = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length));
+      more.set(this.#bytes.subarray(0, at));
+      this.#bytes = more;
+      this.#view = viewOf(more);
+    }
+    this.starts.push(at);
+    return at;
+  }
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}

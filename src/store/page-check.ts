@@ -9,8 +9,6 @@ import { DamagedError } from '../group/ports.js';
 import { type MetaPage, newestMeta, type PageTree, treeOf } from './environment-file.js';
 import { type Leaf, PageError, Pages, type Run } from './pages.js';
 
-/** The value is the record of a database. */
-const TREE_NODE_FLAG = 0x02;
 const ITEM_BYTES = 8;
 const DEPTH_MAX = 32;
 /** A living writer may use a page again while it is looked at: only what is wrong in a file at rest is damage. */
@@ -18,7 +16,7 @@ const LOOKS = 3;
 
 /**
  * Throws `DamagedError` for what the next commit would stumble over in `file`, which `checkEnvironmentFile` passed. Tells nothing of
- * a file that is written to meanwhile. Takes as long as the list of free pages is, however long the log.
+ * a file that is written to meanwhile. Reads the list and the branches, which are a two hundredth of a log of small batches.
  */
 export function checkPages(file: string): void {
   const descriptor = openSync(file, 'r');
@@ -37,13 +35,16 @@ export function checkPages(file: string): void {
 function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   const pages = new Pages(descriptor, meta);
   const free = new PageSet(meta.lastPage);
-  try {
-    const edges = [...listFree(pages, meta, free), ...edgesOf(pages, meta.main)];
-    for (const run of edges) {
-      for (let page = run.first; page < run.first + run.count; page += 1) {
-        if (free.has(page)) throw new PageError(page, 'is in use and listed as free');
-      }
+  const refuseFree = ({ first, count }: Run) => {
+    for (let page = first; page < first + count; page += 1) {
+      if (free.has(page)) throw new PageError(page, 'is in use and listed as free');
     }
+  };
+  try {
+    const ofList: Run[] = [];
+    addFree(pages, meta, free, (run) => ofList.push(run));
+    for (const run of ofList) refuseFree(run);
+    checkTrees(pages, meta.main, refuseFree);
     return undefined;
   } catch (error) {
     if (error instanceof PageError) return error.message;
@@ -68,22 +69,16 @@ class PageSet {
   }
 }
 
-/** Fills `free` from the list; yields the pages in which the list itself stands. */
-function* listFree(pages: Pages, { free: tree, txn }: MetaPage, free: PageSet): Generator<Run> {
+/** Adds what the list names to `free`; takes the pages in which the list itself stands. */
+function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: PageSet, take: (run: Run) => void): void {
   let before = 0n;
-  for (const found of walk(pages, tree)) {
-    if ('first' in found) {
-      yield found;
-      continue;
-    }
-    const { leaf, page } = found;
+  walk(pages, tree, 'whole', take, (leaf, page) => {
     const commit = leaf.key.length === ITEM_BYTES ? leaf.key.readBigUInt64LE(0) : 0n;
     if (commit <= before || commit > BigInt(txn)) throw new PageError(page, 'lists pages of no commit');
+    if (leaf.isTree) throw new PageError(page, 'has a database among its lists');
     before = commit;
-    const run = pages.runOf(leaf);
-    if (run !== null) yield run;
     addListed(pages, pages.valueOf(leaf), free, page);
-  }
+  });
 }
 
 /**
@@ -94,6 +89,7 @@ function addListed(pages: Pages, list: Buffer, free: PageSet, page: number): voi
   const items = list.length / ITEM_BYTES - 1;
   const listed = items >= 0 ? Number(list.readBigUInt64LE(0)) : -1;
   if (!Number.isInteger(items) || listed < 0 || listed > items) throw new PageError(page, 'lists more than it holds');
+  const runs: Run[] = [];
   for (let item = 1; item <= listed; item += 1) {
     let first = Number(list.readBigInt64LE(item * ITEM_BYTES));
     if (first === 0) continue;
@@ -104,53 +100,53 @@ function addListed(pages: Pages, list: Buffer, free: PageSet, page: number): voi
       first = item <= listed ? Number(list.readBigInt64LE(item * ITEM_BYTES)) : 0;
     }
     if (!pages.has(first, count)) throw new PageError(page, 'lists pages that the file does not have');
+    runs.push({ first, count });
     for (let one = first; one < first + count; one += 1) free.add(one);
   }
-}
-
-/** All pages of the tree of databases, and of each database those that lead to its newest value. */
-function* edgesOf(pages: Pages, main: PageTree): Generator<Run> {
-  for (const found of walk(pages, main)) {
-    if ('first' in found) yield found;
-    else if ((found.leaf.flags & TREE_NODE_FLAG) !== 0) yield* edge(pages, recordOf(found.leaf, found.page));
+  // Two lists may name one page, which LMDB passes over; a list that does so itself has it used twice.
+  runs.sort((a, b) => a.first - b.first);
+  for (const [i, { first }] of runs.entries()) {
+    const before = runs[i - 1];
+    if (before !== undefined && before.first + before.count > first) throw new PageError(page, 'lists a page twice');
   }
 }
 
-function recordOf(leaf: Leaf, page: number): PageTree {
-  const tree = treeOf(leaf.inPage);
-  if (tree === undefined) throw new PageError(page, 'holds a record of a database that is cut');
-  return tree;
+/** The tree of databases, and the tree of each: of that all branches, and no leaf but the one of the newest value. */
+function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
+  walk(pages, main, 'whole', take, (database, page) => {
+    const tree = database.isTree ? treeOf(database.inPage) : undefined;
+    if (tree === undefined) throw new PageError(page, 'holds a record of a database that is cut');
+    walk(pages, tree, 'newest', take, (leaf, at) => {
+      if (leaf.isTree) throw new PageError(at, 'has a database among its values');
+    });
+  });
 }
 
-function* edge(pages: Pages, { depth, root }: PageTree): Generator<Run> {
-  if (depth === 0) return;
-  let page = root;
-  for (let level = levelOf(depth, root); level > 0; level -= 1) {
-    yield { first: page, count: 1 };
-    page = pages.branches(page).at(-1)!.child;
-  }
-  yield { first: page, count: 1 };
-  const run = pages.runOf(pages.leaves(page).at(-1)!);
-  if (run !== null) yield run;
-}
-
-/** Every page of a tree and every entry of its leaves, in order. */
-function walk(pages: Pages, { depth, root }: PageTree): Iterable<Run | { readonly leaf: Leaf; readonly page: number }> {
-  return depth === 0 ? [] : below(pages, root, levelOf(depth, root));
-}
-
-function* below(
+/** Takes every page of a tree, and reads the entries of its leaves in order: of all, or of the newest leaf. */
+function walk(
   pages: Pages,
-  page: number,
-  level: number,
-): Generator<Run | { readonly leaf: Leaf; readonly page: number }> {
-  yield { first: page, count: 1 };
-  if (level === 0) for (const leaf of pages.leaves(page)) yield { leaf, page };
-  else for (const { child } of pages.branches(page)) yield* below(pages, child, level - 1);
-}
-
-/** How many levels the root of a tree stands above its leaves. */
-function levelOf(depth: number, root: number): number {
+  { depth, root }: PageTree,
+  leaves: 'whole' | 'newest',
+  take: (run: Run) => void,
+  read: (leaf: Leaf, page: number) => void,
+): void {
+  if (depth === 0) return;
   if (depth > DEPTH_MAX) throw new PageError(root, 'begins a tree of too many levels');
-  return depth - 1;
+  const below = (page: number, level: number, isNewest: boolean): void => {
+    if (!pages.has(page)) throw new PageError(page, 'is none that the file has');
+    take({ first: page, count: 1 });
+    if (level > 0) {
+      const branches = pages.branches(page);
+      for (const [i, { child }] of branches.entries()) below(child, level - 1, isNewest && i === branches.length - 1);
+      return;
+    }
+    if (leaves === 'newest' && !isNewest) return;
+    const entries = pages.leaves(page);
+    for (const leaf of leaves === 'whole' ? entries : entries.slice(-1)) {
+      const run = pages.runOf(leaf);
+      if (run !== null) take(run);
+      read(leaf, page);
+    }
+  };
+  below(root, depth - 1, true);
 }

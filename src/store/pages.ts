@@ -9,6 +9,7 @@ import {
 } from './environment-file.js';
 
 // Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets in a page count from behind its header.
+const PAGE_TXN_AT = 8;
 const LOWER_AT = 20;
 const UPPER_AT = 22;
 const BRANCH_PAGE_FLAG = 0x01;
@@ -19,6 +20,8 @@ const KEY_BYTES_AT = 6;
 const META_PAGES = 2;
 /** The value has pages of its own; in its place stand the first one, a commit and their number, 8 bytes each. */
 const RUN_NODE_FLAG = 0x01;
+/** The value is the record of a database. */
+const TREE_NODE_FLAG = 0x02;
 const RUN_BYTES = 24;
 
 /** A page that is not what LMDB writes; the message says which and how. */
@@ -40,6 +43,7 @@ export interface Branch {
 export interface Leaf {
   readonly key: Buffer;
   readonly flags: number;
+  readonly isTree: boolean;
   /** Of the value, wherever it stands. */
   readonly valueBytes: number;
   /** In the page: the value, or what names its pages. */
@@ -56,11 +60,13 @@ export class Pages {
   readonly #descriptor: number;
   readonly #pageBytes: number;
   readonly #lastPage: number;
+  readonly #txn: bigint;
 
-  constructor(descriptor: number, { pageBytes, lastPage }: MetaPage) {
+  constructor(descriptor: number, { pageBytes, lastPage, txn }: MetaPage) {
     this.#descriptor = descriptor;
     this.#pageBytes = pageBytes;
     this.#lastPage = lastPage;
+    this.#txn = BigInt(txn);
   }
 
   /** Whether a tree, or the list of free pages, can have `count` pages from `page` on. */
@@ -87,7 +93,15 @@ export class Pages {
       const keyEnd = at + NODE_HEADER_BYTES + bytes.readUInt16LE(at + KEY_BYTES_AT);
       const key = bytes.subarray(at + NODE_HEADER_BYTES, keyEnd);
       const end = keyEnd + ((flags & RUN_NODE_FLAG) === 0 ? valueBytes : RUN_BYTES);
-      return { key, flags, valueBytes, inPage: bytes.subarray(keyEnd, end), size: end - at };
+      if (flags > TREE_NODE_FLAG) throw new PageError(page, 'has an entry of no kind');
+      return {
+        key,
+        flags,
+        isTree: flags === TREE_NODE_FLAG,
+        valueBytes,
+        inPage: bytes.subarray(keyEnd, end),
+        size: end - at,
+      };
     });
     this.#mustFill(
       page,
@@ -124,6 +138,8 @@ export class Pages {
     const read = readSync(this.#descriptor, bytes, 0, length, run.first * this.#pageBytes);
     if (read < length) throw new PageError(run.first, 'is cut');
     if (bytes.readBigUInt64LE(0) !== BigInt(run.first)) throw new PageError(run.first, 'says that it is another');
+    if (bytes.readBigUInt64LE(PAGE_TXN_AT) > this.#txn)
+      throw new PageError(run.first, 'is of a commit that is to come');
     return bytes;
   }
 

@@ -26,6 +26,11 @@ const RECENT_PAGES = 24;
 const PASSES = 2;
 /** Pages that a commit frees can be used two commits later, once no reader stands before them. */
 const FIRST_CLAIMS = 2;
+/** The list of free pages names each in so many bytes. */
+const LISTED_BYTES = 8;
+/** More of them than a pass finds free when it begins. */
+const FURTHER_PAGES = 256;
+const ROOM_KEY = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 /**
  * Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. Rejects with
@@ -42,8 +47,10 @@ export async function scrubFreePages(
     const lastTxn = pageCountsOf(environment).lastTxn;
     await removeScrubPages(environment, commit);
     for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
+    await takeRoom(environment, commit);
     await untilReadersPass(environment, lastTxn, times, signal);
     await claimAll(environment, commit);
+    await giveRoomBack(environment, commit);
     await removeScrubPages(environment, commit);
   }
 }
@@ -54,6 +61,23 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
   const isEmpty = [...scrub.getKeys({ limit: 1 })].length === 0;
   root.resetReadTxn();
   if (!isEmpty) await commit(() => asPromise(scrub.clearAsync()));
+}
+
+/**
+ * The commit that gives all pages back lists them in pages that lie side by side. While all are claimed there is no such room but at the
+ * end of the file, which would grow by that list with every scrub, and so would the next list. So it is taken beforehand.
+ */
+async function takeRoom(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { freePages, pageBytes } = pageCountsOf(environment);
+  const pages = Math.ceil(((freePages + FURTHER_PAGES) * LISTED_BYTES) / pageBytes);
+  const zeros = Buffer.alloc((pages - 1) * pageBytes + onePageBytes(pageBytes));
+  await commit(() => environment.scrub.put(ROOM_KEY, zeros));
+}
+
+/** Two commits before it is used. */
+async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promise<void> {
+  await commit(() => environment.scrub.remove(ROOM_KEY));
+  await claimPages(environment, commit, 0, 1);
 }
 
 /**

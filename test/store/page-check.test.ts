@@ -127,6 +127,19 @@ test('a free page that the file does not have is named', async () => {
   assert.match(said, /lists pages that the file does not have/);
 });
 
+test('a list that names a page twice is named', async () => {
+  const said = await saysOf((layout) => {
+    const at = newestList(layout);
+    layout.bytes.copy(layout.bytes, at + 8, at + 16, at + 24);
+  });
+  assert.match(said, /lists a page twice/);
+});
+
+test('a page of a commit that never was is named', async () => {
+  const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt8(1, leaf + 15));
+  assert.match(said, /is of a commit that is to come/);
+});
+
 test('a list of free pages that leads to a page of another kind is named', async () => {
   const said = await saysOf(({ bytes, list }) => bytes.writeUInt16LE(1, list + 18));
   assert.match(said, /is of another kind than its place/);

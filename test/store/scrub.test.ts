@@ -114,6 +114,31 @@ test('erasing and scrubbing over and over makes the file a few pages larger each
   removeFolder(dir);
 });
 
+test('a file with much free space grows by no more for it, however often it is scrubbed', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const count = 150;
+  for (let seq = 1; seq <= count; seq += 1)
+    await writer.append({ firstSeq: seq, bytes: Buffer.alloc(200_000, '.') }, []);
+  await writer.append(
+    null,
+    Array.from({ length: count }, (_, i) => ({ firstSeq: i + 1, bytes: Buffer.alloc(3_000, '-') })),
+  );
+  await writer.append(batchOf(count + 1), []);
+  await writer.scrub();
+  const before = writer.pages();
+  assert.ok(before.freePages > 7_000, 'a list of free pages takes 14 of them at least');
+  const rounds = 5;
+  for (let round = 0; round < rounds; round += 1) {
+    await writer.append(batchOf(count + 2 + round), []);
+    await writer.scrub();
+  }
+  const grown = writer.pages().lastPage - before.lastPage;
+  assert.ok(grown < rounds * 14, `${grown} pages`);
+  await writer.close();
+  removeFolder(dir);
+});
+
 /** Batches of one page each, appended in few commits. */
 async function fillPages(writer: LmdbLogWriter, count: number): Promise<void> {
   for (let from = 1; from <= count; from += 1_000) {

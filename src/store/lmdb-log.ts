@@ -90,7 +90,6 @@ export class LmdbLogReader implements LogReader {
       let bytes = 0;
       for (const key of log.getKeys({ start: keyOfSeq(firstSeq), limit })) {
         const batch = this.#lent(key);
-        if (batch === undefined) break;
         take(batch);
         lent++;
         bytes += batch.bytes.length;
@@ -131,16 +130,18 @@ export class LmdbLogReader implements LogReader {
   #first(range: { readonly reverse: true; readonly start?: Buffer }): StoredBatch | undefined {
     return this.reading(() => {
       const [key] = [...this.environment.log.getKeys({ ...range, limit: 1 })];
-      const batch = key === undefined ? undefined : this.#lent(key);
-      return batch === undefined ? undefined : copyOf(batch);
+      return key === undefined ? undefined : copyOf(this.#lent(key));
     });
   }
 
-  /** What the next read overwrites. */
-  #lent(key: Uint8Array): StoredBatch | undefined {
+  /** What the next read overwrites. A key that stands where its order does not put it is met in passing, and not found. */
+  #lent(key: Uint8Array): StoredBatch {
     const firstSeq = seqOfKey(key);
-    const framed = this.environment.log.getBinaryFast(key);
-    return framed === undefined ? undefined : { firstSeq, bytes: unframe(framed, firstSeq) };
+    const { log, path } = this.environment;
+    const framed = log.getBinaryFast(key);
+    if (framed === undefined)
+      throw new DamagedError(`${dataFileOf(path)}: the key of a batch at ${firstSeq} is misplaced`);
+    return { firstSeq, bytes: unframe(framed, firstSeq) };
   }
 }
 

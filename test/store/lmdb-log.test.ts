@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
 import { type LmdbLogWriter, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';
+import { keyOfSeq } from '../../src/store/log-environment.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
@@ -120,6 +121,19 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
   }
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).checkCount(), namesFile(file, 'batches'));
+  removeFolder(dir);
+});
+
+test('a batch whose key is out of its order is damage, and no end of the log', async () => {
+  const { dir, file } = await leftLog();
+  const content = readFileSync(file);
+  // In every page that ever held it, behind its length: 8 bytes, big-endian, of which the highest changes.
+  const key = keyOfSeq(19);
+  for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+    if (content.readUInt16LE(at - 2) === key.length) content.writeUInt8(8, at);
+  }
+  writeFileSync(file, content);
+  assert.throws(() => openLogReader(dir).from(1, 100, 1e9), namesFile(file, 'misplaced'));
   removeFolder(dir);
 });
 

@@ -2,11 +2,10 @@
  * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds the player's
  * hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { subjectOf } from '../support/given.js';
+import { filesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
@@ -46,15 +45,10 @@ function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSub
  * locks on a file as soon as that process closes any descriptor of it.
  */
 function filesWith(dir: string, marks: readonly Buffer[]): string[] {
-  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !name.endsWith('lock.mdb'))
-    .map((name) => join(dir, name))
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
-    .flatMap((file) => {
-      const bytes = readFileSync(file);
-      const found = marks.filter((mark) => bytes.includes(mark));
-      return found.map((mark) => `${file} holds ${mark.toString('latin1').slice(0, 40)}`);
-    });
+  return filesOfLiving(dir, (name) => !name.endsWith('lock.mdb')).flatMap(({ name, bytes }) => {
+    const found = marks.filter((mark) => bytes.includes(mark));
+    return found.map((mark) => `${name} holds ${mark.toString('latin1').slice(0, 40)}`);
+  });
 }
 
 /** One player's life and erasure; the marks are what must be nowhere afterwards. */

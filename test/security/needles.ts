@@ -1,6 +1,5 @@
 /** Looks for secrets in bytes: as they are, and in every form in which a program might have written them. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { filesOfLiving } from '../support/living-folder.js';
 
 export interface Needle {
   /** What it is, for people; never the secret itself. */
@@ -34,14 +33,9 @@ export interface Haystack {
   readonly bytes: Buffer;
 }
 
-/** Every file under a folder. */
+/** Every file under a folder, which may be a running node's. */
 export function filesUnder(folder: string): Haystack[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      return { where: path.slice(folder.length + 1), bytes: readFileSync(path) };
-    });
+  return filesOfLiving(folder).map(({ name, bytes }) => ({ where: name, bytes }));
 }
 
 /** Each `what in where` that was found; empty where nothing was. */

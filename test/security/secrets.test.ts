@@ -13,6 +13,7 @@ import { type Conversation, writesOf } from '../fuzz/conversation.js';
 import { FuzzNode, groupSalt } from '../fuzz/nodes.js';
 import { conversations } from '../fuzz/requests.js';
 import { answersOf, converse } from '../fuzz/wire.js';
+import { endAll } from '../support/process.js';
 import { filesUnder, found, type Haystack, type Needle } from './needles.js';
 
 const requests = Number(process.env.SECRETS_REQUESTS ?? 2_000);
@@ -123,4 +124,5 @@ test('no key, salt, secret or player id is found in files, output, metrics or er
   await node.stop().catch(() => {});
 });
 
+test.after(endAll);
 test.run();

@@ -112,8 +112,8 @@ test('a thousand connections that drip end within 15 s, and cost the others at m
       `p99 of the others ${was.toFixed(2)} ms before, ${is.toFixed(2)} ms during; all closed after ${(Math.max(...ends) / 1000).toFixed(1)} s\n`,
     );
     assert.ok(Math.max(...ends) < 15_000, `the last one ended after ${Math.max(...ends)} ms`);
-    // The figure is for people: how long others wait on a busy machine is not the node's doing. Whoever waits for the attack to end waits longer.
-    assert.ok(is < Math.max(2 * was, limits.headersTimeoutMs), `p99 went from ${was} to ${is} ms`);
+    // A figure for people; a busy machine has a bound of its own.
+    assert.ok(is < Math.max(2 * was, 1_000), `p99 went from ${was} to ${is} ms`);
   });
 });
 

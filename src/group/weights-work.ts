@@ -71,9 +71,9 @@ export class WeightsWork {
       const tookMs = timers.elapsed() - started;
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');
-      observer.workDone('weights', true, tookMs);
-      // Not before: whoever is told up to which record weights are computed takes them to be in force.
+      // Whoever is told up to which record weights are computed takes them to be in force.
       await published;
+      observer.workDone('weights', true, tookMs);
       this.schedule.computed(computed, tookMs);
     } catch (error) {
       this.schedule.ended(timers.elapsed() - started);

@@ -11,6 +11,7 @@ import { ask, askRaw } from '../http/exchange.js';
 import { registerPeer } from '../http/peer-client.js';
 import { residentMiB } from '../support/memory.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import { until } from '../support/until.js';
 import { drip, heard, open, openMany, pipelineUnread, probe, quantile } from './clients.js';
 
 const scale = Number(process.env.HOSTILE_SCALE ?? 1);
@@ -21,6 +22,8 @@ const growthMiBMax = 150;
 
 const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
 
+const serves = async (node: NodeProcess) => (await ask(node.url, '/api/v1/health')).status === 200;
+
 async function withNode(
   env: Record<string, string>,
   run: (node: NodeProcess, port: number) => Promise<void>,
@@ -29,7 +32,7 @@ async function withNode(
   const node = await startProcess({ DATA_DIR: dir, ...env });
   try {
     await run(node, Number(new URL(node.url).port));
-    assert.is((await ask(node.url, '/api/v1/health')).status, 200);
+    assert.ok(await serves(node));
     assert.is(await node.kill('SIGTERM'), 0, node.output());
     // Nothing of what a caller does is an error of ours.
     assert.not(/"level":"(error|fatal)"/.test(node.output()), node.output());
@@ -129,7 +132,7 @@ test('connections that say nothing end, and as many half-closed ones do', async 
 
 test('a connection beyond the bound is told so, and those within it are served', async () => {
   const max = 50;
-  await withNode({ CONNECTIONS_MAX: String(max) }, async (_node, port) => {
+  await withNode({ CONNECTIONS_MAX: String(max) }, async (node, port) => {
     const within = await openMany(port, max);
     const turnedAway = await openMany(port, 20);
     for (const { text } of await Promise.all(turnedAway.map(heard))) {
@@ -140,6 +143,8 @@ test('a connection beyond the bound is told so, and those within it are served',
     for (const { text } of await Promise.all(answers)) assert.match(text, /^HTTP\/1\.1 404 /);
     // Far beyond it nobody is told anything, and nobody waits.
     await Promise.all((await openMany(port, max + limits.connectionsTurnedAway * 2)).map(heard));
+    // Each has heard the node's end; the node hears theirs a little later, and counts them until then.
+    await until(() => serves(node));
   });
 });
 

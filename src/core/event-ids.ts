@@ -1,6 +1,6 @@
 /**
  * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of the group.
- * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by an eighth, so that the table stays
+ * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some eighth, so that the table stays
  * four fifths full.
  *
  * | words | bytes | meaning                                    |
@@ -30,29 +30,38 @@ export function idPartOf(tags: Uint16Array, from: number): number {
 }
 
 const LOAD_MAX = 0.85;
-/** Of room that is made beforehand: as full as shards are on average that grew. */
-const LOAD_RESERVED = 0.8;
-/** By which part of itself a shard grows at most. */
-const GROWTH = 0.125;
+/**
+ * By which part of itself a shard grows at least and at most. Each grows by another part: ids spread so evenly that all would be
+ * full within the same turns.
+ */
+const GROWTH_MIN = 0.09;
+const GROWTH_MAX = 0.16;
+/** Shards with room made beforehand are as far from being full as any of so many that grew. */
+const RESERVED_PHASES = 16;
 const LINE_WORDS = 32;
 
 const PAGE_BITS = 8;
 const PAGE_SLOTS = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_SLOTS - 1;
 const PAGE_WORDS = PAGE_SLOTS * WORDS;
-/** So many pages are made at a time. */
-const PAGES_AT_ONCE = 64;
+/** So many pages are one array: the collector of garbage looks at each array again and again. */
+const BLOCK_BITS = 6;
+const BLOCK_PAGES = 1 << BLOCK_BITS;
+const BLOCK_MASK = BLOCK_PAGES - 1;
 /** Slots behind those that ids belong to, for what is passed on from the last of these. */
 const TAIL_SLOTS = 32;
 
 /** Ids are passed on upwards, never around the end; the last slot of all is always empty. */
 interface Shard {
-  pages: Uint16Array[];
+  /** The numbers of its pages. */
+  pages: number[];
   /** Slots that ids belong to. */
   slots: number;
   used: number;
+  readonly growth: number;
 }
 
+const noWords: Uint16Array = new Uint16Array(0);
 const wanted = new Uint16Array(TAG_WORDS);
 
 /** Writes a tag's words to `at` of a column of tags. */
@@ -63,17 +72,20 @@ export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
 /** A page of the table, and an id of it where a walk is. */
 export class HeldIds {
   readonly #words: Uint16Array;
-  #at = -WORDS;
+  readonly #end: number;
+  #at: number;
 
-  constructor(words: Uint16Array) {
+  constructor(words: Uint16Array, from: number) {
     this.#words = words;
+    this.#end = from + PAGE_WORDS;
+    this.#at = from - WORDS;
   }
 
   /** Goes on to the next id; false where there is none. */
   next(): boolean {
     do this.#at += WORDS;
-    while (this.#at < PAGE_WORDS && !isTaken(this.#words, this.#at));
-    return this.#at < PAGE_WORDS;
+    while (this.#at < this.#end && !isTaken(this.#words, this.#at));
+    return this.#at < this.#end;
   }
 
   /** One of the tag's words, 0 to 4. */
@@ -91,9 +103,18 @@ export class HeldIds {
 }
 
 export class EventIds {
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ pages: [], slots: 0, used: 0 }));
-  readonly #freePages: Uint16Array[] = [];
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, (_, i) => ({
+    pages: [],
+    slots: 0,
+    used: 0,
+    growth: GROWTH_MIN + ((GROWTH_MAX - GROWTH_MIN) * i) / SHARDS,
+  }));
+  readonly #blocks: Uint16Array[] = [];
+  readonly #freePages: number[] = [];
   #size = 0;
+  /** The slot where the last search ended: its page's array, and where in it the slot begins. */
+  #words = noWords;
+  #at = 0;
 
   get size(): number {
     return this.#size;
@@ -105,9 +126,12 @@ export class EventIds {
 
   /** Makes room for so many ids at once, as far as they spread evenly; only in an empty table. */
   reserve(count: number): void {
-    const slots = Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_RESERVED;
+    const slots = Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_MAX;
     if (this.#size > 0 || slots < PAGE_SLOTS) return;
-    for (const shard of this.#shards) this.#extend(shard, Math.ceil((slots + TAIL_SLOTS) / PAGE_SLOTS));
+    for (const [i, shard] of this.#shards.entries()) {
+      const grown = slots * (1 + (shard.growth * ((i % RESERVED_PHASES) + 1)) / RESERVED_PHASES);
+      this.#extend(shard, Math.ceil((grown + TAIL_SLOTS) / PAGE_SLOTS));
+    }
   }
 
   /** The sequence number under which the id was accepted, or 0. */
@@ -115,16 +139,15 @@ export class EventIds {
     writeTag(tag, wanted, 0);
     const shard = this.#shardOf(wanted, 0);
     if (shard.slots === 0) return 0;
-    const slot = slotOf(shard, wanted, 0);
-    return seqAt(pageOf(shard, slot), wordOf(slot));
+    this.#search(shard, wanted, 0);
+    return seqAt(this.#words, this.#at);
   }
 
   /** The number of the peer that sent it; call only for a tag that is there. */
   peerOf(tag: IdTag): number {
     writeTag(tag, wanted, 0);
-    const shard = this.#shardOf(wanted, 0);
-    const slot = slotOf(shard, wanted, 0);
-    return pageOf(shard, slot)[wordOf(slot) + 8]!;
+    this.#search(this.#shardOf(wanted, 0), wanted, 0);
+    return this.#words[this.#at + 8]!;
   }
 
   insert(tag: IdTag, seq: number, peer: number): void {
@@ -141,10 +164,9 @@ export class EventIds {
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
     if (shard.used + 1 > shard.slots * LOAD_MAX) this.#grow(shard);
-    const slot = slotOf(shard, tags, from);
-    this.#keepLastEmpty(shard, slot);
-    const words = pageOf(shard, slot);
-    const at = wordOf(slot);
+    this.#keepLastEmpty(shard, this.#search(shard, tags, from));
+    const words = this.#words;
+    const at = this.#at;
     if (isTaken(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
     copyTag(tags, from, words, at);
     words[at + 5] = seq & 0xffff;
@@ -164,22 +186,61 @@ export class EventIds {
     for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
       const shard = this.#shardOf(tags, from);
       if (shard.slots === 0) continue;
-      const slot = homeOf(tags[from + 1]!, tags[from + 2]!, shard.slots);
-      const words = pageOf(shard, slot);
-      const at = wordOf(slot);
+      this.#goTo(shard, homeOf(tags[from + 1]!, tags[from + 2]!, shard.slots));
       // Slots are passed over until one fits, most often into the next cache line.
-      sum += words[at]! + words[Math.min(at + LINE_WORDS, PAGE_WORDS - 1)]!;
+      sum += this.#words[this.#at]! + this.#words[Math.min(this.#at + LINE_WORDS, this.#words.length - 1)]!;
     }
     return sum;
   }
 
   /** All ids, page by page. */
   *held(): Generator<HeldIds> {
-    for (const { pages } of this.#shards) for (const words of pages) yield new HeldIds(words);
+    for (const { pages } of this.#shards) {
+      for (const page of pages) yield new HeldIds(this.#blockOf(page), startOf(page));
+    }
   }
 
   #shardOf(tags: Uint16Array, from: number): Shard {
     return this.#shards[idPartOf(tags, from)]!;
+  }
+
+  #blockOf(page: number): Uint16Array {
+    return this.#blocks[page >>> BLOCK_BITS]!;
+  }
+
+  #goTo({ pages }: Shard, slot: number): void {
+    const page = pages[slot >>> PAGE_BITS]!;
+    this.#words = this.#blockOf(page);
+    this.#at = startOf(page) + (slot & PAGE_MASK) * WORDS;
+  }
+
+  /** Goes to the slot of the tag at `from`, or to the empty one where it belongs; returns which it is. */
+  #search(shard: Shard, tags: Uint16Array, from: number): number {
+    const low = tags[from + 1]!;
+    const high = tags[from + 2]!;
+    let slot = homeOf(low, high, shard.slots);
+    this.#goTo(shard, slot);
+    for (let words = this.#words, at = this.#at; isTaken(words, at); ) {
+      // What tells slots of one neighbourhood apart comes first.
+      if (
+        words[at + 1] === low &&
+        words[at + 2] === high &&
+        words[at + 3] === tags[from + 3] &&
+        words[at + 4] === tags[from + 4] &&
+        words[at] === tags[from]
+      ) {
+        break;
+      }
+      if ((++slot & PAGE_MASK) === 0) {
+        this.#goTo(shard, slot);
+        words = this.#words;
+        at = this.#at;
+      } else {
+        at += WORDS;
+        this.#at = at;
+      }
+    }
+    return slot;
   }
 
   /** A shard of `pages` pages, and all of them for its ids but the tail. */
@@ -193,11 +254,11 @@ export class EventIds {
     if (slot === pages.length * PAGE_SLOTS - 1) pages.push(this.#newPage());
   }
 
-  #newPage(): Uint16Array {
+  #newPage(): number {
     if (this.#freePages.length === 0) {
-      const memory = tableMemory(PAGES_AT_ONCE * PAGE_WORDS * 2);
-      for (let i = 0; i < PAGES_AT_ONCE; i++)
-        this.#freePages.push(new Uint16Array(memory, i * PAGE_WORDS * 2, PAGE_WORDS));
+      const first = this.#blocks.length * BLOCK_PAGES;
+      this.#blocks.push(new Uint16Array(tableMemory(BLOCK_PAGES * PAGE_WORDS * 2)));
+      for (let page = first; page < first + BLOCK_PAGES; page++) this.#freePages.push(page);
     }
     return this.#freePages.pop()!;
   }
@@ -206,55 +267,36 @@ export class EventIds {
   #grow(shard: Shard): void {
     const old = shard.pages;
     shard.pages = [];
-    this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * GROWTH)));
-    for (const words of old) {
-      for (let from = 0; from < PAGE_WORDS; from += WORDS) if (isTaken(words, from)) this.#put(shard, words, from);
-      this.#freePages.push(words.fill(0));
+    this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * shard.growth)));
+    for (const page of old) {
+      const words = this.#blockOf(page);
+      const start = startOf(page);
+      const end = start + PAGE_WORDS;
+      for (let from = start; from < end; from += WORDS) if (isTaken(words, from)) this.#put(shard, words, from);
+      words.fill(0, start, end);
+      this.#freePages.push(page);
     }
   }
 
   /** Puts in the id whose words begin at `from`, which is not there yet. */
   #put(shard: Shard, words: Uint16Array, from: number): void {
     let slot = homeOf(words[from + 1]!, words[from + 2]!, shard.slots);
-    while (isTaken(pageOf(shard, slot), wordOf(slot))) slot++;
+    this.#goTo(shard, slot);
+    while (isTaken(this.#words, this.#at)) this.#goTo(shard, ++slot);
     this.#keepLastEmpty(shard, slot);
-    const page = pageOf(shard, slot);
-    const at = wordOf(slot);
-    copyTag(words, from, page, at);
-    page[at + 5] = words[from + 5]!;
-    page[at + 6] = words[from + 6]!;
-    page[at + 7] = words[from + 7]!;
-    page[at + 8] = words[from + 8]!;
+    const to = this.#words;
+    const at = this.#at;
+    copyTag(words, from, to, at);
+    to[at + 5] = words[from + 5]!;
+    to[at + 6] = words[from + 6]!;
+    to[at + 7] = words[from + 7]!;
+    to[at + 8] = words[from + 8]!;
   }
 }
 
-function pageOf({ pages }: Shard, slot: number): Uint16Array {
-  return pages[slot >>> PAGE_BITS]!;
-}
-
-/** Where a slot begins in its page. */
-function wordOf(slot: number): number {
-  return (slot & PAGE_MASK) * WORDS;
-}
-
-/** The slot of the tag at `from`, or the empty one where it belongs. */
-function slotOf(shard: Shard, tags: Uint16Array, from: number): number {
-  const high = tags[from + 2]!;
-  for (let slot = homeOf(tags[from + 1]!, high, shard.slots); ; slot++) {
-    const words = pageOf(shard, slot);
-    const at = wordOf(slot);
-    if (!isTaken(words, at)) return slot;
-    // What tells slots of one neighbourhood apart comes first.
-    if (
-      words[at + 1] === tags[from + 1] &&
-      words[at + 2] === high &&
-      words[at + 3] === tags[from + 3] &&
-      words[at + 4] === tags[from + 4] &&
-      words[at] === tags[from]
-    ) {
-      return slot;
-    }
-  }
+/** Where a page begins in its block. */
+function startOf(page: number): number {
+  return (page & BLOCK_MASK) * PAGE_WORDS;
 }
 
 function isTaken(words: Uint16Array, at: number): boolean {

@@ -2,7 +2,7 @@
  * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page of LMDB
  * has no checksum, so every value carries one over its place, its key and its bytes.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -138,7 +138,14 @@ export class LmdbSnapshotStore implements SnapshotStore {
     const place = join(this.#dir, nameOf(seq));
     const folder = existsSync(place) ? place : join(this.#dir, REPLACED + nameOf(seq));
     checkEnvironmentFile(dataFileOf(folder));
-    return openEnvironment(folder, { readOnly: true });
+    try {
+      return openEnvironment(folder, { readOnly: true });
+    } catch (error) {
+      // Its owner may have removed it since that look: then it is missing, as it would have been a moment later.
+      removeGhost(folder);
+      checkEnvironmentFile(dataFileOf(folder));
+      throw error;
+    }
   }
 }
 
@@ -156,6 +163,17 @@ function openEnvironment(folder: string, mode: { readonly readOnly?: true; reado
     noMemInit: false,
     ...mode,
   });
+}
+
+/** lmdb-js makes a folder where it finds none, if only to read: it must not be taken for a snapshot. */
+function removeGhost(folder: string): void {
+  if (existsSync(dataFileOf(folder))) return;
+  try {
+    rmSync(join(folder, 'lock.mdb'), { force: true });
+    rmdirSync(folder);
+  } catch {
+    // It is gone, or holds a new snapshot by now.
+  }
 }
 
 /** A read-only environment closes at once; the promise lmdb-js gives is resolved already. */

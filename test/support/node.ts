@@ -67,8 +67,11 @@ export function weightsSettled({ group }: TestNode): Promise<void> {
  * A node on which nothing moves but by what a test does, so that answers of different moments can be compared: its one computation
  * of weights for an hour, which the first event of all begins, is over. That event is of a peer that is nobody else's concern.
  */
-export async function startStillNode(overrides: Record<string, string> = {}): Promise<TestNode> {
-  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(limits.weightsIntervalMsMax), ...overrides });
+export async function startStillNode(
+  overrides: Record<string, string> = {},
+  ports: Partial<NodePorts> = {},
+): Promise<TestNode> {
+  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(limits.weightsIntervalMsMax), ...overrides }, ports);
   const registered = await node.group.register({ peerName: 'the first', gameIds: ['g'] }, 'test');
   if (!registered.ok) throw new Error(registered.code);
   const { peer } = registered.value;

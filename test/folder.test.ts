@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endAll, NotStarted, startProcess, temporaryFolder } from './support/process.js';
+import { endAll, NotStarted, replicaLoaded, startProcess, temporaryFolder } from './support/process.js';
 
 async function refusal(env: Record<string, string>): Promise<NotStarted> {
   try {
@@ -56,6 +56,7 @@ async function filled(snapshot: boolean): Promise<string> {
   const last = JSON.stringify({ ...events[0], event_id: 'the-last' });
   const added = await fetch(`${node.url}/api/v1/events`, { method: 'POST', headers, body: last });
   assert.is(added.status, 201);
+  if (snapshot) await replicaLoaded(node);
   await node.kill(snapshot ? 'SIGTERM' : 'SIGKILL');
   return dir;
 }

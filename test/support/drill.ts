@@ -10,7 +10,7 @@ import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { GameServer, type SentEvent } from './game-server.js';
-import { startProcess, temporaryFolder } from './process.js';
+import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
 import { type PtfProcess, type PtfRun, runPtf } from './ptf.js';
 
 const root = temporaryFolder();
@@ -92,12 +92,13 @@ export function killAll({ child }: PtfProcess): void {
   }
 }
 
-/** A stopped node's folder with `count` events, and the peer that sent them. */
+/** A stopped node's folder with `count` events and a snapshot of them, and the peer that sent them. */
 export async function lived(count: number, env: Record<string, string> = {}) {
   const dir = newFolder();
   const node = await startProcess({ DATA_DIR: dir, ...env });
   const peer = await GameServer.register(node.url, 'p');
   for (let from = 0; from < count; from += 500) await peer.send(events('e', from, Math.min(count, from + 500)));
+  await replicaLoaded(node);
   assert.is(await node.kill('SIGTERM'), 0);
   return { dir, peer };
 }

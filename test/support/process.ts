@@ -5,6 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
 
 export const mainEntry = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
@@ -76,4 +77,15 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
       return ended;
     },
   };
+}
+
+/**
+ * Resolves once a node that holds events has computed weights, and so has loaded its replica. That is a thread of the lowest priority: on a
+ * busy machine loading alone may take it longer than a stop gives it for the last snapshot.
+ */
+export function replicaLoaded({ url }: NodeProcess): Promise<void> {
+  return until(async () => {
+    const health = await (await fetch(`${url}/api/v1/health`)).json();
+    return (health as { weights: { computed_at: string | null } }).weights.computed_at !== null;
+  });
 }

@@ -25,7 +25,7 @@ export class FaultyLog implements LogWriter {
   #metaPages: Buffer | null = null;
   #release: () => void = () => undefined;
   #scrubs = 0;
-  /** `performance.now()` of the fault; null before it. */
+  /** `performance.now()` of the fault, which of one that is told late is when it is told; null before it. */
   faultAt: number | null = null;
   /** What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead. */
   happened: CommitFault = 'none';
@@ -97,9 +97,11 @@ export class FaultyLog implements LogWriter {
         this.#metaPages = Buffer.alloc(META_PAGES_BYTES);
         this.#readMetaPages(this.#metaPages);
         await commit();
+        this.faultAt = performance.now();
         throw new Error('the machine loses power amid the commit');
       case 'lost':
         await commit();
+        this.faultAt = performance.now();
         throw new Error('the answer to the commit is lost');
       case 'delayed':
         await new Promise<void>((resolve) => {

@@ -65,6 +65,8 @@ class Reader {
   }
 
   async #askOnce(task: Task): Promise<Outcome> {
+    // One that ended behind its last answer, harmed by what it had read, was asked for nothing.
+    if (this.#child !== null && isOver(this.#child)) this.#child = null;
     this.#child ??= await this.#start();
     const child = this.#child;
     return new Promise((resolve) => {
@@ -88,7 +90,8 @@ class Reader {
         child.removeAllListeners();
         resolve(message);
       });
-      child.send(task);
+      // Where it has ended meanwhile, its exit says so.
+      child.send(task, () => undefined);
     });
   }
 
@@ -102,6 +105,10 @@ class Reader {
     await once(child, 'message');
     return child;
   }
+}
+
+function isOver({ connected, exitCode, signalCode }: ChildProcess): boolean {
+  return !connected || exitCode !== null || signalCode !== null;
 }
 
 function filesOf(dir: string): string[] {

@@ -1,7 +1,7 @@
 /** The count of verdicts on a running node, from the group to its replica and back. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode } from './support/node.js';
+import { startTestNode, weightsSettled } from './support/node.js';
 
 test('the replica counts what reads would say, up to the newest durable record', async () => {
   const node = await startTestNode();
@@ -22,6 +22,8 @@ test('the replica counts what reads would say, up to the newest durable record',
       timestamp: Date.now(),
     }));
     await group.submit(peer, events);
+    // The replica and the reads below are asked one after the other.
+    await weightsSettled(node);
     const counted = await group.verdictCounts();
     if (!counted.ok) throw new Error(counted.code);
     const { counts, sampled, players, seq } = counted.value;

@@ -1,7 +1,8 @@
 /** A peer that sends events to a node over HTTP, and takes some back. */
 import * as assert from 'uvu/assert';
 
-const json = { 'content-type': 'application/json' };
+// A connection that rests for as long as a busy machine likes may be closed just when it is used again.
+const json = { 'content-type': 'application/json', connection: 'close' };
 
 export interface SentEvent {
   readonly id: string;

@@ -48,7 +48,8 @@ export class SmallDisk {
 
   unmount(): void {
     process.off('exit', this.#unmountNow);
-    spawnSync('umount', [this.path]);
+    // A thread that a stop had to end may keep its files open for as long as this process lives.
+    if (spawnSync('umount', [this.path]).status !== 0) this.#unmountNow();
     rmSync(this.path, { recursive: true, force: true });
   }
 }

@@ -18,3 +18,4 @@ while (!isOver) {
   await turn();
 }
 await reader.close();
+parentPort?.postMessage('closed');

@@ -89,10 +89,11 @@ test('a scrub leaves no replaced byte, in values of every size, while other thre
   const kept = Array.from({ length: 300 }, (_, i) => i + 1).filter((seq) => !seqs.includes(seq));
   assertErased(dir, seqs, [...kept, ...Array.from({ length: 40 }, (_, i) => 20_000 + i)]);
   assert.equal(writer.at(1)?.bytes, new Uint8Array(rewrites[0]!.bytes));
-  // Not terminated: a thread that is ended amid a call into LMDB can take the whole process along.
+  // As a pool ends its own: a thread that is ended amid a call into LMDB can take the whole process along.
   worker.ref();
   worker.postMessage('end');
-  await once(worker, 'exit');
+  await once(worker, 'message');
+  await worker.terminate();
   await writer.close();
   removeFolder(dir);
 });

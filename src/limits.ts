@@ -152,7 +152,7 @@ export const limits = {
   snapshotEveryDefault: 100_000,
   /** A block is written by one call, which the kernel does not interrupt: 0.3 ms. */
   snapshotBlockBytes: 256 * KiB,
-  /** A snapshot at shutdown is skipped when it would take longer than this. */
+  /** A snapshot at shutdown is skipped when it would take longer than this, or than what other steps left of `shutdownMs`. */
   shutdownSnapshotMs: 5_000,
   /** Whoever waits for an erasure when the node stops is told to come again after this. */
   shutdownAnswersMs: 3_000,
@@ -160,6 +160,8 @@ export const limits = {
   shutdownPoolMs: 1_500,
   /** What workers get to load, where a node is stopped that has hardly started: one that opens its files must not be ended. */
   shutdownLoadMs: 5_000,
+  /** For the last writes, and what no other figure counts. */
+  shutdownLastMs: 500,
   shutdownMs: 10_000,
   /** What a node that cannot go on gives its threads to end, before it ends without them. */
   failedExitMs: 500,
@@ -308,8 +310,8 @@ relation(
   'what is accepted already fits below the watermark',
 );
 relation(
-  limits.shutdownAnswersMs + limits.shutdownSnapshotMs + limits.shutdownPoolMs < limits.shutdownMs,
-  'last answers, a last snapshot and the end of the pools fit in the shutdown',
+  limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
+  'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
 );
 relation(
   limits.streamBeatMs * 2 <= limits.streamHeartbeatMs,

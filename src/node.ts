@@ -80,7 +80,11 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
   const writer = await claim(dir, claimLog);
   // In the order of their parts; a node closes from the last to the first.
   const closers: (() => Promise<void>)[] = [() => writer.close()];
+  /** By `performance.now()`: when a stop that began must be done but for its threads. */
+  let threadsEndAt = Number.POSITIVE_INFINITY;
+  const msLeft = (atMost: number) => Math.max(0, Math.min(atMost, threadsEndAt - performance.now()));
   const close = async () => {
+    threadsEndAt = performance.now() + limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs;
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
@@ -120,10 +124,11 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
       metrics,
     });
     const pool = new PiscinaPool({ dir, salt });
-    closers.push(() => pool.close());
+    closers.push(() => pool.close(msLeft(limits.shutdownLoadMs)));
     let running: GroupLoop | null = null;
     closers.push(async () => {
-      if (running !== null) await windDown(group, running, dir, log);
+      if (running !== null)
+        await windDown({ group, loop: running, dir, log, snapshotMs: () => msLeft(limits.shutdownSnapshotMs) });
     });
     const address = await face.listen(config.host, config.port);
     closers.push(() => face.drain());
@@ -311,13 +316,22 @@ function demand(outcome: Outcome<unknown>, prefix = ''): void {
   if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
 }
 
+interface WindingDown {
+  readonly group: Group;
+  readonly loop: GroupLoop;
+  readonly dir: string;
+  readonly log: Logger;
+  /** What is left for a last snapshot. */
+  readonly snapshotMs: () => number;
+}
+
 /** Everything accepted is durable, and a last snapshot is made where it fits in its time. */
-async function windDown(group: Group, loop: GroupLoop, dir: string, log: Logger): Promise<void> {
+async function windDown({ group, loop, dir, log, snapshotMs }: WindingDown): Promise<void> {
   await group.drain();
   if (loop.failed) return;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), limits.shutdownSnapshotMs);
+    timer = setTimeout(() => resolve('late'), snapshotMs());
   });
   const made = loop.snapshotNow().catch((error: unknown) => log.warn({ err: error }, 'the last snapshot failed'));
   if ((await Promise.race([made, late])) === 'late') log.warn('the last snapshot takes too long and is left');

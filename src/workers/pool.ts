@@ -121,8 +121,9 @@ export class PiscinaPool implements GroupPool {
     return verifyInChild(this.#dir, 'background', onProgress, signal);
   }
 
-  async close(): Promise<void> {
-    await within(limits.shutdownLoadMs, this.#loaded);
+  /** Ends the threads; one that still loads gets `loadMs` to do so. */
+  async close(loadMs: number = limits.shutdownLoadMs): Promise<void> {
+    await within(loadMs, this.#loaded);
     await Promise.all([end(this.#replica), end(this.#readers)]);
   }
 }

@@ -1,8 +1,11 @@
 /** A real Chromium for the dashboard's tests; whatever its console has to complain about is kept. */
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { until } from '../../support/until.js';
 
-const waitMs = 30_000;
+/** A plot of weights takes up to 22 s until it has a line: a sample every ten, asked for every ten. */
+const waitMs = 90_000;
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Undefined where there is none. */
@@ -17,7 +20,7 @@ export interface Seen {
 
 export async function startBrowser(executablePath: string): Promise<Browser> {
   // A test runs as whatever user there is, root in a container among them, for whom the sandbox does not start.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: waitMs });
 }
 
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Seen> {
@@ -30,6 +33,13 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   return { page, context, complaints };
+}
+
+/** Waits for the console's complaint of an answer with this status, which must be its only one, and takes it away. */
+export async function complained({ complaints }: Seen, status: number): Promise<void> {
+  await until(() => complaints.length > 0);
+  const asExpected = complaints.splice(0).map((text) => new RegExp(`\\b${status}\\b`).test(text));
+  assert.equal(asExpected, [true]);
 }
 
 /** By how many pixels the page is wider than its window. */

@@ -33,6 +33,8 @@ export function preTrustView({ live, peers }: ViewContext): View {
 
   function show(all: readonly ListedPeerValue[]): void {
     shown = all;
+    // What somebody has chosen stays chosen while the list is drawn anew.
+    const chosen = choice.value;
     const inside = all.filter(({ pre_trusted }) => pre_trusted);
     const others = all.filter(({ pre_trusted, status }) => !pre_trusted && status !== 'revoked');
     fill(
@@ -47,7 +49,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
     fill(
       choice,
       h('option', { value: '' }, others.length === 0 ? 'No other peer' : 'Choose a peer'),
-      others.map(({ peer_id, peer_name }) => h('option', { value: peer_id }, peer_name)),
+      others.map(({ peer_id, peer_name }) => h('option', { value: peer_id, selected: peer_id === chosen }, peer_name)),
     );
     add.disabled = others.length === 0;
   }

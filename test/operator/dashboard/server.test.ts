@@ -55,12 +55,7 @@ test('without a session every route is 401, and the page itself leads to the for
     const { status, headers } = await dashboard.call('/', { cookie });
     assert.equal([status, headers.location], [303, 'sign-in']);
   }
-  // What the server samples by itself.
-  const reads = new Set(['counts', 'peers', 'health']);
-  assert.equal(
-    dashboard.calls.filter(([name]) => !reads.has(String(name))),
-    [],
-  );
+  assert.equal(dashboard.calls, []);
 });
 
 test('only the form and files without anything of the group are open', async () => {
@@ -260,30 +255,33 @@ test('an open page is told how the node stands, and let go when its session ends
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  const until = async (word: string): Promise<void> => {
-    while (!text.includes(word)) {
+  const until = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const found = pattern.exec(text);
+      if (found !== null) return found[1] ?? '';
       const { value, done } = await reader.read();
-      if (done) throw new Error(`the stream ended before ${word}: ${text}`);
+      if (done) throw new Error(`the stream ended before ${pattern}: ${text}`);
       text += value;
     }
   };
-  await until('event: overview');
-  await until('\n\n');
-  const overview = JSON.parse(/event: overview\ndata: (.*)\n/.exec(text)?.[1] ?? '{}');
+  const overview = JSON.parse(await until(/event: overview\ndata: (.*)\n\n/));
   assert.is(overview.status.version, '1.2.3');
   assert.is(overview.status.counts.peers, 3);
   await dashboard.call('/sign-out', { form: {}, cookie });
-  await until('event: ended');
+  await until(/event: ended\n/);
 });
 
 test('more open pages than there is room for are turned away', async () => {
   const cookie = await dashboard.signIn();
   const abort = new AbortController();
   const open = () => fetch(`${dashboard.url}/live`, { headers: { cookie }, signal: abort.signal });
-  for (let i = 0; i < limits.livePagesMax; i++) assert.is((await open()).status, 200);
+  // Held, since undici ends the stream of a response that nobody holds any more.
+  const opened: Response[] = [];
+  while (opened.length < limits.livePagesMax) opened.push(await open());
   const late = await open();
   assert.is(late.status, 503);
   assert.match(await late.text(), /"code":"overloaded"/);
+  for (const { status } of opened) assert.is(status, 200);
   abort.abort();
 });
 

@@ -25,6 +25,8 @@ test.after.each(() => rmSync(dir, { recursive: true, force: true }));
 async function ptf(input: string, folder = dir): Promise<Ran> {
   const args = [entry, 'dashboard', 'set-password', '--data-dir', folder];
   const child = spawn(process.execPath, args, { cwd: tmpdir(), env: { PATH: process.env.PATH } });
+  // One that refuses its folder reads nothing, and may be gone before this is written.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   let out = '';
   let err = '';

@@ -46,9 +46,7 @@ const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' }
 export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   const { players, peers, seed, snapshotAfter, everyPair = false } = options;
   const node = new OwnNode({ ...settings, ...options.environment });
-  // Forms the group.
-  await node.start();
-  await node.halt();
+  await node.form();
   const task = { players, peers, seed, everyPair, snapshotAfter, dir: node.dataDir, salt };
   const { events } = await runTask('fill', task, `filling a folder, ${players} players`);
   return { node, site: { seed, players, peers: credentials(options) }, salt, events };

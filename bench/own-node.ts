@@ -71,6 +71,13 @@ export class OwnNode {
     await healthy(this.url);
   }
 
+  /** Forms the group in the folder, and stops. The port is free for others again: nobody knows it yet. */
+  async form(): Promise<void> {
+    await this.start();
+    await this.halt();
+    this.#port = 0;
+  }
+
   /** Kills the process at once, as a power cut would; the folder stays. */
   async kill(): Promise<void> {
     await this.#process?.end('SIGKILL');

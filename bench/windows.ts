@@ -2,6 +2,7 @@
  * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that alternate between
  * targets, so that a machine that slows down slows them all.
  */
+import { noAnswer } from './load/connection.js';
 import { type Driven, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { Latencies } from './load/latency.js';
 import type { LoopSample } from './probe.js';
@@ -119,6 +120,11 @@ export function answersOf({ kinds }: Driven): number {
   return kinds.reduce((sum, { answers }) => sum + answers, 0);
 }
 
+/** Whether anything came back, if only after the end. */
+function wasAnswered({ driven }: Window): boolean {
+  return driven.kinds.some(({ statuses }) => [...statuses.keys()].some((status) => status !== noAnswer));
+}
+
 /** Answers a second of each window; with `items` scores or events instead. */
 export function rates({ windows }: Measured, items = false): number[] {
   const count = ({ kinds }: Driven) => kinds.reduce((sum, kind) => sum + kind.answers * (items ? kind.items : 1), 0);
@@ -187,7 +193,11 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
     if (tolerant) to.note(text);
     else to.fault(text);
   }
-  if (windows.every(({ driven }) => answersOf(driven) === 0)) to.fault(`${name}: no request was answered`);
+  if (windows.every(({ driven }) => answersOf(driven) === 0)) {
+    // Late answers are slow, which the rate of 0 says; none at all is a server that does not work.
+    if (windows.some(wasAnswered)) to.note(`${name}: no request was answered within its window`);
+    else to.fault(`${name}: no request was answered`);
+  }
   const unsent = windows.reduce((sum, { driven }) => sum + driven.unsent, 0);
   if (unsent > 0) to.note(`${name}: ${unsent} requests were due and found no free connection`);
   const share = median(windows.map(({ cpuShare }) => cpuShare));

@@ -123,10 +123,13 @@ class Drive {
     if (rate === null) for (const connection of this.#connections) this.#send(connection, performance.now());
     else this.#pace(rate);
     const end = setTimeout(() => this.#settle(), seconds * 1000);
-    this.#options.until?.addEventListener('abort', () => {
+    const cut = (): void => {
       this.#endMs = Math.min(this.#endMs, performance.now());
       this.#settle();
-    });
+    };
+    this.#options.until?.addEventListener('abort', cut);
+    // It may have come while the connections were made.
+    if (this.#options.until?.aborted) cut();
     const late = setTimeout(() => this.#ended(), seconds * 1000 + graceMs);
     await ended;
     clearInterval(ticks);

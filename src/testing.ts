@@ -54,7 +54,9 @@ export interface Seed {
 
 const mainEntry = fileURLToPath(new URL('./main.js', import.meta.url));
 const startTimeoutMs = 60_000;
-const settleTimeoutMs = 30_000;
+const settleTimeoutMs = 120_000;
+/** For the calls that prepare a test: whoever waits this long has a node that hangs, on a machine however busy. */
+const patient = { attemptMs: 60_000, deadlineMs: 60_000 };
 const settlePauseMs = 20;
 const eventsPerPlayer = 3;
 const outputKept = 64 * 1024;
@@ -164,7 +166,7 @@ export class TestNode {
 
   /** Registers a peer for these games. */
   async register(peerName = 'test peer', gameIds: readonly string[] = ['arena']): Promise<TestPeer> {
-    const { peerId, apiKey } = await this.client().register({ peerName, gameIds });
+    const { peerId, apiKey } = await this.client(undefined, patient).register({ peerName, gameIds });
     return { peerId, apiKey, gameIds };
   }
 
@@ -184,7 +186,7 @@ export class TestNode {
       const reported = (eventType: 'ban_applied' | 'commendation') => (playerId: string) =>
         Array.from({ length: eventsPerPlayer }, () => ({ eventType, playerId, gameId: 'arena', severity: 1 }));
       const events = [...bad.flatMap(reported('ban_applied')), ...good.flatMap(reported('commendation'))];
-      const { rejected } = await this.client(peer).submitMany(events);
+      const { rejected } = await this.client(peer, patient).submitMany(events);
       if (rejected > 0) throw new Error(`the test node rejected ${rejected} events of the seed`);
     }
     await this.settled();
@@ -231,7 +233,8 @@ export class TestNode {
         };
         child.stdout?.setEncoding('utf8').on('data', take);
         child.stderr?.setEncoding('utf8').on('data', take);
-        child.once('exit', (code, signal) => fail(`the test node ended with ${code ?? signal}`));
+        // Not `exit`, which may come before the last of what it said.
+        child.once('close', (code, signal) => fail(`the test node ended with ${code ?? signal}`));
         child.once('error', reject);
       });
     } finally {

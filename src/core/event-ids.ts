@@ -1,13 +1,13 @@
 /**
  * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of the group.
- * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some eighth, so that the table stays
- * four fifths full.
+ * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some fifth, so that the table stays
+ * nearly four fifths full.
  *
  * | words | bytes | meaning                                    |
  * |-------|-------|--------------------------------------------|
  * | 0-4   | 10    | tag: the first 80 bits of the keyed digest |
- * | 5-7   | 6     | sequence number, 0 for an empty slot       |
- * | 8     | 2     | the peer's number                          |
+ * | 5-7   | 6     | sequence number                            |
+ * | 8     | 2     | the peer's number + 1, 0 for an empty slot |
  */
 import { limits } from '../limits.js';
 import type { EventColumns } from './event-columns.js';
@@ -34,8 +34,8 @@ const LOAD_MAX = 0.85;
  * By which part of itself a shard grows at least and at most. Each grows by another part: ids spread so evenly that all would be
  * full within the same turns.
  */
-const GROWTH_MIN = 0.09;
-const GROWTH_MAX = 0.16;
+const GROWTH_MIN = 0.15;
+const GROWTH_MAX = 0.23;
 /** Shards with room made beforehand are as far from being full as any of so many that grew. */
 const RESERVED_PHASES = 16;
 const LINE_WORDS = 32;
@@ -98,7 +98,7 @@ export class HeldIds {
   }
 
   get peer(): number {
-    return this.#words[this.#at + 8]!;
+    return peerAt(this.#words, this.#at);
   }
 }
 
@@ -140,14 +140,14 @@ export class EventIds {
     const shard = this.#shardOf(wanted, 0);
     if (shard.slots === 0) return 0;
     this.#search(shard, wanted, 0);
-    return seqAt(this.#words, this.#at);
+    return isTaken(this.#words, this.#at) ? seqAt(this.#words, this.#at) : 0;
   }
 
   /** The number of the peer that sent it; call only for a tag that is there. */
   peerOf(tag: IdTag): number {
     writeTag(tag, wanted, 0);
     this.#search(this.#shardOf(wanted, 0), wanted, 0);
-    return this.#words[this.#at + 8]!;
+    return peerAt(this.#words, this.#at);
   }
 
   insert(tag: IdTag, seq: number, peer: number): void {
@@ -172,7 +172,7 @@ export class EventIds {
     words[at + 5] = seq & 0xffff;
     words[at + 6] = Math.floor(seq / 0x10000) & 0xffff;
     words[at + 7] = Math.floor(seq / 0x100000000);
-    words[at + 8] = peer;
+    words[at + 8] = peer + 1;
     shard.used++;
     this.#size++;
   }
@@ -186,9 +186,12 @@ export class EventIds {
     for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
       const shard = this.#shardOf(tags, from);
       if (shard.slots === 0) continue;
-      this.#goTo(shard, homeOf(tags[from + 1]!, tags[from + 2]!, shard.slots));
+      const slot = homeOf(tags[from + 1]!, tags[from + 2]!, shard.slots);
+      const page = shard.pages[slot >>> PAGE_BITS]!;
+      const words = this.#blockOf(page);
+      const at = startOf(page) + (slot & PAGE_MASK) * WORDS;
       // Slots are passed over until one fits, most often into the next cache line.
-      sum += this.#words[this.#at]! + this.#words[Math.min(this.#at + LINE_WORDS, this.#words.length - 1)]!;
+      sum += words[at]! + words[Math.min(at + LINE_WORDS, words.length - 1)]!;
     }
     return sum;
   }
@@ -208,19 +211,15 @@ export class EventIds {
     return this.#blocks[page >>> BLOCK_BITS]!;
   }
 
-  #goTo({ pages }: Shard, slot: number): void {
-    const page = pages[slot >>> PAGE_BITS]!;
-    this.#words = this.#blockOf(page);
-    this.#at = startOf(page) + (slot & PAGE_MASK) * WORDS;
-  }
-
   /** Goes to the slot of the tag at `from`, or to the empty one where it belongs; returns which it is. */
-  #search(shard: Shard, tags: Uint16Array, from: number): number {
+  #search({ pages, slots }: Shard, tags: Uint16Array, from: number): number {
     const low = tags[from + 1]!;
     const high = tags[from + 2]!;
-    let slot = homeOf(low, high, shard.slots);
-    this.#goTo(shard, slot);
-    for (let words = this.#words, at = this.#at; isTaken(words, at); ) {
+    let slot = homeOf(low, high, slots);
+    let page = pages[slot >>> PAGE_BITS]!;
+    let words = this.#blockOf(page);
+    let at = startOf(page) + (slot & PAGE_MASK) * WORDS;
+    while (isTaken(words, at)) {
       // What tells slots of one neighbourhood apart comes first.
       if (
         words[at + 1] === low &&
@@ -231,15 +230,15 @@ export class EventIds {
       ) {
         break;
       }
-      if ((++slot & PAGE_MASK) === 0) {
-        this.#goTo(shard, slot);
-        words = this.#words;
-        at = this.#at;
-      } else {
-        at += WORDS;
-        this.#at = at;
-      }
+      at += WORDS;
+      if ((++slot & PAGE_MASK) !== 0) continue;
+      page = pages[slot >>> PAGE_BITS]!;
+      words = this.#blockOf(page);
+      at = startOf(page);
     }
+    // Most often it is the same, and a write of an object has its price.
+    if (this.#words !== words) this.#words = words;
+    this.#at = at;
     return slot;
   }
 
@@ -280,10 +279,7 @@ export class EventIds {
 
   /** Puts in the id whose words begin at `from`, which is not there yet. */
   #put(shard: Shard, words: Uint16Array, from: number): void {
-    let slot = homeOf(words[from + 1]!, words[from + 2]!, shard.slots);
-    this.#goTo(shard, slot);
-    while (isTaken(this.#words, this.#at)) this.#goTo(shard, ++slot);
-    this.#keepLastEmpty(shard, slot);
+    this.#keepLastEmpty(shard, this.#search(shard, words, from));
     const to = this.#words;
     const at = this.#at;
     copyTag(words, from, to, at);
@@ -300,7 +296,11 @@ function startOf(page: number): number {
 }
 
 function isTaken(words: Uint16Array, at: number): boolean {
-  return (words[at + 5]! | words[at + 6]! | words[at + 7]!) !== 0;
+  return words[at + 8] !== 0;
+}
+
+function peerAt(words: Uint16Array, at: number): number {
+  return words[at + 8]! - 1;
 }
 
 function seqAt(words: Uint16Array, at: number): number {

@@ -23,12 +23,20 @@ export type Effect<T> =
       readonly rewrites: readonly StoredBatch[];
     }
   | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
-  | { readonly type: 'decided'; readonly eventType: string; readonly outcome: string }
+  | DecidedEvents
   /**
    * `drop_snapshots`: remove every snapshot, since it may hold an erased subject; then call `snapshotsDropped`. `redact`: work for
    * the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free space of the log; then `scrubbed`.
    */
   | RedactorStep;
+
+/** Submitted events of one type with one outcome: `accepted`, or the code of a refusal. */
+export interface DecidedEvents {
+  readonly type: 'decided';
+  readonly eventType: string;
+  readonly outcome: string;
+  readonly events: number;
+}
 
 export class GroupActor<T> {
   readonly state: GroupState;

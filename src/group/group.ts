@@ -97,8 +97,10 @@ export class Group extends GroupReads implements GroupApi {
 
   submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]> {
     const command = { type: 'submit', caller: caller?.index ?? null, events } as const;
-    return this.#ask(command, events.length, events.length * EVENT_BYTES).then((answer) =>
-      isRefusal(answer) ? events.map(() => answer) : answer,
+    // The events are let go of with their turn, not with its commit.
+    const { length } = events;
+    return this.#ask(command, length, length * EVENT_BYTES).then((answer) =>
+      isRefusal(answer) ? Array.from({ length }, () => answer) : answer,
     );
   }
 

@@ -205,7 +205,7 @@ export class GroupLoop {
           effect.token(effect.answer);
           break;
         case 'decided':
-          this.#deps.observer.eventDecided(effect.eventType, effect.outcome);
+          this.#deps.observer.eventsDecided(effect.eventType, effect.outcome, effect.events);
           break;
         case 'commit':
           void this.#commit(effect);

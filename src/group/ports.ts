@@ -137,8 +137,8 @@ export interface Entropy {
 export interface GroupObserver {
   /** One durable commit: records in it, bytes written, ms from hand-over to durable. */
   turnCommitted(records: number, bytes: number, commitMs: number): void;
-  /** One submitted event was decided; `outcome` is `accepted` or the code of its refusal. */
-  eventDecided(eventType: string, outcome: string): void;
+  /** So many submitted events were decided alike; `outcome` is `accepted` or the code of their refusal. */
+  eventsDecided(eventType: string, outcome: string, events: number): void;
   /** The pool finished or failed a piece of work, in ms. */
   workDone(kind: 'snapshot' | 'listing' | 'redaction' | 'weights' | 'verify', ok: boolean, ms: number): void;
 }

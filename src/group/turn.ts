@@ -18,7 +18,7 @@ import { subjectHex } from '../core/pseudonym.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { granted, type Outcome } from '../errors.js';
-import type { Effect } from './actor.js';
+import type { DecidedEvents, Effect } from './actor.js';
 import type { AcceptedEvent } from './api.js';
 import type { Answer, Answers, Chains, Command } from './commands.js';
 import type { LookAhead } from './look-ahead.js';
@@ -44,12 +44,17 @@ export class Turn<T> {
   readonly #bounds: GroupBounds;
   readonly #now: number;
   readonly #ahead: LookAhead;
+  /** What every accepted event of the turn is answered. */
+  readonly #accepted: Outcome<AcceptedEvent>;
+  /** Of the accepted ones, by type of event. */
+  readonly #decided = new Map<string, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
   constructor(state: GroupState, bounds: GroupBounds, now: number, ahead: LookAhead) {
     this.#state = state;
     this.#bounds = bounds;
     this.#now = now;
     this.#ahead = ahead;
+    this.#accepted = granted({ receivedAt: now });
   }
 
   /** Writes a record and applies it. */
@@ -116,14 +121,25 @@ export class Turn<T> {
       this.record(moved);
       decided = decideEvent(state, caller, submission, this.#now, tag);
     }
-    this.effects.push({
-      type: 'decided',
-      eventType: submission.eventType,
-      outcome: decided.ok ? 'accepted' : decided.code,
-    });
-    if (!decided.ok) return decided;
+    const { eventType } = submission;
+    if (!decided.ok) {
+      this.effects.push({ type: 'decided', eventType, outcome: decided.code, events: 1 });
+      return decided;
+    }
+    this.#countAccepted(eventType);
     this.record(decided.value);
-    return granted({ receivedAt: this.#now });
+    return this.#accepted;
+  }
+
+  #countAccepted(eventType: string): void {
+    const counted = this.#decided.get(eventType);
+    if (counted !== undefined) {
+      counted.events++;
+      return;
+    }
+    const first = { type: 'decided', eventType, outcome: 'accepted', events: 1 } as const;
+    this.#decided.set(eventType, first);
+    this.effects.push(first);
   }
 
   /** A withdrawal is answered once the event is out of the log; a refusal with the turn. */

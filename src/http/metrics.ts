@@ -100,10 +100,10 @@ export function createMetrics(version: string): Metrics {
       commitBytes.inc(bytes);
       commitSeconds.observe(commitMs / 1000);
     },
-    eventDecided(eventType, outcome) {
+    eventsDecided(eventType, outcome, events) {
       const outcomes = decidedSince.get(eventType) ?? new Map<string, number>();
       if (outcomes.size === 0) decidedSince.set(eventType, outcomes);
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + events);
     },
     workDone(kind, ok, ms) {
       workSeconds.observe({ kind, ok: String(ok) }, ms / 1000);

@@ -51,7 +51,7 @@ test('weights count as computed once what came of them is durable, and not befor
     pool: pool as unknown as GroupPool,
     clock: { now: () => t0 },
     timers: { elapsed: () => 0, soon: () => undefined, later: () => () => undefined },
-    observer: { turnCommitted() {}, eventDecided() {}, workDone() {} },
+    observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },
     weightsIntervalMs: 2000,
     onTrouble: (_what: string, error: unknown) => assert.unreachable(String(error)),
   };

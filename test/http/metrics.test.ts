@@ -45,8 +45,8 @@ test('the group tells of turns, events and work', async () => {
   const metrics = createMetrics(version);
   metrics.turnCommitted(3, 1000, 2);
   metrics.turnCommitted(1, 500, 4);
-  metrics.eventDecided('report_spam', 'accepted');
-  metrics.eventDecided('report_spam', 'duplicate_event');
+  metrics.eventsDecided('report_spam', 'accepted', 2);
+  metrics.eventsDecided('report_spam', 'duplicate_event', 1);
   metrics.workDone('snapshot', false, 1500);
   const text = await textOf(metrics);
   assert.is(sampleOf(text, 'ptf_commit_records_sum'), 4);

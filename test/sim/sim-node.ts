@@ -90,7 +90,7 @@ export class SimNode {
       entropy: world,
       observer: {
         turnCommitted: (records) => deps.count(records > 0 ? 'commits' : 'empty commits'),
-        eventDecided: nothing,
+        eventsDecided: nothing,
         workDone: (kind, ok) => deps.count(`${kind} ${ok ? 'done' : 'failed'}`),
       },
       snapshotEvery: profile.snapshotEvery,

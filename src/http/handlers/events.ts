@@ -41,16 +41,17 @@ export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 
     });
   }
 
-  async function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
-    const checked = body.events.map(validateEvent);
-    const submissions = checked.flatMap((one) => (one.ok ? [submissionOf(one.value)] : []));
-    const outcomes = submissions.length === 0 ? [] : await group.submit(caller, submissions);
-    if (outcomes.length !== submissions.length) throw new Error('the group gave no outcome for an event of a batch');
-    const turnedAway = wholeRefusal(outcomes);
-    if (turnedAway !== undefined) return refusalReply(turnedAway);
-    let next = 0;
-    const results = checked.map((one, place) => entryOf(body.events[place], one.ok ? outcomes[next++] : one));
-    return ok(batchResult(results));
+  /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
+  function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
+    const asked: Asked[] = [];
+    const submissions: EventSubmission[] = [];
+    for (const item of body.events) {
+      const checked = validateEvent(item);
+      asked.push({ id: eventIdOf(item), fault: checked.ok ? undefined : checked });
+      if (checked.ok) submissions.push(submissionOf(checked.value));
+    }
+    const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions);
+    return outcomes.then((decided) => batchReply(asked, decided));
   }
 
   async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -71,6 +72,21 @@ function isEventId(text: string): boolean {
   return text.length <= eventSchema.properties.event_id.maxLength && eventIdPattern.test(text);
 }
 
+/** An event of a batch: its id, where it has one, and why it was not even submitted. */
+interface Asked {
+  readonly id: string | null;
+  readonly fault: Refusal | undefined;
+}
+
+function batchReply(asked: readonly Asked[], outcomes: readonly Outcome<AcceptedEvent>[]): ApiReply {
+  const turnedAway = wholeRefusal(outcomes);
+  if (turnedAway !== undefined) return refusalReply(turnedAway);
+  let next = 0;
+  const results = asked.map(({ id, fault }) => entryOf(id, fault ?? outcomes[next++]));
+  if (next !== outcomes.length) throw new Error('the group gave an outcome for no event of a batch');
+  return ok(batchResult(results));
+}
+
 /** A batch is admitted whole: where the node could take none of it, the caller is to send it again, not to read results. */
 function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | undefined {
   const [first] = outcomes;
@@ -78,9 +94,8 @@ function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | un
   return outcomes.every((one) => !one.ok && errors[one.code].status === 503) ? first : undefined;
 }
 
-function entryOf(item: unknown, outcome: Outcome<unknown> | undefined): BatchEntry {
+function entryOf(event_id: string | null, outcome: Outcome<unknown> | undefined): BatchEntry {
   if (outcome === undefined) throw new Error('an event of a batch has no outcome');
-  const event_id = eventIdOf(item);
   if (outcome.ok) return { event_id, status: 201 };
   const { code, text, details } = outcome;
   return {

@@ -47,8 +47,10 @@ export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 
     const submissions: EventSubmission[] = [];
     for (const item of body.events) {
       const checked = validateEvent(item);
-      asked.push({ id: eventIdOf(item), fault: checked.ok ? undefined : checked });
-      if (checked.ok) submissions.push(submissionOf(checked.value));
+      if (checked.ok) {
+        asked.push({ id: checked.value.event_id, fault: undefined });
+        submissions.push(submissionOf(checked.value));
+      } else asked.push({ id: eventIdOf(item), fault: checked });
     }
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions);
     return outcomes.then((decided) => batchReply(asked, decided));

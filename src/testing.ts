@@ -54,6 +54,7 @@ export interface Seed {
 
 const mainEntry = fileURLToPath(new URL('./main.js', import.meta.url));
 const startTimeoutMs = 60_000;
+const portTimeoutMs = 10_000;
 const settleTimeoutMs = 120_000;
 /** For the calls that prepare a test: whoever waits this long has a node that hangs, on a machine however busy. */
 const patient = { attemptMs: 60_000, deadlineMs: 60_000 };
@@ -113,6 +114,20 @@ export class TestNode {
   /** Starts the node again after `stop` or `kill`, on the same folder and port. Resolves once it answers. */
   async start(): Promise<void> {
     if (this.#child !== null) throw new Error('the test node runs already');
+    const endsAt = performance.now() + portTimeoutMs;
+    for (;;) {
+      try {
+        await this.#spawn();
+        return;
+      } catch (error) {
+        // While the node was away, the system may have lent its port to another process.
+        if (!this.#output.includes('EADDRINUSE') || performance.now() > endsAt) throw error;
+        await delay(settlePauseMs);
+      }
+    }
+  }
+
+  async #spawn(): Promise<void> {
     const child = fork(mainEntry, [], {
       cwd: this.folder,
       // Nothing of the test's own environment, so that it runs everywhere the same.

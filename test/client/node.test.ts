@@ -1,5 +1,7 @@
 /** The client against a real node, a process of its own, over both transports; and the double that starts it. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fetchTransport } from '../../src/client/fetch-transport.js';
@@ -8,6 +10,7 @@ import type { Transport } from '../../src/client/transport.js';
 import { TransportError } from '../../src/client/transport.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { until } from '../support/until.js';
 
 let node: TestNode;
 let peer: TestPeer;
@@ -164,6 +167,19 @@ test('a stopped node can be started once, not twice', async () => {
   await other.restart();
   const error: unknown = await other.start().catch((reason: unknown) => reason);
   assert.ok(error instanceof Error);
+  await other.close();
+});
+
+test('a node that starts again waits for its port where another process has got it', async () => {
+  const other = await startTestNode();
+  await other.stop();
+  const stranger = createServer().listen(Number(new URL(other.url).port), '127.0.0.1');
+  await once(stranger, 'listening');
+  const started = other.start();
+  await until(() => other.output.includes('EADDRINUSE'));
+  stranger.close();
+  await started;
+  assert.ok(other.isRunning);
   await other.close();
 });
 

@@ -34,6 +34,8 @@ export const limits = {
   pipelinedPerConnection: 64,
   /** Such requests of all connections together (some 2 KB each); a connection that brings more ends. */
   pipelinedMax: 65_536,
+  /** Of one read from a connection: as many as Node reads at a time. */
+  readBytes: 64 * KiB,
   /** Answers to requests of one read of a socket that are put together; the rest are made once these have left. */
   answersAheadBytes: 64 * KiB,
   /** A caller that takes nothing of its answers for this long has gone; the largest, a script of the pages, is one piece of 1.5 MB. */

@@ -16,6 +16,7 @@ import { type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
+import { readShared } from './shared-reads.js';
 
 export interface SocketLane {
   /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
@@ -26,6 +27,7 @@ export interface SocketLane {
 
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
+const noBody = Buffer.alloc(0);
 
 export function createSocketLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): SocketLane {
   const open = new Set<LaneConnection>();
@@ -63,7 +65,7 @@ class LaneConnection {
   readonly #handOver: (rest: Buffer) => void;
   readonly #lane: LaneParts;
   readonly #heads = new PlainHeadReader();
-  /** What arrived while an answer was awaited. */
+  /** Copies of what arrived while an answer was awaited. */
   readonly #waiting: Buffer[] = [];
   #awaiting = false;
   #answered = false;
@@ -83,7 +85,8 @@ class LaneConnection {
     this.#handOver = handOver;
     this.#lane = lane;
     socket.setTimeout(limits.keepAliveTimeoutMs);
-    socket.on('data', this.#onData).on('end', this.#onEnd).on('timeout', this.#onTimeout);
+    readShared(socket, this.#onData);
+    socket.on('end', this.#onEnd).on('timeout', this.#onTimeout);
     socket.on('drain', this.#onDrain).on('error', this.#onError).on('close', this.#onClose);
   }
 
@@ -96,7 +99,7 @@ class LaneConnection {
       this.#take(chunk);
       return;
     }
-    this.#waiting.push(chunk);
+    this.#waiting.push(Buffer.from(chunk));
     this.#socket.pause();
   };
 
@@ -170,7 +173,7 @@ class LaneConnection {
       this.#send(out);
       out = '';
       if (this.#socket.writableNeedDrain) {
-        this.#waiting.unshift(chunk.subarray(at));
+        this.#waiting.unshift(Buffer.from(chunk.subarray(at)));
         return;
       }
     }
@@ -184,7 +187,8 @@ class LaneConnection {
     if (target === undefined) return undefined;
     const shape = this.#lane.shapeOf(head.method, target.path, head.headers);
     if (shape === undefined) return undefined;
-    const body = chunk.subarray(head.end, head.end + head.contentLength);
+    const body =
+      head.contentLength === 0 ? noBody : Buffer.from(chunk.subarray(head.end, head.end + head.contentLength));
     return { head, shape, query: target.query, exchange: this.#exchangeOf(head.headers), body, startedAt };
   }
 
@@ -223,7 +227,7 @@ class LaneConnection {
 
   #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
     this.#awaiting = true;
-    if (rest.length > 0) this.#waiting.unshift(rest);
+    if (rest.length > 0) this.#waiting.unshift(Buffer.from(rest));
     reply.then(
       (late) => this.#answerLate(asked, late),
       (error: unknown) => this.#answerLate(asked, this.#failure(asked.exchange, error)),

@@ -1,0 +1,62 @@
+/**
+ * Reads connections into one buffer. A socket of Node's makes a buffer for each read: a microsecond of every request, and half of what
+ * collecting its garbage takes. One that a program opens itself is spared that by `onread` (`net.Socket`); one that a server accepts is
+ * the same but for the option, so what the option does is done here. Where a Node has it no more, reading goes the usual way.
+ */
+import type { Socket } from 'node:net';
+import { limits } from '../limits.js';
+
+const shared = Buffer.allocUnsafeSlow(limits.readBytes);
+
+/** By the descriptions of the symbols under which `node:net` keeps buffer, callback and source of further buffers. */
+const bufferSlot = 'kBuffer';
+const callbackSlot = 'kBufferCb';
+const sourceSlot = 'kBufferGen';
+
+/**
+ * Calls `take` with what arrives, which is good for as long as the call lasts. From the moment somebody listens for `data`, what arrives is
+ * theirs, as from any other socket.
+ */
+export function readShared(socket: Socket, take: (chunk: Buffer) => void): void {
+  if (!prepare(socket, onRead)) {
+    socket.on('data', take);
+    return;
+  }
+  socket.resume();
+
+  function onRead(bytes: number): boolean {
+    const chunk = shared.subarray(0, bytes);
+    if (socket.listenerCount('data') > 0) return socket.push(Buffer.from(chunk));
+    take(chunk);
+    return true;
+  }
+}
+
+/** False where this Node keeps its sockets in another way. */
+function prepare(socket: Socket, onRead: (bytes: number) => boolean): boolean {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  const buffer = slotOf(socket, bufferSlot);
+  const callback = slotOf(socket, callbackSlot);
+  if (buffer === undefined || callback === undefined || slotOf(socket, sourceSlot) === undefined) return false;
+  if (!takesBuffers(handle)) return false;
+  Reflect.set(socket, buffer, shared);
+  Reflect.set(socket, callback, onRead);
+  handle.useUserBuffer(shared);
+  return true;
+}
+
+/** The symbol of an empty slot. */
+function slotOf(socket: Socket, name: string): symbol | undefined {
+  return Object.getOwnPropertySymbols(socket).find(
+    (symbol) => symbol.description === name && Reflect.get(socket, symbol) === null,
+  );
+}
+
+function takesBuffers(handle: unknown): handle is { useUserBuffer(buffer: Uint8Array): void } {
+  return (
+    typeof handle === 'object' &&
+    handle !== null &&
+    'useUserBuffer' in handle &&
+    typeof handle.useUserBuffer === 'function'
+  );
+}

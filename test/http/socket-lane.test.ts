@@ -138,6 +138,40 @@ test('a conversation gets the same answers wherever it is cut in two', async () 
   }
 });
 
+test('what waits for an answer is what was sent, whatever other connections send meanwhile', async () => {
+  const submitted: string[] = [];
+  const answer: (() => void)[] = [];
+  const face = await startFace({
+    group: {
+      ...group(),
+      submit: (_caller, events) => {
+        submitted.push(...events.map(({ eventId }) => eventId));
+        return new Promise((resolve) => {
+          answer.push(() => resolve(events.map(() => ({ ok: true, value: { receivedAt: 0 } }))));
+        });
+      },
+    },
+  });
+  try {
+    const ids = Array.from({ length: 20 }, (_, i) => `a pipeline of ${i}`.replaceAll(' ', '-'));
+    const said = talk(
+      face.port,
+      [Buffer.from([...ids.map((event_id) => writeOf(JSON.stringify({ ...eventBody(), event_id }))), last].join(''))],
+      false,
+    );
+    for (let i = 0; i < ids.length; i++) {
+      await until(() => answer.length === i + 1);
+      // As long as what waits, and longer.
+      await talk(face.port, [Buffer.from([score.repeat(100), last].join(''))], false);
+      answer[i]!();
+    }
+    assert.is((await said).match(/HTTP\/1\.1 201 /g)?.length, ids.length);
+    assert.equal(submitted, ids);
+  } finally {
+    await face.drain();
+  }
+});
+
 test('a caller that asks without reading is not read from any more, and loses nothing', async () => {
   const face = await startFace({ group: group(), settings: { fastLane: true } });
   const asked = 40_000;

@@ -42,6 +42,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   /** Every open connection, with the newest of its requests. */
   const sockets = new Map<Duplex, UnderWay | undefined>();
   const failed = new WeakSet<Duplex>();
+  /** Requests whose callers wait for 100 before they send the body. */
+  const awaited = new WeakSet<IncomingMessage>();
   const backlog = new Backlog();
   const unread = new UnreadWatch();
   const heldBack = new HeldBack();
@@ -75,12 +77,17 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isAnswerable(request)) return;
+    // In its turn: Node would put the head of the answer in front of what waits. A body that is too long by its own account is
+    // refused before it is sent.
+    if (awaited.has(request) && Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes) {
+      response.writeContinue();
+    }
     if (lane === null || !lane(request, response)) application.handle(request, response);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
-    const last = sockets.get(socket)?.response;
-    const before = last === undefined || last.writableFinished ? undefined : last;
+    // Node gives it its socket once the answer before it has gone out.
+    const before = response.socket === null ? sockets.get(socket)?.response : undefined;
     sockets.set(socket, { request, response, before });
     // Node's parser drops what stands behind a wish for another protocol.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -102,8 +109,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   server.on('request', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('checkContinue', (request, response) => {
-    // A body that is too long by its own account is refused before it is sent.
-    if (Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes) response.writeContinue();
+    awaited.add(request);
     onRequest(request, response);
   });
   // No tunnels: refused like what does not parse, behind what was asked before it.

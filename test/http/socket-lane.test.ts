@@ -45,6 +45,13 @@ const conversations: readonly (readonly string[])[] = [
   [score, 'nonsense\r\n\r\n'],
   [score, match.slice(0, -4), '\r\nConnection: close\r\n\r\n'],
   [write.replace('POST', 'PUT'), last],
+  // Node once put the head of the page in front of the 100 that waited, and so 25 bytes too few behind it.
+  [
+    write,
+    writeOf('{}', ' \t ').replace('Host', 'If-None-Match: Â\r\nHost'),
+    'GET /docs HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n',
+    last,
+  ],
 ];
 
 function group(): Partial<GroupApi> {

@@ -24,13 +24,13 @@ const endings: readonly (number | string | null)[] = [1, 'SIGKILL', 'SIGABRT', '
 
 interface Written {
   readonly acknowledged: string[];
-  /** `performance.now()` of the last 201. */
+  /** `performance.now()` of the last 201, or of the beginning where there was none. */
   lastAt: number;
 }
 
 /** Sends batches until the node answers no more. */
 async function write(node: NodeProcess, peer: Peer, name: string): Promise<Written> {
-  const written: Written = { acknowledged: [], lastAt: 0 };
+  const written: Written = { acknowledged: [], lastAt: performance.now() };
   for (let i = 0; ; i++) {
     const ids = Array.from({ length: 50 }, (_, n) => `${name}-${i}-${n}`);
     try {

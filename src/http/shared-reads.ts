@@ -8,10 +8,8 @@ import { limits } from '../limits.js';
 
 const shared = Buffer.allocUnsafeSlow(limits.readBytes);
 
-/** By the descriptions of the symbols under which `node:net` keeps buffer, callback and source of further buffers. */
-const bufferSlot = 'kBuffer';
-const callbackSlot = 'kBufferCb';
-const sourceSlot = 'kBufferGen';
+/** Descriptions of the symbols under which `node:net` keeps buffer, callback and source of further buffers. */
+const slots = ['kBuffer', 'kBufferCb', 'kBufferGen'];
 
 /**
  * Calls `take` with what arrives, which is good for as long as the call lasts. From the moment somebody listens for `data`, what arrives is
@@ -32,24 +30,26 @@ export function readShared(socket: Socket, take: (chunk: Buffer) => void): void 
   }
 }
 
+/** The same bytes, good for as long as anybody wants. */
+export function kept(chunk: Buffer): Buffer {
+  return chunk.buffer === shared.buffer ? Buffer.from(chunk) : chunk;
+}
+
 /** False where this Node keeps its sockets in another way. */
 function prepare(socket: Socket, onRead: (bytes: number) => boolean): boolean {
   const handle: unknown = Reflect.get(socket, '_handle');
-  const buffer = slotOf(socket, bufferSlot);
-  const callback = slotOf(socket, callbackSlot);
-  if (buffer === undefined || callback === undefined || slotOf(socket, sourceSlot) === undefined) return false;
-  if (!takesBuffers(handle)) return false;
+  const [buffer, callback, source] = emptySlots(socket);
+  if (buffer === undefined || callback === undefined || source === undefined || !takesBuffers(handle)) return false;
   Reflect.set(socket, buffer, shared);
   Reflect.set(socket, callback, onRead);
   handle.useUserBuffer(shared);
   return true;
 }
 
-/** The symbol of an empty slot. */
-function slotOf(socket: Socket, name: string): symbol | undefined {
-  return Object.getOwnPropertySymbols(socket).find(
-    (symbol) => symbol.description === name && Reflect.get(socket, symbol) === null,
-  );
+/** The symbols of `slots`, each undefined where there is none or something is in it. */
+function emptySlots(socket: Socket): (symbol | undefined)[] {
+  const empty = Object.getOwnPropertySymbols(socket).filter((symbol) => Reflect.get(socket, symbol) === null);
+  return slots.map((name) => empty.find(({ description }) => description === name));
 }
 
 function takesBuffers(handle: unknown): handle is { useUserBuffer(buffer: Uint8Array): void } {

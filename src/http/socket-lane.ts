@@ -16,7 +16,7 @@ import { type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
-import { readShared } from './shared-reads.js';
+import { kept, readShared } from './shared-reads.js';
 
 export interface SocketLane {
   /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
@@ -65,7 +65,7 @@ class LaneConnection {
   readonly #handOver: (rest: Buffer) => void;
   readonly #lane: LaneParts;
   readonly #heads = new PlainHeadReader();
-  /** Copies of what arrived while an answer was awaited. */
+  /** What arrived while an answer was awaited. */
   readonly #waiting: Buffer[] = [];
   #awaiting = false;
   #answered = false;
@@ -99,7 +99,7 @@ class LaneConnection {
       this.#take(chunk);
       return;
     }
-    this.#waiting.push(Buffer.from(chunk));
+    this.#waiting.push(kept(chunk));
     this.#socket.pause();
   };
 
@@ -173,7 +173,7 @@ class LaneConnection {
       this.#send(out);
       out = '';
       if (this.#socket.writableNeedDrain) {
-        this.#waiting.unshift(Buffer.from(chunk.subarray(at)));
+        this.#waiting.unshift(kept(chunk.subarray(at)));
         return;
       }
     }
@@ -187,8 +187,7 @@ class LaneConnection {
     if (target === undefined) return undefined;
     const shape = this.#lane.shapeOf(head.method, target.path, head.headers);
     if (shape === undefined) return undefined;
-    const body =
-      head.contentLength === 0 ? noBody : Buffer.from(chunk.subarray(head.end, head.end + head.contentLength));
+    const body = head.contentLength === 0 ? noBody : kept(chunk.subarray(head.end, head.end + head.contentLength));
     return { head, shape, query: target.query, exchange: this.#exchangeOf(head.headers), body, startedAt };
   }
 
@@ -227,7 +226,7 @@ class LaneConnection {
 
   #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
     this.#awaiting = true;
-    if (rest.length > 0) this.#waiting.unshift(Buffer.from(rest));
+    if (rest.length > 0) this.#waiting.unshift(kept(rest));
     reply.then(
       (late) => this.#answerLate(asked, late),
       (error: unknown) => this.#answerLate(asked, this.#failure(asked.exchange, error)),

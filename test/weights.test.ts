@@ -10,6 +10,7 @@ import { PiscinaPool, poolOf } from '../src/workers/pool.js';
 import { subjectOf } from './support/given.js';
 import { startTestNode, type TestNode, weightsSettled } from './support/node.js';
 import { temporaryFolder } from './support/process.js';
+import { until } from './support/until.js';
 
 const intervalMs = 100;
 
@@ -149,6 +150,21 @@ test('what a pool tells of no task of ours, such as an answer to one that was gi
   pool.emit('error', new Error('Unexpected message from Worker'));
   await pool.run(undefined, { name: 'close' });
   await pool.destroy();
+});
+
+test('timers of a worker run between its tasks: LMDB sets one at each renewed read, which would pile up', async () => {
+  const entry = join(temporaryFolder(), 'timers.mjs');
+  writeFileSync(
+    entry,
+    'let fired = 0;\nexport function read() { setTimeout(() => (fired += 1)); }\nexport function timersFired() { return fired; }\n',
+  );
+  const pool = poolOf(pathToFileURL(entry), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
+  try {
+    for (let i = 0; i < 3; i++) await pool.run(undefined, { name: 'read' });
+    await until(async () => (await pool.run(undefined, { name: 'timersFired' })) === 3);
+  } finally {
+    await pool.destroy();
+  }
 });
 
 test('a replica that hangs is given up and replaced', async () => {

@@ -138,6 +138,9 @@ export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQue
     maxQueue,
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: 1,
+    // A worker that sleeps in Atomics.wait between two tasks, as is the default, never turns its event loop: what LMDB's binding
+    // leaves to a timer at each renewed read would never run, and pile up.
+    atomics: 'disabled',
   });
   // What it tells here belongs to no task: a worker that died between two, and is replaced, or an answer to a task that was given
   // up, as at a stop. Unheard, it would end the process.

@@ -4,28 +4,10 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { isMainThread } from 'node:worker_threads';
 
 const everyMs = 5_000;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-let collectedAt = performance.now();
 
-function collectIfDue(): void {
-  if (performance.now() - collectedAt < everyMs) return;
-  collect();
-  collectedAt = performance.now();
-}
-
-if (isMainThread) {
-  setInterval(collectIfDue, everyMs / 5).unref();
-} else {
-  // A thread of the pool sleeps in it between two tasks, and its timers do as well.
-  Atomics.wait = new Proxy(Atomics.wait, {
-    apply(wait, self, args) {
-      collectIfDue();
-      return Reflect.apply(wait, self, args);
-    },
-  });
-}
+setInterval(collect, everyMs).unref();

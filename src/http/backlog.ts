@@ -9,6 +9,12 @@ export class Backlog {
   readonly #waiting = new Map<Socket, number>();
   #total = 0;
 
+  /** Watches a connection for as long as it lives: whoever reads a body, or drops one, lets its socket flow. */
+  watch(socket: Socket): void {
+    socket.on('resume', () => this.#holdBack(socket));
+    socket.once('close', () => this.#forget(socket));
+  }
+
   /**
    * Counts one more request that waits on a connection. A connection with many is not read from until fewer wait. False where
    * all connections together hold as many as the node will: the connection must end.
@@ -30,11 +36,9 @@ export class Backlog {
     this.#total -= 1;
     this.#waiting.set(socket, waiting - 1);
     if (waiting - 1 === limits.pipelinedPerConnection / 2) socket.resume();
-    // Whoever reads a body lets its socket flow again, once the running phase of the event loop is over.
-    else if (waiting > limits.pipelinedPerConnection / 2) setImmediate(() => this.#holdBack(socket));
   }
 
-  forget(socket: Socket): void {
+  #forget(socket: Socket): void {
     this.#total -= this.#waiting.get(socket) ?? 0;
     this.#waiting.delete(socket);
   }

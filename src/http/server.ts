@@ -124,10 +124,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     socket.destroySoon = () => closeGently(socket);
     sockets.set(socket, undefined);
     heldBack.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      backlog.forget(socket);
-    });
+    backlog.watch(socket);
+    socket.once('close', () => sockets.delete(socket));
     if (rest.length > 0) socket.emit('data', rest);
   };
   let connections = 0;

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Backlog } from '../../src/http/backlog.js';
+import { limits } from '../../src/limits.js';
+import { until } from '../support/until.js';
+
+// Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to the disk.
+test('a connection with many that wait is not read from, whoever lets it flow', async () => {
+  const backlog = new Backlog();
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request) => requests.push(request));
+  server.on('connection', (socket) => backlog.watch(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const send = () => client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  try {
+    send();
+    await until(() => requests.length === 1);
+    const socket = requests[0]?.socket as Socket;
+    for (let i = 0; i < limits.pipelinedPerConnection; i++) assert.ok(backlog.add(socket));
+    assert.ok(socket.isPaused());
+    socket.resume();
+    send();
+    await delay(100);
+    assert.is(requests.length, 1);
+    for (let i = 0; i < limits.pipelinedPerConnection / 2; i++) backlog.take(socket);
+    await until(() => requests.length === 2);
+  } finally {
+    client.destroy();
+    server.close();
+  }
+});
+
+test.run();

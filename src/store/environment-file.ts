@@ -1,6 +1,6 @@
 /**
  * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold kills the
- * whole process (SIGBUS) and a file of 0 bytes opens as an empty store; and at pages, of which LMDB itself does not tell.
+ * whole process (SIGBUS) and a file of 0 bytes opens as an empty store.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -76,35 +76,6 @@ export function checkEnvironmentFile(file: string, options: { readonly mayBeNew?
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Pages by their numbers: those that LMDB took from the end of the file, so that the first one starts a run. */
-export interface NewPages {
-  readonly pageBytes: number;
-  readonly firstPage: number;
-  readonly lastPage: number;
-}
-
-/** The number of the last new page that is all of a value of zeros; undefined where there is none. */
-export function lastZeroPage(file: string, { pageBytes, firstPage, lastPage }: NewPages): number | undefined {
-  const zeros = Buffer.alloc(pageBytes - PAGE_HEADER_BYTES);
-  const page = Buffer.alloc(pageBytes);
-  let found: number | undefined;
-  const descriptor = openSync(file, 'r');
-  try {
-    for (let number = firstPage; number <= lastPage; ) {
-      if (readSync(descriptor, page, 0, pageBytes, number * pageBytes) < pageBytes) break;
-      const isNamed = page.readBigUInt64LE(0) === BigInt(number);
-      const isRun = isNamed && (page.readUInt16LE(PAGE_FLAGS_AT) & OVERFLOW_PAGE_FLAG) !== 0;
-      // The further pages of a run have no header: what stands in its place belongs to the value.
-      const pages = isRun ? Math.max(1, page.readUInt32LE(RUN_PAGES_AT)) : 1;
-      if (isRun && pages === 1 && zeros.equals(page.subarray(PAGE_HEADER_BYTES))) found = number;
-      number += pages;
-    }
-  } finally {
-    closeSync(descriptor);
-  }
-  return found;
 }
 
 function damageOf(descriptor: number, mayBeNew: boolean): string | undefined {

@@ -32,6 +32,28 @@ export function checkPages(file: string): void {
   }
 }
 
+/**
+ * The pages that `file` lists as free, of the newest commit; undefined where commits that came meanwhile may have changed what was read.
+ * Reads the whole list: it is for one that is short.
+ */
+export function freePagesOf(file: string): ReadonlySet<number> | undefined {
+  const descriptor = openSync(file, 'r');
+  try {
+    const meta = newestMeta(descriptor);
+    if (meta === undefined) return undefined;
+    const free = new Set<number>();
+    addFree(new Pages(descriptor, meta), meta, free, () => undefined);
+    const txn = newestMeta(descriptor)?.txn ?? Number.POSITIVE_INFINITY;
+    // The commit behind it takes no page that it freed, nor one of its trees.
+    return txn - meta.txn > 1 ? undefined : free;
+  } catch (error) {
+    if (error instanceof PageError) return undefined;
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   const pages = new Pages(descriptor, meta);
   const free = new PageSet(meta.lastPage);
@@ -69,8 +91,13 @@ class PageSet {
   }
 }
 
+/** Where the numbers of free pages go. */
+interface FreePages {
+  add(page: number): unknown;
+}
+
 /** Adds what the list names to `free`; takes the pages in which the list itself stands. */
-function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: PageSet, take: (run: Run) => void): void {
+function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, take: (run: Run) => void): void {
   let before = 0n;
   walk(pages, tree, 'whole', take, (leaf, page) => {
     const commit = leaf.key.length === ITEM_BYTES ? leaf.key.readBigUInt64LE(0) : 0n;
@@ -85,7 +112,7 @@ function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: PageSet, tak
  * A list of free pages: how many items are behind it, then items, of which 0 says nothing, a number above 0 is a page, and one below 0
  * says how many pages there are from the one in the next item on.
  */
-function addListed(pages: Pages, list: Buffer, free: PageSet, page: number): void {
+function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): void {
   const items = list.length / ITEM_BYTES - 1;
   const listed = items >= 0 ? Number(list.readBigUInt64LE(0)) : -1;
   if (!Number.isInteger(items) || listed < 0 || listed > items) throw new PageError(page, 'lists more than it holds');

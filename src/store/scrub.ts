@@ -2,12 +2,12 @@
  * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the page
  * is used again, so values of zeros claim every free page once, and are removed again.
  */
-import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScrubDeferredError } from '../group/ports.js';
 import { limits } from '../limits.js';
-import { dataFileOf, lastZeroPage } from './environment-file.js';
+import { dataFileOf } from './environment-file.js';
 import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
+import { freePagesOf } from './page-check.js';
 
 /** Commits what it is given in one transaction that only the folder's owner can make. */
 export type Commit = (write: () => Promise<boolean>) => Promise<void>;
@@ -18,12 +18,17 @@ export interface ScrubTimes {
   readonly scrubReaderLookMs: number;
 }
 
-/** Pages claimed at once where few or none are free: the file grows by little more than this. */
-const PIECE_PAGES_MIN = 2;
-/** About as many as the last two commits freed, which cannot be claimed yet: claiming for them would only make the file grow. */
-const RECENT_PAGES = 24;
-/** A page that is taken and given back within one commit is free again and never written: a second pass takes it. */
-const PASSES = 2;
+/** So few free pages are looked at one by one; with more, their number says enough. */
+const FEW_PAGES = 128;
+/**
+ * Of free pages so many are not claimed at once: what the last two commits freed, which cannot be had yet, and what a commit takes for its
+ * trees. Claiming for them would make the file grow.
+ */
+const SPARED_PAGES = 32;
+/** Each time that no page more was claimed, one more is tried. */
+const IN_VAIN_MAX = 128;
+/** Of pages that are claimed, one of a tree names this many. */
+const CLAIMS_PER_PAGE = 64;
 /** Pages that a commit frees can be used two commits later, once no reader stands before them. */
 const FIRST_CLAIMS = 2;
 /** The list of free pages names each in so many bytes. */
@@ -43,16 +48,14 @@ export async function scrubFreePages(
   signal?: AbortSignal,
 ): Promise<void> {
   await rewriteLeaves(environment, commit);
-  for (let pass = 0; pass < PASSES; pass += 1) {
-    const lastTxn = pageCountsOf(environment).lastTxn;
-    await removeScrubPages(environment, commit);
-    for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
-    await takeRoom(environment, commit);
-    await untilReadersPass(environment, lastTxn, times, signal);
-    await claimAll(environment, commit);
-    await giveRoomBack(environment, commit);
-    await removeScrubPages(environment, commit);
-  }
+  const { lastTxn } = pageCountsOf(environment);
+  await removeScrubPages(environment, commit);
+  for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
+  await takeRoom(environment, commit);
+  await untilReadersPass(environment, lastTxn, times, signal);
+  await claimAll(environment, commit);
+  await giveRoomBack(environment, commit);
+  await removeScrubPages(environment, commit);
 }
 
 /** Gives back the pages of zeros. */
@@ -102,29 +105,35 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
 }
 
 /**
- * Claims pages until one of them is a new page from the end of the file, which is when no free one was left. That the file grew
- * says nothing: a value of many pages makes it grow while single pages are free, and other commits run beside this.
+ * Claims pages until none is left of those that were free. One counts as claimed once the list of free pages no longer names it: a page
+ * that is taken and given back within one commit is never written, and stays on the list. That the number of free pages falls says nothing
+ * at the end, since each commit frees a few.
  */
 async function claimAll(environment: LogEnvironment, commit: Commit): Promise<void> {
-  const file = dataFileOf(environment.path);
-  const { lastPage: lastBefore, pageBytes } = pageCountsOf(environment);
-  // A commit that a crash cut short leaves pages behind the last one, which growing overwrites.
-  const fileEnd = Math.max(lastBefore + 1, Math.ceil(statSync(file).size / pageBytes));
+  const { lastPage, pageBytes } = pageCountsOf(environment);
   const piecePagesMax = Math.floor(limits.scrubPieceBytes / pageBytes);
   let claimed = FIRST_CLAIMS;
-  let firstPage = lastBefore + 1;
-  let pagesMin = PIECE_PAGES_MIN;
-  while (claimed <= fileEnd + piecePagesMax) {
-    const { freePages } = pageCountsOf(environment);
-    const pages = Math.max(pagesMin, Math.min(freePages - RECENT_PAGES, piecePagesMax));
+  let { freePages } = pageCountsOf(environment);
+  for (; freePages > FEW_PAGES && claimed <= lastPage; { freePages } = pageCountsOf(environment)) {
+    const pages = Math.min(freePages - SPARED_PAGES - Math.ceil(freePages / CLAIMS_PER_PAGE), piecePagesMax);
     await claimPages(environment, commit, claimed, pages);
     claimed += pages;
-    const { lastPage } = pageCountsOf(environment);
-    const newPage = lastZeroPage(file, { pageBytes, firstPage, lastPage });
-    if (newPage !== undefined && newPage >= fileEnd) return;
-    // Grown by what else was written: each commit frees a few pages, and a piece too small takes just those, time and again.
-    if (lastPage >= firstPage) pagesMin += 1;
-    firstPage = lastPage + 1;
+  }
+  await claimLast(environment, commit);
+}
+
+async function claimLast(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const file = dataFileOf(environment.path);
+  let left: ReadonlySet<number> | undefined;
+  for (let inVain = 0; inVain < IN_VAIN_MAX; ) {
+    const free = freePagesOf(file);
+    const still = free && left ? new Set([...left].filter((page) => free.has(page))) : (free ?? left);
+    if (still?.size === 0) return;
+    inVain = still === undefined || still.size === left?.size ? inVain + 1 : 0;
+    left = still;
+    // Values that were there before: the pages that they leave are overwritten, and free for the commits that follow. Where those beside
+    // this one free pages as well, LMDB may take these first.
+    await claimPages(environment, commit, 0, Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES));
   }
   throw new ScrubDeferredError(`other commits free pages of ${environment.path} as fast as they can be overwritten`);
 }

@@ -46,6 +46,11 @@ export interface Outcome {
 const named = /record \d+|batch at \d+|snapshot[ -]\d+|head\.json|data\.mdb|owner/;
 const sector = 512;
 
+function ruleBrokenBy({ type, said }: Outcome): string | null {
+  if (type === 'silent' || type === 'died') return type;
+  return type === 'harmless' || named.test(said) ? null : 'not named';
+}
+
 /** A child that may die of what it reads, and is replaced then. */
 class Reader {
   readonly #args: readonly string[];
@@ -59,7 +64,7 @@ class Reader {
   async ask(task: Task): Promise<Outcome> {
     const isNew = this.#child === null;
     const outcome = await this.#askOnce(task);
-    if (isNew || (outcome.type !== 'silent' && outcome.type !== 'died')) return outcome;
+    if (isNew || ruleBrokenBy(outcome) === null) return outcome;
     this.end();
     return this.#askOnce(task);
   }
@@ -141,11 +146,11 @@ async function run(rounds: Rounds): Promise<Findings> {
       for (const round of rounds) {
         const damage = draw(random, dir, pristine.files);
         for (const by of ['verify', 'start'] as const) {
-          const { type, said } = await reader.ask({ damage, by });
-          tally.add(`${by}: ${type}`);
-          const told = `round ${round}, ${JSON.stringify(damage)}, ${by}: ${said}`;
-          if (type === 'silent' || type === 'died') tally.break(told);
-          else if (type !== 'harmless' && !named.test(said)) tally.break(`not named: ${told}`);
+          const outcome = await reader.ask({ damage, by });
+          tally.add(`${by}: ${outcome.type}`);
+          const broken = ruleBrokenBy(outcome);
+          if (broken === null) continue;
+          tally.break(`${broken}: round ${round}, ${JSON.stringify(damage)}, ${by}: ${outcome.said}`);
         }
       }
     } finally {

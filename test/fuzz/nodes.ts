@@ -36,6 +36,9 @@ export class FuzzNode {
   readonly #env: Readonly<Record<string, string>>;
   #process: NodeProcess | undefined;
   #dir = '';
+  /** Of the output, how much was looked at for complaints. */
+  #readTo = 0;
+  #complaints: string[] = [];
   #peers: ReadonlyMap<string, string> = new Map();
 
   readonly #cookie: string;
@@ -50,6 +53,8 @@ export class FuzzNode {
   /** With two active peers, one suspended and one revoked. */
   async start(): Promise<void> {
     this.#dir = temporaryFolder();
+    this.#readTo = 0;
+    this.#complaints = [];
     this.#process = await startProcess({
       DATA_DIR: this.#dir,
       GROUP_SALT: groupSalt,
@@ -109,15 +114,19 @@ export class FuzzNode {
   }
 
   async #metrics(): Promise<string> {
-    const line = this.output.split('\n').find((one) => one.includes('"msg":"listening"')) ?? '';
+    const line = /^.*"msg":"listening".*$/m.exec(this.output)?.[0] ?? '';
     const { metrics } = JSON.parse(line) as { metrics: { host: string; port: number } };
     return (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
   }
 
-  /** Errors that it logged, and what is no line of a log: nothing, if all is well. */
-  get complaints(): string[] {
-    const output = this.#process?.output() ?? '';
-    return output.split('\n').filter((line) => line !== '' && !/"level":"(?:warn|info|debug|trace)"/.test(line));
+  /** Errors that it logged, and what is no line of a log: nothing, if all is well. Each output is looked at once: it grows to many MB. */
+  get complaints(): readonly string[] {
+    const { output } = this;
+    const end = output.lastIndexOf('\n') + 1;
+    for (const line of output.slice(this.#readTo, end).split('\n'))
+      if (line !== '' && !/"level":"(?:warn|info|debug|trace)"/.test(line)) this.#complaints.push(line);
+    this.#readTo = end;
+    return this.#complaints;
   }
 
   /** Whether its process still runs. */

@@ -57,10 +57,14 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
     return child.exitCode ?? child.signalCode;
   });
   const { port, pid } = await new Promise<{ port: number; pid: number }>((resolve, reject) => {
+    let listens = false;
     const take = (text: string) => {
       output += text;
+      if (listens) return;
       const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
-      if (line !== undefined) resolve(JSON.parse(line) as { port: number; pid: number });
+      if (line === undefined) return;
+      listens = true;
+      resolve(JSON.parse(line) as { port: number; pid: number });
     };
     child.stdout!.setEncoding('utf8').on('data', take);
     child.stderr!.setEncoding('utf8').on('data', take);

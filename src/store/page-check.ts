@@ -33,8 +33,8 @@ export function checkPages(file: string): void {
 }
 
 /**
- * The pages that `file` lists as free, of the newest commit; undefined where commits that came meanwhile may have changed what was read.
- * Reads the whole list: it is for one that is short.
+ * The pages that `file` lists as free; undefined where the list makes no sense, as where commits come while it is read. Reads all of it: it is for
+ * one that is short.
  */
 export function freePagesOf(file: string): ReadonlySet<number> | undefined {
   const descriptor = openSync(file, 'r');
@@ -43,9 +43,7 @@ export function freePagesOf(file: string): ReadonlySet<number> | undefined {
     if (meta === undefined) return undefined;
     const free = new Set<number>();
     addFree(new Pages(descriptor, meta), meta, free, () => undefined);
-    const txn = newestMeta(descriptor)?.txn ?? Number.POSITIVE_INFINITY;
-    // The commit behind it takes no page that it freed, nor one of its trees.
-    return txn - meta.txn > 1 ? undefined : free;
+    return free;
   } catch (error) {
     if (error instanceof PageError) return undefined;
     throw error;

@@ -2,6 +2,7 @@
  * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the page
  * is used again, so values of zeros claim every free page once, and are removed again.
  */
+import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScrubDeferredError } from '../group/ports.js';
 import { limits } from '../limits.js';
@@ -18,22 +19,22 @@ export interface ScrubTimes {
   readonly scrubReaderLookMs: number;
 }
 
-/** So few free pages are looked at one by one; with more, their number says enough. */
+/** So few free pages are looked at one by one; of more, only their number. */
 const FEW_PAGES = 128;
 /**
  * Of free pages so many are not claimed at once: what the last two commits freed, which cannot be had yet, and what a commit takes for its
  * trees. Claiming for them would make the file grow.
  */
 const SPARED_PAGES = 32;
-/** Each time that no page more was claimed, one more is tried. */
-const IN_VAIN_MAX = 128;
-/** Of pages that are claimed, one of a tree names this many. */
+/** Claims that one page of a tree has room for, at the least. */
 const CLAIMS_PER_PAGE = 64;
+/** Claims in a row that found none of the pages that are left. Each tries one page more than the one before. */
+const IN_VAIN_MAX = 128;
 /** Pages that a commit frees can be used two commits later, once no reader stands before them. */
 const FIRST_CLAIMS = 2;
 /** The list of free pages names each in so many bytes. */
 const LISTED_BYTES = 8;
-/** More of them than a pass finds free when it begins. */
+/** More of them than a scrub finds free when it begins. */
 const FURTHER_PAGES = 256;
 const ROOM_KEY = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
@@ -52,8 +53,10 @@ export async function scrubFreePages(
   await removeScrubPages(environment, commit);
   for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
   await takeRoom(environment, commit);
-  await untilReadersPass(environment, lastTxn, times, signal);
-  await claimAll(environment, commit);
+  const readersPass = (txn: number) => untilReadersPass(environment, txn, times, signal);
+  await readersPass(lastTxn);
+  await claimMany(environment, commit);
+  await claimRest(environment, commit, readersPass);
   await giveRoomBack(environment, commit);
   await removeScrubPages(environment, commit);
 }
@@ -105,37 +108,65 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
 }
 
 /**
- * Claims pages until none is left of those that were free. One counts as claimed once the list of free pages no longer names it: a page
- * that is taken and given back within one commit is never written, and stays on the list. That the number of free pages falls says nothing
- * at the end, since each commit frees a few.
+ * Claims in large pieces, for as long as the number of free pages says that they are to be had: where a reader holds the newest of them, LMDB
+ * takes pages from the end of the file instead. Those behind the last page, which a commit that a crash cut short left, are taken there.
  */
-async function claimAll(environment: LogEnvironment, commit: Commit): Promise<void> {
-  const { lastPage, pageBytes } = pageCountsOf(environment);
-  const piecePagesMax = Math.floor(limits.scrubPieceBytes / pageBytes);
+async function claimMany(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { pageBytes } = pageCountsOf(environment);
+  const filePages = Math.ceil(statSync(dataFileOf(environment.path)).size / pageBytes);
   let claimed = FIRST_CLAIMS;
-  let { freePages } = pageCountsOf(environment);
-  for (; freePages > FEW_PAGES && claimed <= lastPage; { freePages } = pageCountsOf(environment)) {
-    const pages = Math.min(freePages - SPARED_PAGES - Math.ceil(freePages / CLAIMS_PER_PAGE), piecePagesMax);
+  for (let freeMax = Number.POSITIVE_INFINITY; ; ) {
+    const { freePages, lastPage } = pageCountsOf(environment);
+    const behind = Math.max(0, filePages - 1 - lastPage);
+    if (behind === 0 && (freePages <= FEW_PAGES || freePages > freeMax)) return;
+    const spared = behind > 0 ? 0 : SPARED_PAGES + Math.ceil(freePages / CLAIMS_PER_PAGE);
+    const pages = Math.min(freePages + behind - spared, pieceOf(pageBytes));
     await claimPages(environment, commit, claimed, pages);
     claimed += pages;
+    freeMax = freePages - pages / 2;
   }
-  await claimLast(environment, commit);
 }
 
-async function claimLast(environment: LogEnvironment, commit: Commit): Promise<void> {
-  const file = dataFileOf(environment.path);
+/**
+ * Claims pages until none is left of those that are free now. One counts as claimed once the list of free pages no longer names it: a page
+ * that is taken and given back within one commit is never written, and stays on the list. The number of free pages would not do, since each
+ * commit frees a few.
+ */
+async function claimRest(
+  environment: LogEnvironment,
+  commit: Commit,
+  readersPass: (txn: number) => Promise<void>,
+): Promise<void> {
   let left: ReadonlySet<number> | undefined;
+  let lookedAt = 0;
   for (let inVain = 0; inVain < IN_VAIN_MAX; ) {
-    const free = freePagesOf(file);
+    const { pageBytes, lastTxn } = pageCountsOf(environment);
+    const free = listedPagesOf(environment);
     const still = free && left ? new Set([...left].filter((page) => free.has(page))) : (free ?? left);
     if (still?.size === 0) return;
+    if (left === undefined) lookedAt = lastTxn;
     inVain = still === undefined || still.size === left?.size ? inVain + 1 : 0;
     left = still;
-    // Values that were there before: the pages that they leave are overwritten, and free for the commits that follow. Where those beside
-    // this one free pages as well, LMDB may take these first.
-    await claimPages(environment, commit, 0, Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES));
+    if (inVain > 0) await readersPass(lookedAt);
+    const pages = Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES);
+    // The same values time and again: the pages that they leave are overwritten already, and free for the commits that follow.
+    await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));
   }
-  throw new ScrubDeferredError(`other commits free pages of ${environment.path} as fast as they can be overwritten`);
+  throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);
+}
+
+/**
+ * All free pages, as they are listed; undefined where the list does not name as many as are free. LMDB at times keeps one or two of them to itself
+ * for a commit, and a commit may have come meanwhile.
+ */
+function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undefined {
+  const { lastTxn, freePages } = pageCountsOf(environment);
+  const listed = freePagesOf(dataFileOf(environment.path));
+  return listed?.size === freePages && pageCountsOf(environment).lastTxn === lastTxn ? listed : undefined;
+}
+
+function pieceOf(pageBytes: number): number {
+  return Math.floor(limits.scrubPieceBytes / pageBytes);
 }
 
 async function claimPages(environment: LogEnvironment, commit: Commit, first: number, count: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** After a scrub a byte search of the log's file finds nothing of what was replaced, and everything of what was not. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -117,10 +117,10 @@ test('erasing and scrubbing over and over makes the file no larger than the batc
   await fill(writer, 1, 100);
   await writer.scrub();
   // 69 pages of 280,000 bytes, taken twice while the old ones cannot be used yet, and again while free ones lie apart.
-  const first = await grownBy(writer, 1_000, 30, 280_000);
+  const first = await grownBy(writer, 1_000, 20, 280_000);
   assert.ok(first <= 6 * 69, `${first} pages at first`);
-  // 120 batches of some 40 bytes take two pages, and each of these can take a branch's along.
-  const grown = await grownBy(writer, 2_000, 60, 280_000);
+  // 60 batches of some 40 bytes take a page or two, and each of these can take a branch's along.
+  const grown = await grownBy(writer, 2_000, 30, 280_000);
   assert.ok(grown <= 4, `${grown} pages later`);
   await writer.close();
   removeFolder(dir);
@@ -219,6 +219,60 @@ test('a reader that stays on old pages puts the scrub off, and once it has gone 
   await writer.scrub();
   assertErased(dir, seqs, []);
   await environment.root.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a reader that begins amid a scrub puts it off without making the file grow, and once it has gone the scrub erases', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fillPages(writer, 2_000);
+  const seqs = Array.from({ length: 1_000 }, (_, i) => 2 * i + 1);
+  await writer.append(
+    null,
+    seqs.map((seq) => ({ firstSeq: seq, bytes: Buffer.alloc(3_000, '-') })),
+  );
+  const environment = openLogEnvironment(logFolderOf(dir));
+  const { lastPage } = writer.pages();
+  let reader: ReturnType<typeof environment.root.useReadTransaction> | undefined;
+  let commits = 0;
+  const commit = async (write: () => Promise<boolean>) => {
+    await write();
+    commits += 1;
+    if (commits < 4) return;
+    reader ??= environment.root.useReadTransaction();
+    environment.log.get(Buffer.alloc(8), { transaction: reader });
+  };
+  const times = { scrubReaderWaitMs: 20, scrubReaderLookMs: 5 };
+  await scrubFreePages(environment, commit, times).catch((error) => assert.instance(error, ScrubDeferredError));
+  const grown = writer.pages().lastPage - lastPage;
+  assert.ok(grown < 400, `${grown} pages`);
+  reader?.done();
+  await writer.scrub();
+  const batches = new Set([...marksInFile(dir)].map((mark) => Number(mark.slice(5, 11))));
+  assert.equal(
+    seqs.filter((seq) => batches.has(seq)),
+    [],
+  );
+  await environment.root.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('what a commit that was cut short left behind the last page is overwritten as well', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  await fill(writer, 1, 60);
+  await writer.scrub();
+  const file = join(logFolderOf(dir), 'data.mdb');
+  appendFileSync(file, marked(999, 74 * 4_096 + 100));
+  assert.ok(marksInFile(dir).has('mark-000999-0000'));
+  const { seqs, rewrites } = erasureOf(1, 60);
+  await writer.append(null, rewrites);
+  await writer.scrub();
+  assertErased(dir, [...seqs, 999], []);
+  const bytes = readFileSync(file).toString('latin1');
+  assert.not(bytes.includes('mark-000999'));
   await writer.close();
   removeFolder(dir);
 });

@@ -153,19 +153,23 @@ async function putOwner(environment: LogEnvironment, record: OwnerRecord, epochB
 
 function readOwner(environment: LogEnvironment): OwnerRecord | undefined {
   try {
-    const bytes = environment.meta.getBinary(OWNER_KEY);
-    return bytes === undefined ? undefined : parseOwner(bytes.toString('utf8'), environment.path);
+    const entry = environment.meta.getEntry(OWNER_KEY);
+    return entry === undefined ? undefined : ownerOf(entry, environment.path);
   } finally {
     environment.root.resetReadTxn();
   }
 }
 
-function parseOwner(text: string, path: string): OwnerRecord {
+function ownerOf({ value, version }: { value: Uint8Array; version?: number }, path: string): OwnerRecord {
+  let owner: OwnerRecord;
   try {
-    return JSON.parse(text) as OwnerRecord;
+    owner = JSON.parse(Buffer.from(value).toString('utf8')) as OwnerRecord;
   } catch (error) {
     throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`, { cause: error });
   }
+  // Nobody could take over, and the folder would look as if it were in use.
+  if (owner.epoch !== version) throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
+  return owner;
 }
 
 function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {

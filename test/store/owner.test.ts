@@ -9,6 +9,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, OwnerLostError } from '../../src/group/ports.js';
 import { limits } from '../../src/limits.js';
+import { logFolderOf } from '../../src/store/lmdb-log.js';
+import { OWNER_KEY, openLogEnvironment } from '../../src/store/log-environment.js';
 import { claimFolder, FolderOwnedError, type ProcessIdentity, thisProcess } from '../../src/store/owner.js';
 import { batchOf, rejection } from '../contracts/log.js';
 import { until } from '../support/until.js';
@@ -180,6 +182,19 @@ test('of many processes that start on a killed owner exactly one wins', async ()
     'each owner wrote one batch, keyed by its epoch',
   );
   await writer.close();
+  removeFolder(dir);
+});
+
+// Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
+test('an owner whose version is damaged is damage, and no owner that lives', async () => {
+  const dir = temporaryFolder();
+  await (await claimFolder(dir, deadProcess())).abandon();
+  const environment = openLogEnvironment(logFolderOf(dir));
+  await environment.meta.put(OWNER_KEY, environment.meta.getBinary(OWNER_KEY)!, 129);
+  const error = await rejection(claimFolder(dir));
+  assert.ok(error instanceof DamagedError);
+  assert.match(error.message, /data\.mdb: the owner's record and its version differ/);
+  await environment.root.close();
   removeFolder(dir);
 });
 

@@ -27,6 +27,8 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
+  /** Connections of late callers that are ended in one turn of the event loop: some 30 us each. */
+  connectionsEndedPerTurn: 8,
   /** What a caller still sends behind its last answer is read and dropped for so long, and so much of it. */
   lingerMs: 2_000,
   lingerBytes: 16 * MiB,

@@ -15,7 +15,7 @@ interface ParserFailure {
   readonly rawPacket?: unknown;
 }
 
-type RawCode = Extract<
+export type RawCode = Extract<
   ErrorCode,
   'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'overloaded'
 >;

@@ -6,10 +6,11 @@ import { limits } from '../limits.js';
 import { isAnswerable } from './answering.js';
 import { createApplication } from './app.js';
 import { Backlog } from './backlog.js';
-import { answerRaw, parserFailureCode } from './client-error.js';
+import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
+import { FewAtATime } from './few-at-a-time.js';
 import { HeldBack } from './held-back.js';
 import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
@@ -47,6 +48,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const backlog = new Backlog();
   const unread = new UnreadWatch();
   const heldBack = new HeldBack();
+  const fewAtATime = new FewAtATime();
   const { connectionsMax } = deps.settings;
   const readers = new StreamReaders(deps);
   const endpoints = createEndpoints(deps, readers);
@@ -144,19 +146,28 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     }
   });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
+    const code = parserFailureCode(failure);
+    if (code !== 'request_timeout') {
+      refuse(failure, code, socket);
+      return;
+    }
+    const last = sockets.get(socket);
+    const wasComplete = last?.request.complete;
+    const isStillLate = (): boolean =>
+      !socket.destroyed && sockets.get(socket) === last && last?.request.complete === wasComplete;
+    // Node tells of all that are late in one moment.
+    fewAtATime.add(() => {
+      // The parser tells of a request once.
+      const again = (): void => {
+        if (isStillLate()) server.emit('clientError', failure, socket);
+      };
+      if (isStillLate() && !heldBack.excuses(socket, again)) refuse(failure, code, socket);
+    });
+  });
+  const refuse = (failure: { readonly code?: string }, code: RawCode | undefined, socket: Duplex): void => {
     // Our half has ended: the rest of the connection is nobody's.
     if (socket.writableEnded) return;
-    const code = parserFailureCode(failure);
     const last = sockets.get(socket);
-    if (code === 'request_timeout') {
-      const wasComplete = last?.request.complete;
-      // The parser tells of a request once.
-      const isExcused = heldBack.excuses(socket, () => {
-        const isTheSame = sockets.get(socket) === last && last?.request.complete === wasComplete;
-        if (isTheSame && !socket.destroyed) server.emit('clientError', failure, socket);
-      });
-      if (isExcused) return;
-    }
     // What follows a request that asked to close is nobody's: the answer under way ends the connection.
     if (failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     failed.add(socket);
@@ -179,7 +190,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     } else {
       answerRaw(socket, code);
     }
-  });
+  };
 
   async function listen(host: string, port: number): Promise<{ host: string; port: number }> {
     await new Promise<void>((resolve, reject) => {

@@ -13,11 +13,11 @@ const requests = Number(process.env.FUZZ_REQUESTS ?? 20_000);
 /** Of a short run, in which a heap has not settled: only a flood is found. The long form holds it to 5 %. */
 const growthMax = 1;
 
-for (const { name, share, env } of modes) {
+for (const { name, env } of modes) {
   test(`no request gets an answer outside the contract, a 5xx, or another answer by the other lane: ${name}`, async () => {
-    const fuzzed = await fuzz({ seed, requests: Math.ceil(requests * share), env });
+    const fuzzed = await fuzz({ seed, requests: Math.ceil(requests / modes.length), env });
     assert.is(fuzzed.failure, null, fuzzed.failure ?? '');
-    assert.ok(fuzzed.requests >= requests * share);
+    assert.ok(fuzzed.requests >= requests / modes.length);
     for (const status of [200, 201, 400, 404, 405]) assert.ok(fuzzed.answers.has(status), `nothing drew a ${status}`);
     for (const growth of fuzzed.growth)
       assert.ok(growth === undefined || growth.share < growthMax, `memory grew by ${growth?.share}`);

@@ -26,7 +26,7 @@ export interface Fuzzed {
   readonly answers: ReadonlyMap<number, number>;
   /** Conversations that were answered differently while others ran, and alike when they were repeated alone. */
   readonly races: number;
-  /** Per node, from the end of the first third to the end of the run; undefined where unknown. */
+  /** Per node, from the end of the warm-up to the end of the run; undefined where unknown. */
   readonly growth: readonly (Growth | undefined)[];
   /** What failed, with how to repeat it; null: nothing. */
   readonly failure: string | null;
@@ -42,6 +42,8 @@ export interface Growth {
   readonly share: number;
 }
 
+/** So many requests warm a node up: heaps and the allocator's arenas grow until then, whatever is sent. Of a shorter run, two thirds. */
+const warmUpRequests = 200_000;
 const atOnce = 16;
 /** So many conversations have players of their own; later ones are about the same again, so that the tables come to rest. */
 const playersOfRuns = 1_024;
@@ -132,11 +134,12 @@ class Fuzz {
     }
   }
 
-  /** By the medians of a tenth after the first third, and of the last tenth. */
+  /** By the medians of a tenth after the warm-up, and of the last tenth. */
   growth(): (Growth | undefined)[] {
     const { memory } = this;
     const tenth = Math.max(1, Math.floor(memory.length / 10));
-    const early = memory.slice(Math.floor(memory.length / 3)).slice(0, tenth);
+    const warmedUp = Math.min(2 / 3, warmUpRequests / this.sent);
+    const early = memory.slice(Math.floor(memory.length * warmedUp)).slice(0, tenth);
     const late = memory.slice(-tenth);
     return this.nodes.map((_, place) => {
       const [from, to] = [early, late].map((looks) => middle(looks.map((look) => look[place])));

@@ -21,6 +21,7 @@ export class Admission {
   }
 
   get overloaded(): boolean {
+    this.#calmDown();
     return this.#overloaded;
   }
 
@@ -35,8 +36,7 @@ export class Admission {
 
   /** A command was put into the mailbox. */
   offered(): void {
-    if (this.#restingSince === null) return;
-    if (this.#elapsed() - this.#restingSince >= limits.overloadRestMs) this.#overloaded = false;
+    this.#calmDown();
     this.#restingSince = null;
   }
 
@@ -55,9 +55,15 @@ export class Admission {
     this.#restingSince ??= this.#elapsed();
   }
 
+  #calmDown(): void {
+    if (!this.#overloaded) return;
+    const now = this.#elapsed();
+    const hasRested = this.#restingSince !== null && now - this.#restingSince >= limits.overloadRestMs;
+    if (hasRested || now - this.#refusedAt >= limits.overloadEndsMs) this.#overloaded = false;
+  }
+
   #workMaxMs(): number {
-    if (this.#overloaded && this.#elapsed() - this.#refusedAt >= limits.overloadEndsMs) this.#overloaded = false;
-    if (!this.#overloaded) return limits.burstWorkMs;
+    if (!this.overloaded) return limits.burstWorkMs;
     // On a slow disk it is the commits that are waited for: turns that take less than half of one would only waste it.
     return Math.max(limits.overloadWorkMs, this.#commitMs.value / 2);
   }

@@ -11,8 +11,7 @@ export interface Mail<C, T> {
 }
 
 export class Mailbox<C, T> {
-  #mail: Mail<C, T>[] = [];
-  #from = 0;
+  readonly #mail: Mail<C, T>[] = [];
   #events = 0;
   #bytes = 0;
 
@@ -25,7 +24,7 @@ export class Mailbox<C, T> {
   }
 
   get empty(): boolean {
-    return this.#from === this.#mail.length;
+    return this.#mail.length === 0;
   }
 
   /** False where the mailbox would overflow. */
@@ -40,27 +39,18 @@ export class Mailbox<C, T> {
 
   /** What one turn takes: in order, up to the bounds of a turn, at least one. */
   take(): Mail<C, T>[] {
-    let to = this.#from;
+    let count = 0;
     let events = 0;
     let bytes = 0;
-    while (to < this.#mail.length) {
-      const next = this.#mail[to]!;
-      if (to > this.#from && (events + next.events > limits.turnEvents || bytes + next.bytes > limits.turnBytes)) break;
+    for (const next of this.#mail) {
+      if (count > 0 && (events + next.events > limits.turnEvents || bytes + next.bytes > limits.turnBytes)) break;
       events += next.events;
       bytes += next.bytes;
-      to++;
+      count++;
     }
-    const taken = this.#mail.slice(this.#from, to);
-    this.#from = to;
     this.#events -= events;
     this.#bytes -= bytes;
-    if (this.empty) {
-      this.#mail = [];
-      this.#from = 0;
-    } else if (this.#from > limits.turnEvents) {
-      this.#mail = this.#mail.slice(this.#from);
-      this.#from = 0;
-    }
-    return taken;
+    // Nothing of it stays here: under a lasting overload the mailbox is never empty.
+    return this.#mail.splice(0, count);
   }
 }

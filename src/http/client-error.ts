@@ -3,11 +3,12 @@
  * arrive in time. They are written on the raw socket, in the same form as every other error.
  */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../errors.js';
+import { exchangeOf } from './answering.js';
 import { closeGently } from './closing.js';
 import { refusalReply, replyText, wireReply } from './reply.js';
-import { newRequestId } from './request-id.js';
 
 /** What Node's parser tells of a failure, as far as it is used here. */
 interface ParserFailure {
@@ -46,9 +47,9 @@ function isMostlyTarget(packet: unknown): boolean {
   return end >= 0 || /^[\x21-\x7e]+$/.test(line);
 }
 
-/** Writes the error and ends the connection. */
-export function answerRaw(socket: Duplex, code: RawCode): void {
-  const exchange = { requestId: newRequestId(), problem: false, keySent: false, ifNoneMatch: undefined };
+/** Writes the error and ends the connection. `headers`: of the request at fault, where its head is known. */
+export function answerRaw(socket: Duplex, code: RawCode, headers: IncomingHttpHeaders = {}): void {
+  const exchange = exchangeOf(headers);
   const reply = wireReply(undefined, refusalReply(refused(code)), exchange);
   closeGently(socket, replyText(reply, new Date().toUTCString(), 'Connection: close\r\n'));
 }

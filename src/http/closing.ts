@@ -19,8 +19,6 @@ export function closeGently(socket: Duplex, lastWords = '', encoding: 'latin1' |
     dropped += chunk.length;
     if (dropped > limits.lingerBytes) socket.destroy();
   });
-  // Whoever hands over a socket may leave it without a listener: a caller that hangs up now would end the process.
-  socket.on('error', () => socket.destroy());
   socket.once('finish', () => {
     const timer = setTimeout(() => {
       // What came while the event loop was busy is read first.

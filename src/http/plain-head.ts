@@ -97,7 +97,8 @@ export class PlainHeadReader {
     this.#known = undefined;
     const end = text.indexOf(HEAD_END, at) + HEAD_END.length;
     if (end < HEAD_END.length || end - at > limits.plainHeadBytes) return undefined;
-    const fields = text.slice(at, end);
+    // A copy: parts of `text` would keep all that was read with it, bodies too, for as long as the connection lives.
+    const fields = Buffer.from(text.slice(at, end), 'latin1').toString('latin1');
     const headers = headersOf(fields);
     if (headers === undefined) return undefined;
     const length = headers['content-length'];

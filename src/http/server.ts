@@ -133,6 +133,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   let connections = 0;
   server.on('connection', (socket: Socket) => {
     connections += 1;
+    // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the process.
+    socket.on('error', () => socket.destroy());
     unread.add(socket);
     socket.once('close', () => {
       connections -= 1;
@@ -184,11 +186,11 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       // In front of Node's own listener, which closes the connection of a caller that has said all it had to say.
       last.response.prependOnceListener('finish', () => answerRaw(socket, code));
     } else if (isWaiting(last)) {
-      last.before?.prependOnceListener('finish', () => answerRaw(socket, code));
+      last.before?.prependOnceListener('finish', () => answerRaw(socket, code, last.request.headers));
     } else if (last.response.headersSent) {
       closeGently(socket);
     } else {
-      answerRaw(socket, code);
+      answerRaw(socket, code, last.request.headers);
     }
   };
 
@@ -217,7 +219,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       closeGently(socket);
     } else if (late && !failed.has(socket)) {
       failed.add(socket);
-      answerRaw(socket, 'request_timeout');
+      answerRaw(socket, 'request_timeout', last.request.headers);
     }
   }
 

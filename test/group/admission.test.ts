@@ -98,4 +98,14 @@ test('an overload is over once nobody was refused for a while, however busy the 
   assert.is(letIn(one), whole);
 });
 
+test('an overload is over for whoever asks, too, not only for the next event that has to wait', () => {
+  for (const isResting of [true, false]) {
+    const one = node();
+    letIn(one);
+    if (isResting) one.admission.rests();
+    one.nowMs += isResting ? limits.overloadRestMs : limits.overloadEndsMs;
+    assert.not(one.admission.overloaded, `${isResting}`);
+  }
+});
+
 test.run();

@@ -180,6 +180,53 @@ test('what was asked before a tunnel is answered before the tunnel is refused', 
   );
 });
 
+test('a caller that asks for a tunnel behind an event and hangs up before its commit ends nobody else', async () => {
+  let commit = (): void => undefined;
+  let submitted = (): void => undefined;
+  await onBothLanes(
+    () => ({
+      submit: (_caller, events) => {
+        submitted();
+        return new Promise((resolve) => {
+          commit = () => resolve(events.map(() => ({ ok: true, value: { receivedAt: 0 } })));
+        });
+      },
+    }),
+    async (face) => {
+      const isSubmitted = new Promise<void>((resolve) => {
+        submitted = resolve;
+      });
+      const socket = await opened(face.port);
+      const gone = received(socket);
+      // The first leaves the lane of whole sockets; the tunnel makes node:http leave the connection.
+      const health = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
+      socket.write(`${health}${submission()}CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await isSubmitted;
+      socket.resetAndDestroy();
+      await gone;
+      for (let again = 0; again < 3; again++) {
+        const [answer] = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+        assert.is(answer?.status, 200);
+      }
+      commit();
+    },
+  );
+});
+
+test('a request that breaks off amid its body is refused under its own id and in the form that it accepts', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const asked = 'X-Request-Id: my-id-1\r\nAccept: application/problem+json\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const [answer] = await askRaw(face.port, [`${submissionHead}${asked}1\r\n{\r\nzz\r\n`]);
+      assert.equal(
+        [answer?.status, answer?.headers['x-request-id'], answer?.headers['content-type']],
+        [400, 'my-id-1', 'application/problem+json; charset=utf-8'],
+      );
+    },
+  );
+});
+
 test('a head with two Host fields is malformed', async () => {
   await onBothLanes(
     () => ({}),

@@ -1,4 +1,6 @@
 /** What the lane on the socket reads by itself, and what it leaves to node:http. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PlainHeadReader } from '../../src/http/plain-head.js';
@@ -110,6 +112,26 @@ test('a head takes no longer where its blanks could be read in many ways', () =>
     // Each byte looked at some times takes a tenth of a millisecond, each pair of bytes once a hundred.
     assert.ok(Math.min(...tries) < 20, `${Math.min(...tries)} ms of the processor`);
   }
+});
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+test('what is known of a connection keeps nothing else of the read that it came with', () => {
+  const fields = 'Host: federation.example.com\r\nUser-Agent: a game server of some name\r\n';
+  const body = 60_000;
+  const known: PlainHeadReader[] = [];
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let connection = 0; connection < 200; connection++) {
+    const sent = `POST /x HTTP/1.1\r\n${fields}Content-Length: ${body}\r\n\r\n${'y'.repeat(body)}`;
+    const reader = new PlainHeadReader();
+    assert.is(reader.read(Buffer.from(sent, 'latin1').toString('latin1'), 0)?.contentLength, body);
+    known.push(reader);
+  }
+  collect();
+  const kept = (process.memoryUsage().heapUsed - before) / known.length;
+  assert.ok(kept < body / 10, `${kept} bytes each`);
 });
 
 test.run();

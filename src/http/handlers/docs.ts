@@ -62,7 +62,7 @@ export function docsHandlers(version: string): Pick<Handlers, 'getOpenApi' | 'ge
   };
   const pageReply = text('text/html; charset=utf-8', page);
   const startReply = text('text/javascript; charset=utf-8', startScript);
-  /** Each file is read once, at its first request. */
+  /** Each file is read once, at its first request; again where that failed. */
   const assets = new Map<string, Promise<Buffer>>();
 
   async function getDocsAsset({ params }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -72,7 +72,10 @@ export function docsHandlers(version: string): Pick<Handlers, 'getOpenApi' | 'ge
     if (contentType === undefined) return refusalReply(refused('route_not_found'));
     const known = assets.get(name);
     const bytes = known ?? readFile(require.resolve(`swagger-ui-dist/${name}`));
-    if (known === undefined) assets.set(name, bytes);
+    if (known === undefined) {
+      assets.set(name, bytes);
+      bytes.catch(() => assets.delete(name));
+    }
     return { status: 200, body: await bytes, contentType };
   }
 

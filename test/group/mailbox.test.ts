@@ -1,0 +1,46 @@
+/** What the queue holds is what waits in it. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Mailbox } from '../../src/group/mailbox.js';
+import { limits } from '../../src/limits.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+test('a turn takes mail in its order, up to its bounds, and what is left stays', () => {
+  const mailbox = new Mailbox<number, null>();
+  const events = limits.turnEvents / 2;
+  for (let command = 0; command < 4; command++) assert.ok(mailbox.offer({ command, token: null, events, bytes: 1 }));
+  assert.not(mailbox.offer({ command: 4, token: null, events: 1, bytes: 1 }), 'it is full');
+  assert.equal(
+    [mailbox.take(), mailbox.take(), mailbox.take()].map((mails) => mails.map(({ command }) => command)),
+    [[0, 1], [2, 3], []],
+  );
+  assert.equal([mailbox.empty, mailbox.events, mailbox.bytes], [true, 0, 0]);
+});
+
+test('nothing that a turn took stays in memory, however long the mailbox is never empty', async () => {
+  const mailbox = new Mailbox<object, null>();
+  const taken: WeakRef<object>[] = [];
+  const offer = (): boolean => mailbox.offer({ command: {}, token: null, events: limits.batchEventsMax, bytes: 1 });
+  const refill = (): void => {
+    while (offer()) assert.not(mailbox.empty);
+  };
+  refill();
+  for (let turn = 0; turn < 50; turn++) {
+    for (const { command } of mailbox.take()) taken.push(new WeakRef(command));
+    refill();
+  }
+  // What a reference was made to lives until the job is over.
+  await turnOfLoop();
+  collect();
+  assert.ok(taken.length > 100);
+  // The newest may still lie on the stack of this test.
+  const turn = limits.turnEvents / limits.batchEventsMax;
+  assert.ok(taken.filter((one) => one.deref() !== undefined).length <= turn);
+});
+
+test.run();

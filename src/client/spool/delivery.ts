@@ -125,10 +125,17 @@ export class Delivery {
   }
 
   async #next(): Promise<Sent[]> {
-    const { journal, mark } = this.#options;
     if (this.#pending === 0) return [];
-    const entries = await journal.read(mark.seq + 1, this.#batchMax, bounds.batchBytes);
+    const entries = await this.#read(this.#batchMax, bounds.batchBytes);
     return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
+  }
+
+  /** The first of those that wait, at least one. */
+  async #read(countMax: number, bytesMax: number): Promise<Entry[]> {
+    const { journal, mark } = this.#options;
+    const entries = await journal.read(mark.seq + 1, countMax, bytesMax);
+    if (entries.length === 0) throw new Error('events that wait are not in the journal');
+    return entries;
   }
 
   async #send(sent: readonly Sent[]): Promise<void> {
@@ -151,57 +158,71 @@ export class Delivery {
 
   /** Moves on past what is through, as far as the first event that is to come again. */
   async #take(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
-    const through: Sent[] = [];
     const rejected: SetAsideEvent[] = [];
+    let through = 0;
     let trouble: TrustError | undefined;
-    for (const [index, one] of sent.entries()) {
-      const result = results[index];
+    for (; through < sent.length; through++) {
+      const result = results[through];
       if (result === undefined || 'later' in result) {
         trouble = result?.later ?? new TrustError('unexpected_answer', 'a result is missing');
         break;
       }
-      if (result.status === 'rejected') {
-        rejected.push({ event: one.event, code: result.code ?? 'unexpected_answer', reason: result.reason ?? '' });
-      } else {
-        this.#delivered++;
-        if (result.status === 'duplicate') this.#duplicates++;
-      }
-      through.push(one);
+      if (result.status !== 'rejected') continue;
+      const { code, reason } = result;
+      rejected.push({ event: sent[through]!.event, code: code ?? 'unexpected_answer', reason: reason ?? '' });
     }
-    if (rejected.length > 0) {
-      const at = new Date(this.#options.runtime.now()).toISOString();
-      await setAside(
-        this.#options.folder,
-        rejected.map((one) => ({ at, ...one })),
-      );
-      this.#setAside += rejected.length;
-      for (const one of rejected) notify(this.#options.onSetAside, one);
+    try {
+      await this.#keepAside(rejected);
+    } catch (error) {
+      // None of them is lost: the first stays at the head, with all behind it.
+      trouble = failed(error);
+      through = sent.findIndex(({ event }) => event === rejected[0]?.event);
+      rejected.length = 0;
     }
-    if (through.length > 0) {
+    const duplicates = results.slice(0, through).filter((one) => 'status' in one && one.status === 'duplicate');
+    this.#duplicates += duplicates.length;
+    this.#delivered += through - rejected.length;
+    this.#setAside += rejected.length;
+    for (const one of rejected) notify(this.#options.onSetAside, one);
+    if (through > 0) {
       this.#failures = 0;
       this.#lastError = null;
-      await this.#passed(through);
+      await this.#passed(sent.slice(0, through));
     }
     if (trouble !== undefined) throw trouble;
   }
 
+  async #keepAside(rejected: readonly SetAsideEvent[]): Promise<void> {
+    if (rejected.length === 0) return;
+    const { folder, runtime } = this.#options;
+    const at = new Date(runtime.now()).toISOString();
+    await setAside(
+      folder,
+      rejected.map((one) => ({ at, ...one })),
+    );
+  }
+
+  /** These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after the next `open`. */
   async #passed(entries: readonly Entry[]): Promise<void> {
     const { mark, journal } = this.#options;
     const last = entries.at(-1)!.seq;
-    await mark.set(last);
     this.#pending -= entries.length;
     this.#pendingBytes -= entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
-    await journal.dropThrough(last);
-    this.#onRoom();
-    if (this.#pending === 0) for (const resolve of this.#forDrained.splice(0)) resolve();
-    this.#report();
+    try {
+      await mark.set(last).catch(() => undefined);
+      await journal.dropThrough(last);
+    } finally {
+      this.#onRoom();
+      if (this.#pending === 0) for (const resolve of this.#forDrained.splice(0)) resolve();
+      this.#report();
+    }
   }
 
   /** Gives the oldest events up where that is the policy. */
   async #drop(): Promise<void> {
-    const { dropAbove, journal, mark } = this.#options;
+    const { dropAbove } = this.#options;
     while (this.#pendingBytes > dropAbove) {
-      const entries = await journal.read(mark.seq + 1, bounds.eventsPerCall, this.#pendingBytes - dropAbove);
+      const entries = await this.#read(bounds.eventsPerCall, this.#pendingBytes - dropAbove);
       this.#dropped += entries.length;
       await this.#passed(entries);
     }
@@ -228,7 +249,11 @@ export class Delivery {
     const endsAt = runtime.elapsedMs() + restMs;
     for (let leftMs = restMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
       await this.#pauseUntilFull(leftMs);
-      await this.#drop();
+      await this.#drop().catch((fault: unknown) => {
+        this.#lastError = failed(fault);
+        // Over its bound as it stays, the spool would end every further pause at once.
+        return pause(runtime, endsAt - runtime.elapsedMs(), this.#stop.signal).catch(() => undefined);
+      });
     }
   }
 

@@ -1,5 +1,5 @@
 /** The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -197,6 +197,63 @@ test('a wrong address sets nothing aside', async () => {
   await spool.add(event('e'));
   await settled(() => spool.progress.phase === 'refused');
   assert.equal([spool.progress.pending, spool.progress.setAside], [1, 0]);
+});
+
+const hasFullDevice = existsSync('/dev/full');
+if (!hasFullDevice) process.stdout.write('SKIPPED: there is no /dev/full, so no file is without room\n');
+
+if (hasFullDevice) {
+  for (const policy of ['refuse', 'drop-oldest'] as const) {
+    test(`where the mark finds no room on the disk, what is delivered makes room all the same (${policy})`, async () => {
+      symlinkSync('/dev/full', join(folder, 'delivered'));
+      const node = new Node();
+      let isBusy = true;
+      node.answer = (one) => (isBusy && one.event_id === 'e-1' ? later() : accepted(one));
+      const runtime = new VirtualRuntime();
+      const spool = await opened(node, { runtime, whenFull: policy, bytesMax: 2_000 });
+      await Promise.all(ids(2).map((id) => spool.add(event(id))));
+      await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+      assert.equal([spool.progress.delivered, spool.progress.pending], [1, 1]);
+      assert.is(spool.progress.lastError?.code, 'overloaded');
+      isBusy = false;
+      await runtime.until(spool.drained());
+      assert.equal(node.took, ids(2));
+      assert.equal([spool.progress.pending, spool.progress.pendingBytes], [0, 0]);
+    });
+  }
+
+  test('where a rejected event finds no room to be set aside, what was before it is through, and it stays', async () => {
+    const aside = join(folder, 'set-aside.ndjson');
+    symlinkSync('/dev/full', aside);
+    const node = new Node();
+    node.answer = (one) =>
+      one.event_id === 'e-1'
+        ? { eventId: 'e-1', status: 'rejected', code: 'game_id_not_registered', reason: 'no such game' }
+        : accepted(one);
+    const runtime = new VirtualRuntime();
+    const spool = await opened(node, { runtime });
+    await Promise.all(ids(3).map((id) => spool.add(event(id))));
+    await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+    const { delivered, setAside, pending, lastError } = spool.progress;
+    assert.equal([delivered, setAside, pending, lastError?.code], [1, 0, 2, 'spool_failed']);
+    rmSync(aside);
+    await runtime.until(spool.drained());
+    assert.equal([spool.progress.delivered, spool.progress.setAside], [2, 1]);
+    assert.match(readFileSync(aside, 'utf8'), '"event_id":"e-1"');
+  });
+}
+
+test('a spool that cannot read what it is to drop waits and says so', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime, bytesMax: 400, whenFull: 'drop-oldest' });
+  await spool.add(event('e-0'));
+  await settled(() => spool.progress.phase === 'waiting');
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.events'))) rmSync(join(folder, name));
+  for (const id of ids(2, 1)) await spool.add(event(id));
+  await settled(() => spool.progress.lastError?.code === 'spool_failed');
+  assert.equal([spool.progress.phase, spool.progress.pending], ['waiting', 3]);
 });
 
 test('a full spool refuses, and takes events again when there is room', async () => {

@@ -178,6 +178,18 @@ test('the mark is the last one set, whichever of its slots a crash tears', async
   }
 });
 
+test('the mark has its room on the disk from the start, and gives none of it up', async () => {
+  const size = () => statSync(join(folder, 'delivered')).size;
+  let mark = await DeliveredMark.open(folder);
+  // Two slots of 32.
+  assert.is(size(), 64);
+  for (const seq of [3, 7]) await mark.set(seq);
+  await mark.close();
+  mark = await DeliveredMark.open(folder);
+  assert.equal([mark.seq, size()], [7, 64]);
+  await mark.close();
+});
+
 test('events set aside are bounded to two files', async () => {
   const line = { text: 'x'.repeat(1_000_000) };
   for (let index = 0; index < 40; index++) await setAside(folder, [line]);

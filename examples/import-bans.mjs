@@ -107,7 +107,7 @@ function eventOf({ cells }) {
 
 /** The cells of one line of CSV (RFC 4180, without line breaks inside of cells). @param {string} line */
 function cellsOf(line) {
-  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
+  return [...line.matchAll(/(?<=^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
     quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'),
   );
 }

@@ -3,7 +3,7 @@
  * applies the configuration, and only then lets requests in.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
@@ -31,6 +31,7 @@ import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
+import { readIfThere, rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
 import { backgroundCheck, diskWatch, rememberHeads, retention, writeHead } from './upkeep.js';
 import { version } from './version.js';
@@ -103,7 +104,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     const metrics = createMetrics(version);
     const pseudonym = (playerId: string) => pseudonymise(playerId, saltText, config.identityMode);
     const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
-    const passwordHash = () => readIfThere(join(dir, passwordFile));
+    const passwordHash = rereader(join(dir, passwordFile));
     const sessions = new Sessions({ secret: sessionSecret, environment: config.environment, clock, passwordHash });
     const face = createHttpFace({
       group,
@@ -233,16 +234,6 @@ function prepareFolder(dir: string): void {
   }
 }
 
-/** A small file's text without blanks around it; null where there is none. */
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
 function refuseUnfit(dir: string): void {
   const why = unfitness(dir);
   if (why !== undefined) throw new StartRefusedError(why);
@@ -304,12 +295,13 @@ function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, l
 }
 
 async function applyConfiguration(config: Config, group: Group): Promise<void> {
-  demand(await group.configure({ type: 'half_life', days: config.halfLifeDays }));
-  if (config.preTrustedPeers === null) return;
-  demand(
-    await group.configure({ type: 'configured_pre_trust', peerIds: config.preTrustedPeers }),
-    'PRE_TRUSTED_PEERS: ',
-  );
+  const { preTrustedPeers, halfLifeDays } = config;
+  // What can be refused comes first: a start that is refused changes nothing.
+  if (preTrustedPeers !== null) {
+    const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
+    demand(configured, 'PRE_TRUSTED_PEERS: ');
+  }
+  demand(await group.configure({ type: 'half_life', days: halfLifeDays }));
 }
 
 function demand(outcome: Outcome<unknown>, prefix = ''): void {

@@ -120,6 +120,17 @@ test('another group, salt, mode or environment than the folder was formed with i
   rmSync(dir, { recursive: true });
 });
 
+test('a start that is refused for an unknown peer has not changed the half-life either', async () => {
+  const dir = await filled(true);
+  const refused = await refusal({ DATA_DIR: dir, HALF_LIFE_DAYS: '7', PRE_TRUSTED_PEERS: 'nobody' });
+  assert.match(refused.output, /PRE_TRUSTED_PEERS/);
+  assert.not(readFileSync(logFile(dir)).includes('half_life_changed'));
+  const changed = await startProcess({ DATA_DIR: dir, HALF_LIFE_DAYS: '7' });
+  await changed.kill('SIGTERM');
+  assert.ok(readFileSync(logFile(dir)).includes('half_life_changed'), 'a start that is not refused writes it');
+  rmSync(dir, { recursive: true });
+});
+
 test('a cut log stops the start, is named, and is left as it is', async () => {
   const dir = await filled(false);
   truncateSync(logFile(dir), statSync(logFile(dir)).size / 2);

@@ -237,6 +237,13 @@ for (const [name, text] of [
   });
 }
 
+test('an import reads columns in any order, with an empty cell in front', async () => {
+  writeFileSync(join(project, 'order.csv'), 'banned_at,player_id,severity\n,order-1,0.7\n,"order,2",\n');
+  const { output, errors } = await run(process.execPath, ['examples/import-bans.mjs', 'order.csv'], project, asPeer());
+  assert.is(output, '2 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
+  for (const id of ['order-1', 'order,2']) assert.is((await node.client(peer).explain(id))?.event_count, 1, id);
+});
+
 test('an import of thousands of rows brings each of them', async () => {
   const rows = Array.from({ length: 2_345 }, (_, index) => `many-${index}`);
   writeFileSync(join(project, 'many.csv'), `player_id\n${rows.join('\n')}\n`);

@@ -52,7 +52,7 @@ export interface FolderFacts {
 
 const MB = 1e6;
 /** The formula of "Sizing" in OPERATING.md, as measured there: a player with 2.3 peers, an event id, a node with its replica. */
-const PLAYER_BYTES = 131;
+const PLAYER_BYTES = 127;
 const EVENT_ID_BYTES = 23;
 const STATE_TIMES = 3.5;
 const EMPTY_NODE_BYTES = 150e6;

@@ -36,7 +36,8 @@ export class SignIn {
   async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
     const kept = this.#passwordHash();
     if (kept === null || !isPasswordHash(kept)) return { ok: false, why: 'unset' };
-    const retryAfterS = (await consumed(this.#all, everybody)) ?? (await consumed(this.#byAddress, address));
+    // What one address may not try does not count for the others, or it could lock everybody out by itself.
+    const retryAfterS = (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
     if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
     if (!(await this.#check(password, kept))) return { ok: false, why: 'wrong' };
     await this.#byAddress.delete(address);

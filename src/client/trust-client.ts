@@ -186,17 +186,22 @@ export class TrustClient {
         'a subject hash is needed; give the client the salt, or use subjectHash',
       );
     }
-    const ask = { method: 'DELETE', path: `/subjects/${hash.toLowerCase()}`, key: this.#settings.apiKey } as const;
-    const { status, body } = await this.#call(ask, 'unsent', options);
-    if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(status);
-    this.#table.gone(hash.toLowerCase());
-    const pending = body.status === 'pending';
-    return {
-      subjectHash: hash.toLowerCase(),
-      status: pending ? 'pending' : 'erased',
-      eventsErased: typeof body.events_erased === 'number' ? body.events_erased : 0,
-      receipt: body.receipt,
-    };
+    const token = this.#table.reading(hash);
+    try {
+      const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
+      const { status, body } = await this.#call(ask, 'unsent', options);
+      if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(status);
+      const pending = body.status === 'pending';
+      if (!pending) this.#table.erased(token);
+      return {
+        subjectHash: hash,
+        status: pending ? 'pending' : 'erased',
+        eventsErased: typeof body.events_erased === 'number' ? body.events_erased : 0,
+        receipt: body.receipt,
+      };
+    } finally {
+      this.#table.done([token]);
+    }
   }
 
   /** Registers a peer. Each success makes a new one, so nothing is sent again where the node may have made it. */

@@ -17,9 +17,10 @@ export interface Row {
   readonly generation: number;
 }
 
-/** Says whether the stream told something newer while a call was under way. */
+/** Says whether the stream told something newer while calls about a player were under way; these share it. */
 export interface ReadToken {
   readonly key: string;
+  calls: number;
 }
 
 /** A row that was moved within the last reads, as many as this part of the table has rows, is near the end of the line. */
@@ -68,7 +69,8 @@ export class TrustTable {
 
   /** To be called before a call leaves, so that its answer does not overwrite what the stream tells meanwhile. */
   reading(key: string): ReadToken {
-    const token = this.#reading.get(key) ?? { key };
+    const token = this.#reading.get(key) ?? { key, calls: 0 };
+    token.calls++;
     this.#reading.set(key, token);
     return token;
   }
@@ -81,9 +83,20 @@ export class TrustTable {
     this.#read.set(token.key, { values, at, generation: this.#generation, readAt: ++this.#reads });
   }
 
+  /**
+   * An erasure is answered. Ignored where the stream told something since `reading`: that is the erasure itself and what came after it,
+   * or it will tell them yet.
+   */
+  erased(token: ReadToken): void {
+    if (this.#reading.get(token.key) === token) this.gone(token.key);
+  }
+
   /** The call of these tokens is over, whatever came of it. */
   done(tokens: Iterable<ReadToken>): void {
-    for (const token of tokens) if (this.#reading.get(token.key) === token) this.#reading.delete(token.key);
+    for (const token of tokens) {
+      token.calls--;
+      if (token.calls === 0 && this.#reading.get(token.key) === token) this.#reading.delete(token.key);
+    }
   }
 
   /** A value that the stream tells. */

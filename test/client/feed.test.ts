@@ -95,6 +95,31 @@ test('changes, newcomers and erasures reach the cache', async () => {
   assert.is(made.feed.state.seq, 2);
 });
 
+test('an erased player is forgotten at once, one whose erasure waits for the operator is not', async () => {
+  const made = await following();
+  made.node.erasure = async () => ({ status: 202, body: { status: 'pending', receipt: 'r' } });
+  assert.is((await made.runtime.until(made.client.eraseSubject('bad'))).status, 'pending');
+  const pending = await read(made, 'bad');
+  assert.equal([pending.calls, pending.trusts[0]?.verdict], [0, 'untrusted']);
+  made.node.erasure = async () => ({ status: 200, body: { events_erased: 1, receipt: 'r' } });
+  await made.runtime.until(made.client.eraseSubject('bad'));
+  const erased = await read(made, 'bad');
+  assert.equal([erased.calls, erased.trusts[0]?.known], [0, false]);
+});
+
+test('what the stream told of an erased player before the answer came outlives it', async () => {
+  const made = await following();
+  made.node.erasure = async () => {
+    made.node.change([hashOf('bad'), null]);
+    made.node.change([hashOf('bad'), good]);
+    while (made.feed.state.seq < 2) await new Promise((resolve) => setImmediate(resolve));
+    return { status: 200, body: { events_erased: 1, receipt: 'r' } };
+  };
+  await made.runtime.until(made.client.eraseSubject('bad'));
+  const { trusts, calls } = await read(made, 'bad');
+  assert.equal([calls, trusts[0]?.verdict], [0, 'trusted']);
+});
+
 test('a stream that is cut resumes after the last whole state, and tells what was missed', async () => {
   const made = await following({ rowsPerFrame: 2 });
   made.node.change([hashOf('bad'), good]);

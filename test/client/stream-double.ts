@@ -110,6 +110,8 @@ export class StreamDouble implements Transport {
   refuse: (() => Scripted | Error) | null = null;
   /** Takes the place of the answers to calls where it is set. */
   refuseCalls: (() => Error) | null = null;
+  /** The answer to an erasure; what the stream tells of it is the test's to say. */
+  erasure: (() => Promise<Scripted>) | null = null;
   /** After how many bytes the next connections break; null: they do not. */
   cutAfter: (() => number | null) | null = null;
   /** Cuts what is written into pieces of its own choosing. */
@@ -186,9 +188,10 @@ export class StreamDouble implements Transport {
     for (const connection of this.connections) connection.break(new Error('closed'));
   }
 
-  #call(request: TransportRequest): TransportResponse {
+  async #call(request: TransportRequest): Promise<TransportResponse> {
     this.calls++;
     if (this.refuseCalls !== null) throw this.refuseCalls();
+    if (request.method === 'DELETE' && this.erasure !== null) return responseOf(await this.erasure());
     const ids = (request.path.split('ids=')[1] ?? '').split(',');
     const data = ids.map((id) => {
       const told = this.board.get(id);

@@ -86,6 +86,21 @@ test('an answer is no news once the stream has told something since the call lef
   assert.is(table.get('b'), undefined);
 });
 
+test('a read that ends while an erasure is under way does not end what the erasure forgets', () => {
+  const table = new TrustTable(10);
+  const erasing = table.reading('a');
+  answered(table, 'a');
+  table.erased(erasing);
+  table.done([erasing]);
+  assert.is(table.get('a'), undefined);
+  const late = table.reading('a');
+  const again = table.reading('a');
+  table.erased(again);
+  table.done([again]);
+  table.answered(late, values, 1);
+  assert.is(table.get('a'), undefined, 'an answer from before the erasure is no news');
+});
+
 test('rows that a stream kept current are as old as the stream once it is over', () => {
   const table = new TrustTable(10);
   table.tell('a', values, 5);

@@ -105,12 +105,14 @@ export class Journal {
     const handle = await open(segment.path, 'r');
     try {
       const start = await this.#offsetOf(handle, segment, from);
+      // Of one moment with the bytes: an append may end while they are read.
+      const end = segment.firstSeq + segment.count;
       // The last record that is looked at begins before `bytesMax`, and is whole within this.
       const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
       const bytes = await readAt(handle, start, want);
       const entries: Entry[] = [];
       let at = 0;
-      for (let next = from; next < segment.firstSeq + segment.count && entries.length < countMax; next++) {
+      for (let next = from; next < end && entries.length < countMax; next++) {
         const payload = recordAt(bytes, at, next);
         if (payload === null) throw new Error(`a record of ${segment.path} is damaged`);
         if (entries.length > 0 && at + recordBytes(payload) > bytesMax) break;

@@ -10,6 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -69,6 +70,32 @@ test('a read is bounded in count and in bytes, but gives at least one record', a
   assert.is((await journal.read(1, 9, 150)).length, 1);
   assert.is((await journal.read(1, 9, 1)).length, 1);
   assert.is((await journal.read(4, 9, 1_000)).length, 0);
+  await journal.close();
+});
+
+test('records that are appended while others are read are no damage, and come with the next read', async () => {
+  const journal = await open();
+  await journal.append(payloads('a'));
+  const probe = await openFile(join(folder, files()[0]!), 'r');
+  const handles = Object.getPrototypeOf(probe) as { read: FileHandle['read'] };
+  await probe.close();
+  const { read } = handles;
+  // An append begins and ends within the read's way to the disk.
+  handles.read = async function (this: FileHandle, ...rest: []) {
+    handles.read = read;
+    await journal.append(payloads('b'));
+    return read.apply(this, rest);
+  } as FileHandle['read'];
+  try {
+    const entries = await journal.read(1, 10, 1_000);
+    assert.equal(
+      entries.map(({ payload }) => payload.toString()),
+      ['a'],
+    );
+  } finally {
+    handles.read = read;
+  }
+  assert.equal(await texts(journal), ['a', 'b']);
   await journal.close();
 });
 

@@ -153,12 +153,15 @@ export function refusalOf(response: TransportResponse, body: unknown, now: numbe
   if (!isRecord(body) || typeof body.code !== 'string' || typeof body.error !== 'string') {
     return unexpected(response, `the answer ${response.status} is none of the service's`);
   }
+  const details = isRecord(body.details) ? body.details : undefined;
+  // What a node that ends has recorded it goes on with by itself.
+  const isOpen = response.status === 500 || details?.recorded === true;
   const facts = {
     status: response.status,
     retryAfterMs: retryAfterMs(response.header('retry-after'), now),
-    details: isRecord(body.details) ? body.details : undefined,
+    details,
     requestId: response.header('x-request-id'),
-    outcomeUnknown: response.status === 500 ? true : undefined,
+    outcomeUnknown: isOpen ? true : undefined,
   };
   return new TrustError(body.code as TrustErrorCode, body.error, withoutUndefined(facts));
 }

@@ -176,7 +176,9 @@ export class GroupActor<T> {
   #answerRemovals(): Effect<T>[] {
     if (this.#removals.length === 0) return [];
     const { erasures, withdrawals } = this.state;
-    const later = refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
+    const text = 'the node ends; the erasure is recorded and goes on at its next start';
+    const details = { recorded: true };
+    const later = refused('dependency_unavailable', { text, details, retryAfterS: limits.retryAfterS });
     const effects: Effect<T>[] = [];
     this.#removals = this.#removals.filter((removal) => {
       const { token, answer, erasure = 0, withdrawal = 0, seq } = removal;

@@ -296,6 +296,21 @@ test('an erasure is not sent again where its receipt may be lost, and forgets th
   assert.is((await runtime.until(client.score('a'))).source, 'assumed');
 });
 
+test('an erasure that a stopping node recorded is open, and is not sent again; one that it never took is', async () => {
+  const hash = 'ab'.repeat(32);
+  const unavailable = (details: Readonly<Record<string, unknown>>) => ({
+    status: 503,
+    body: { error: 'stopping', code: 'dependency_unavailable', details },
+    headers: { 'retry-after': '1' },
+  });
+  const recorded = scene(steps(unavailable({ recorded: true }), refusal(404, 'subject_not_found')));
+  const error = await rejection(recorded.runtime.until(recorded.client.eraseSubject(hash)));
+  assert.equal([error.code, error.outcomeUnknown], ['dependency_unavailable', true]);
+  assert.is(recorded.transport.requests.length, 1);
+  const untaken = scene(steps(unavailable({ reason: 'disk_low' }), { status: 200, body: { receipt: 'r' } }));
+  assert.is((await untaken.runtime.until(untaken.client.eraseSubject(hash))).receipt, 'r');
+});
+
 test('a bare id without the salt is no subject to erase', async () => {
   const { client, runtime, transport } = scene(() => stored);
   assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');

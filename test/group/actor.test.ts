@@ -4,7 +4,7 @@ import type { EventSubmission } from '../../src/core/commands.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { EventAccepted } from '../../src/core/records.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
-import type { Outcome } from '../../src/errors.js';
+import type { Outcome, Refusal } from '../../src/errors.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing.js';
 import { verifyStore } from '../../src/group/verification.js';
@@ -244,6 +244,8 @@ test('when the node ends, nobody waits for bytes to leave the log, but all for w
       ['withdraw', true],
     ],
   );
+  // A caller that took it for undone would ask again and be told 404 at the next start.
+  assert.equal((answers[0]!.answer as Refusal).details, { recorded: true });
   assert.is(machine.actor.state.erasures.size, 1);
 });
 

@@ -3,7 +3,7 @@
  * applies the configuration, and only then lets requests in.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
@@ -28,6 +28,7 @@ import { startDashboard } from './operator/dashboard/server.js';
 import { Sessions } from './operator/dashboard/sessions.js';
 import { startOperatorSocket } from './operator/socket.js';
 import { FolderGauge } from './store/disk-gauge.js';
+import { replaceFile } from './store/durable-file.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
@@ -92,7 +93,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);
-    const saltText = saltOf(config, dir, lastSeqOf(writer) === 0);
+    const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
     const salt = Buffer.from(saltText);
     const identity = { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment };
     const bounds = {
@@ -240,14 +241,18 @@ function refuseUnfit(dir: string): void {
 }
 
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
-function saltOf(config: Config, dir: string, isNew: boolean): string {
+async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
   if (config.salt !== null) return config.salt;
   const file = join(dir, 'group-salt');
   const kept = readIfThere(file);
-  if (kept !== null) return kept;
-  if (!isNew) throw new StartRefusedError('GROUP_SALT is unset, but this data folder was formed with one');
+  if (kept !== null && kept.length >= limits.saltBytesMin) return kept;
+  if (!isNew) {
+    const why = kept === null ? 'this data folder was formed with one' : `${file}, which stands in for it, is cut`;
+    throw new StartRefusedError(`GROUP_SALT is unset, but ${why}`);
+  }
   const made = randomBytes(limits.keyBytes).toString('base64url');
-  writeFileSync(file, `${made}\n`, { mode: 0o600, flag: 'wx' });
+  // On disk before anything is hashed with it: a log without its salt is of no use.
+  await replaceFile(file, `${made}\n`, { sync: true });
   return made;
 }
 
@@ -328,5 +333,6 @@ async function windDown({ group, loop, dir, log, snapshotMs }: WindingDown): Pro
   const made = loop.snapshotNow().catch((error: unknown) => log.warn({ err: error }, 'the last snapshot failed'));
   if ((await Promise.race([made, late])) === 'late') log.warn('the last snapshot takes too long and is left');
   clearTimeout(timer);
-  await writeHead(loop, dir, true);
+  // The log alone says what is durable; where the disk is full, the folder must still be released.
+  await writeHead(loop, dir, true).catch((error: unknown) => log.warn({ err: error }, 'head.json was not written'));
 }

@@ -1,5 +1,7 @@
 /** The data folder from outside: one owner, a lock that no dead node holds, and damage that is named and left alone. */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   closeSync,
   cpSync,
@@ -9,12 +11,15 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endAll, NotStarted, replicaLoaded, startProcess, temporaryFolder } from './support/process.js';
+import { endAll, mainEntry, NotStarted, replicaLoaded, startProcess, temporaryFolder } from './support/process.js';
+import { until } from './support/until.js';
 
 async function refusal(env: Record<string, string>): Promise<NotStarted> {
   try {
@@ -131,6 +136,21 @@ test('a start that is refused for an unknown peer has not changed the half-life 
   rmSync(dir, { recursive: true });
 });
 
+test('a salt that the node made and that was cut is made anew before a group is formed, and refused behind that', async () => {
+  const dir = temporaryFolder();
+  const file = join(dir, 'group-salt');
+  writeFileSync(file, '');
+  const node = await startProcess({ DATA_DIR: dir });
+  assert.is(await node.kill('SIGTERM'), 0);
+  // 32 random bytes in base64url.
+  assert.match(readFileSync(file, 'utf8'), /^[\w-]{43}\n$/);
+  writeFileSync(file, '');
+  const { exit, output } = await refusal({ DATA_DIR: dir });
+  assert.is(exit, 1);
+  assert.match(output, /group-salt.* is cut/);
+  rmSync(dir, { recursive: true });
+});
+
 test('a cut log stops the start, is named, and is left as it is', async () => {
   const dir = await filled(false);
   truncateSync(logFile(dir), statSync(logFile(dir)).size / 2);
@@ -140,6 +160,33 @@ test('a cut log stops the start, is named, and is left as it is', async () => {
   assert.match(output, /damaged; nothing was changed/);
   assert.match(output, 'data.mdb');
   assert.is(contentOf(dir), before);
+  rmSync(dir, { recursive: true });
+});
+
+test('Ctrl-C while the log is verified is an end, and no damage', async () => {
+  const dir = await filled(false);
+  for (const waitMs of [0, 20, 40, 60, 80]) {
+    const node = spawn(process.execPath, [mainEntry], {
+      cwd: dir,
+      env: { PATH: process.env.PATH, DATA_DIR: dir, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      // A group of its own, as a shell makes for what it runs.
+      detached: true,
+    });
+    let output = '';
+    node.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const closed = once(node, 'close');
+    // The verifying process is its first child, where the system tells; elsewhere a start has it by then.
+    if (process.platform === 'linux') {
+      await until(() => readFileSync(`/proc/${node.pid}/task/${node.pid}/children`, 'utf8') !== '');
+    } else await delay(150);
+    await delay(waitMs);
+    process.kill(-node.pid!, 'SIGINT');
+    await closed;
+    assert.not.match(output, 'damaged', `${waitMs} ms`);
+  }
   rmSync(dir, { recursive: true });
 });
 

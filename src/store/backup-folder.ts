@@ -150,6 +150,7 @@ export class NewBackup {
   abandon(): void {
     rmSync(this.store, { recursive: true, force: true });
     rmSync(join(this.#dir, STORE), { recursive: true, force: true });
+    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) rmSync(join(this.#dir, name), { force: true });
     if (this.#isNew) rmdirSync(this.#dir);
   }
 }

@@ -54,22 +54,21 @@ export function dataFileOf(folder: string): string {
 }
 
 /**
- * Throws `DamagedError` where the file is missing or empty (unless `mayBeNew`), has no valid meta pages, or is shorter than
+ * Throws `DamagedError` where the file is missing or empty, has no valid meta pages, or is shorter than
  * the pages its newest commit counts. Content is not looked at: that is what checksums are for.
  */
-export function checkEnvironmentFile(file: string, options: { readonly mayBeNew?: boolean } = {}): void {
+export function checkEnvironmentFile(file: string): void {
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');
   } catch (error) {
     if (!isMissing(error)) throw error;
-    if (options.mayBeNew) return;
     throw new DamagedError(`${file}: the file is missing`);
   }
   try {
     let damage: string | undefined;
     for (let look = 0; look < LOOKS; look += 1) {
-      damage = damageOf(descriptor, options.mayBeNew === true);
+      damage = damageOf(descriptor);
       if (damage === undefined) return;
     }
     throw new DamagedError(`${file}: ${damage}`);
@@ -78,8 +77,8 @@ export function checkEnvironmentFile(file: string, options: { readonly mayBeNew?
   }
 }
 
-function damageOf(descriptor: number, mayBeNew: boolean): string | undefined {
-  if (fstatSync(descriptor).size === 0) return mayBeNew ? undefined : 'the file is empty';
+function damageOf(descriptor: number): string | undefined {
+  if (fstatSync(descriptor).size === 0) return 'the file is empty';
   const first = readMeta(descriptor, 0);
   if (first === undefined) return 'the first meta page is not valid';
   const second = readMeta(descriptor, first.pageBytes);

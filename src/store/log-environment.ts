@@ -1,9 +1,11 @@
 /**
  * The LMDB environment of a log: its options, its named databases and how values stand in them. Nothing else opens it.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { DamagedError } from '../group/ports.js';
+import { syncPath } from './durable-file.js';
 import { dataFileOf } from './environment-file.js';
 
 /** Page header of lmdb-js's fork of LMDB: what one overflow page holds is the page less this. */
@@ -35,6 +37,36 @@ export interface PageCounts {
   readonly lastTxn: number;
   /** Pages of the file that no tree and no meta page takes. */
   readonly freePages: number;
+}
+
+/** A log's environment that is being made, beside its place. */
+const BUILDING = '.tmp-log-';
+
+/**
+ * Makes the environment in the folder `path` where there is none: aside, and put in its place once it is whole and synced, since LMDB's
+ * file and each database in it are commits of their own. Of two that do so at once one comes first, and the other finds it there.
+ */
+export async function formLogEnvironment(path: string): Promise<void> {
+  if (existsSync(dataFileOf(path))) return;
+  const building = mkdtempSync(join(dirname(path), BUILDING));
+  try {
+    await openLogEnvironment(building).root.close();
+    rmSync(join(building, 'lock.mdb'), { force: true });
+    await syncPath(dataFileOf(building));
+    await syncPath(building);
+    renameSync(building, path);
+    await syncPath(dirname(path));
+  } catch (error) {
+    rmSync(building, { recursive: true, force: true });
+    if (!existsSync(dataFileOf(path))) throw error;
+  }
+}
+
+/** Removes what an interrupted `formLogEnvironment` left beside `path`; for its owner. */
+export function removeHalfFormed(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(BUILDING)) rmSync(join(dirname(path), name), { recursive: true, force: true });
+  }
 }
 
 /**

@@ -11,7 +11,15 @@ import { DamagedError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
-import { type LogEnvironment, namedDamage, OWNER_KEY, openLogEnvironment, unknownOutcome } from './log-environment.js';
+import {
+  formLogEnvironment,
+  type LogEnvironment,
+  namedDamage,
+  OWNER_KEY,
+  openLogEnvironment,
+  removeHalfFormed,
+  unknownOutcome,
+} from './log-environment.js';
 import { repeatedly } from './repeatedly.js';
 
 /** Tells one process from all others, also after its number was used again. Null where the system does not say. */
@@ -69,7 +77,8 @@ export async function claimFolder(
 ): Promise<LmdbLogWriter> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const logFolder = logFolderOf(dir);
-  checkEnvironmentFile(dataFileOf(logFolder), { mayBeNew: true });
+  await formLogEnvironment(logFolder);
+  checkEnvironmentFile(dataFileOf(logFolder));
   const environment = openedLog(logFolder);
   try {
     const before = readOwner(environment);
@@ -86,6 +95,7 @@ export async function claimFolder(
       },
     });
     await writer.tidy();
+    removeHalfFormed(logFolder);
     return writer;
   } catch (error) {
     await environment.root.close();
@@ -122,6 +132,7 @@ export async function epochOf(dir: string): Promise<number> {
 /** Makes epochs of the new data folder `dir` go on from those of another: the next owner's will be `epoch` + 1. */
 export async function passEpochOn(dir: string, epoch: number): Promise<void> {
   if (epoch === 0) return;
+  await formLogEnvironment(logFolderOf(dir));
   const environment = openLogEnvironment(logFolderOf(dir));
   try {
     await takeOver(environment, { ...recordOf(thisProcess(), epoch), released: true }, undefined);

@@ -95,7 +95,9 @@ export class Restoring {
     await putInPlace(this.#dataDir, plan);
   }
 
+  /** Removes what was built; what is planned already stays, to be carried on. */
   abandon(): void {
+    if (existsSync(join(this.#dataDir, STAGING, PLAN))) return;
     rmSync(join(this.#dataDir, STAGING), { recursive: true, force: true });
   }
 }

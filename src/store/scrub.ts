@@ -161,8 +161,17 @@ async function claimRest(
  */
 function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undefined {
   const { lastTxn, freePages } = pageCountsOf(environment);
-  const listed = freePagesOf(dataFileOf(environment.path));
+  const listed = readFreePages(dataFileOf(environment.path));
   return listed?.size === freePages && pageCountsOf(environment).lastTxn === lastTxn ? listed : undefined;
+}
+
+/** A look at the file may fail for a while, as where no descriptor is left: no reason to end. */
+function readFreePages(file: string): ReadonlySet<number> | undefined {
+  try {
+    return freePagesOf(file);
+  } catch (error) {
+    throw new ScrubDeferredError(`the list of free pages of ${file} could not be read`, { cause: error });
+  }
 }
 
 function pieceOf(pageBytes: number): number {

@@ -15,6 +15,8 @@ import { verifyInChild } from './verification.js';
 
 const entry = fileURLToPath(new URL('./copy-process.js', import.meta.url));
 
+const cancelled = { ok: false, code: 'cancelled', error: 'cancelled' } as const;
+
 /** Who watches a copy: how it stands, and when to end it. */
 interface CopyWatch {
   readonly stands: OnStand;
@@ -30,10 +32,14 @@ export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promi
   if (!isBackup(task.dir)) {
     return { ok: false, code: 'no_backup', error: `${task.dir} holds no backup, or one that was never finished` };
   }
-  const { faults } = await verifyBackup(task.dir, (done, total) =>
-    watch.stands({ phase: 'checking the backup', done, total }),
-  );
-  if (faults.length > 0) return { ok: false, code: 'backup_damaged', error: faults.join('; ') };
+  const checking = (done: number, total: number) => watch.stands({ phase: 'checking the backup', done, total });
+  try {
+    const { faults } = await verifyBackup(task.dir, checking, watch.signal);
+    if (faults.length > 0) return { ok: false, code: 'backup_damaged', error: faults.join('; ') };
+  } catch (error) {
+    if (watch.signal.aborted) return cancelled;
+    throw error;
+  }
   return inChild('restore', task, watch);
 }
 
@@ -46,8 +52,8 @@ export async function verifyAny(dir: string, mode: VerifyMode, onProgress?: OnPr
 }
 
 /** A backup holds where its store does, and is what its manifest says, to the byte. */
-async function verifyBackup(dir: string, onProgress?: OnProgress): Promise<VerifyReport> {
-  const report = await verifyInChild(storeOf(dir), 'full', onProgress);
+async function verifyBackup(dir: string, onProgress?: OnProgress, signal?: AbortSignal): Promise<VerifyReport> {
+  const report = await verifyInChild(storeOf(dir), 'full', onProgress, signal);
   const faults = [...report.faults, ...faultsOfManifest(dir, report)];
   return { ...report, ok: faults.length === 0, faults };
 }
@@ -92,7 +98,7 @@ function inChild<T>(kind: 'backup' | 'restore', task: object, watch: CopyWatch):
 
 /** It ended without a word: by a signal before it could take one, or over a damaged file. */
 function died(how: string, isCancelled: boolean): CopyOutcome<never> {
-  if (isCancelled) return { ok: false, code: 'cancelled', error: 'cancelled' };
+  if (isCancelled) return cancelled;
   const error = `the process that copies died (${how}); a file that it read may be damaged: see ptf verify`;
   return { ok: false, code: 'copy_failed', error };
 }

@@ -37,6 +37,8 @@ export function verifyInChild(
     const child = fork(entry, [dir, mode], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
+      // Ctrl-C is for the parent: of this process it would make a death that looks like a damaged store.
+      detached: true,
       ...(signal === undefined ? {} : { signal, killSignal: 'SIGKILL' }),
     });
     let report: VerifyReport | null = null;

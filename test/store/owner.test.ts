@@ -1,15 +1,16 @@
 /** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, OwnerLostError } from '../../src/group/ports.js';
 import { limits } from '../../src/limits.js';
-import { logFolderOf } from '../../src/store/lmdb-log.js';
+import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../src/store/log-environment.js';
 import { claimFolder, FolderOwnedError, type ProcessIdentity, thisProcess } from '../../src/store/owner.js';
 import { batchOf, rejection } from '../contracts/log.js';
@@ -45,6 +46,25 @@ test('the data folder is created for its owner alone', async () => {
   assert.is(writer.epoch, 1);
   await writer.close();
   removeFolder(join(dir, '..'));
+});
+
+test('a first claim that is killed at any moment leaves a folder that the next one takes', async () => {
+  for (let round = 0; round < 8; round++) {
+    const dir = temporaryFolder();
+    const child = spawn(process.execPath, [ownerEntry, dir], { stdio: ['pipe', 'ignore', 'inherit'] });
+    const isThere = () => readdirSync(dir, { recursive: true }).some((name) => String(name).endsWith('data.mdb'));
+    await until(isThere);
+    await delay(round);
+    await end(child);
+    // What is in its place is whole, and can be read as it is.
+    if (existsSync(logFolderOf(dir))) await openLogReader(dir, { alone: true }).close();
+    await (await claimFolder(dir)).close();
+    assert.equal(
+      readdirSync(dir).filter((name) => name.startsWith('.tmp')),
+      [],
+    );
+    removeFolder(dir);
+  }
 });
 
 test('a living owner refuses a second one, and is named', async () => {

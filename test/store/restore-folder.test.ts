@@ -137,4 +137,22 @@ test('the epochs of a copy go on from those of what it is a copy of', async () =
   for (const folder of [dir, copy]) removeFolder(folder);
 });
 
+test('a restore that fails while it is put in place keeps its plan, to be carried on', async () => {
+  const dir = join(temporaryFolder(), 'data');
+  fill(dir, { 'head.json': 'old', 'log/data.mdb': 'old' });
+  // Nothing can take the place of a folder that holds something.
+  fill(join(dir, 'replaced-then'), { 'log/in-the-way': '' });
+  const restoring = await Restoring.begin(dir, true);
+  fill(restoring.store, { 'head.json': 'new', 'log/data.mdb': 'new' });
+  const error = await rejection(restoring.finish(report, 'replaced-then'));
+  assert.match(String(error), /ENOTEMPTY/);
+  restoring.abandon();
+  assert.match(halfRestored(dir) ?? '', /to carry it on/);
+  rmSync(join(dir, 'replaced-then/log/in-the-way'));
+  assert.is((await finishRestore(dir))?.resumed, true);
+  assert.is(contents(dir)['log/data.mdb'], 'new');
+  assert.is(contents(join(dir, 'replaced-then'))['log/data.mdb'], 'old');
+  removeFolder(join(dir, '..'));
+});
+
 test.run();

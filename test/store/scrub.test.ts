@@ -1,7 +1,9 @@
 /** After a scrub a byte search of the log's file finds nothing of what was replaced, and everything of what was not. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
@@ -17,6 +19,7 @@ import { batchOf, rejection } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
 const readerEntry = fileURLToPath(new URL('./read-log.js', import.meta.url));
+const withoutDescriptors = fileURLToPath(new URL('./scrub-without-descriptors.js', import.meta.url));
 const MARK = /mark-\d{6}-\d{4}/g;
 
 /** Bytes full of marks that tell the batch and the place: every 60 bytes, or every 2,000 of a large one. */
@@ -325,6 +328,14 @@ test('the file holds the pages it counts after every commit of scrubs and rewrit
     checkEnvironmentFile(join(logFolderOf(dir), 'data.mdb'));
   }
   await writer.close();
+  removeFolder(dir);
+});
+
+test('a scrub that finds no descriptor left is put off, and ends nothing', async () => {
+  const dir = temporaryFolder();
+  const limited = ['-c', 'ulimit -n 100 && exec "$0" "$@"', process.execPath, withoutDescriptors, dir];
+  const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'inherit'] });
+  assert.is(await text(child.stdout), 'without: ScrubDeferredError\nwith: done\n');
   removeFolder(dir);
 });
 

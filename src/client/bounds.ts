@@ -27,6 +27,8 @@ export const bounds = {
   attemptMs: 5_000,
   deadlineMs: 15_000,
   closeMs: 5_000,
+  /** What a timer of the platform holds; it takes anything above for 1 ms. */
+  timerMsMax: 2 ** 31 - 1,
 
   // Retries and the circuit breaker
   backoffBaseMs: 50,

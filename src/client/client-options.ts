@@ -72,9 +72,12 @@ export function settingsOf(options: TrustClientOptions): Settings {
     transport: options.transport ?? poolTransport(options.url),
     runtime: options.runtime ?? systemRuntime,
   };
-  for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs', 'playersMax'] as const) {
-    if (!(settings[name] > 0)) throw invalid(`${name} must be above 0`);
+  for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const) {
+    if (!(settings[name] > 0 && settings[name] <= bounds.timerMsMax)) {
+      throw invalid(`${name} must be above 0 and at most ${bounds.timerMsMax}`);
+    }
   }
+  if (!(settings.playersMax > 0)) throw invalid('playersMax must be above 0');
   // A header cannot carry it, and an error of the platform would show it.
   if (settings.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(settings.apiKey)) {
     throw invalid('apiKey must be printable characters without blanks');

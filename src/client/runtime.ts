@@ -1,5 +1,6 @@
 /** Time and chance as the client sees them: one port, so that a test owns the clock, the timers and the dice. */
 import { randomUUID } from 'node:crypto';
+import { bounds } from './bounds.js';
 
 /**
  * Where time and chance come from. Leave it out outside of tests.
@@ -24,7 +25,7 @@ export const systemRuntime: Runtime = {
   random: () => Math.random(),
   uuid: () => randomUUID(),
   after(ms, run) {
-    const timer = setTimeout(run, ms);
+    const timer = setTimeout(run, Math.min(ms, bounds.timerMsMax));
     return () => clearTimeout(timer);
   },
 };

@@ -53,6 +53,9 @@ export class ScoreReader {
 
   /** One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
+    if (!(read.budgetMs <= bounds.timerMsMax)) {
+      throw new TrustError('invalid_argument', `budgetMs must be at most ${bounds.timerMsMax}`);
+    }
     const keys = playerIds.map((playerId) => this.#keyOf(playerId));
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];

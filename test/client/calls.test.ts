@@ -457,12 +457,31 @@ test('an error holds neither key nor salt nor player', async () => {
 });
 
 test('options that cannot be meant are refused', () => {
-  for (const options of [{ url: 'node:8080' }, { url: 'ftp://node' }, { url: 'http://node', readBudgetMs: 0 }]) {
+  const url = 'http://node';
+  const times = ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const;
+  for (const options of [
+    { url: 'node:8080' },
+    { url: 'ftp://node' },
+    // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.
+    ...times.flatMap((name) => [0, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY].map((ms) => ({ url, [name]: ms }))),
+  ]) {
     assert.throws(
       () => new TrustClient(options),
-      (error: unknown) => error instanceof TrustError,
+      (error: unknown) => error instanceof TrustError && error.code === 'invalid_argument',
+      JSON.stringify(options),
     );
   }
+  new TrustClient({ url, readBudgetMs: 2 ** 31 - 1 });
+});
+
+test('a budget of one read that no timer can hold is refused; one that is used up is not', async () => {
+  const { client, runtime, transport } = scene(matchAnswer);
+  for (const budgetMs of [Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY]) {
+    assert.is((await rejection(runtime.until(client.score('a', { budgetMs })))).code, 'invalid_argument');
+  }
+  assert.is(transport.requests.length, 0);
+  const silent = scene(() => 'silence');
+  assert.is((await silent.runtime.until(silent.client.score('a', { budgetMs: -1 }))).source, 'assumed');
 });
 
 test.run();

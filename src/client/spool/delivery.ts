@@ -28,6 +28,12 @@ interface Sent extends Entry {
   readonly event: EventBody;
 }
 
+/** Waits until as many events are through. */
+interface Drained {
+  readonly through: number;
+  resolve(): void;
+}
+
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #stop = new AbortController();
@@ -45,7 +51,9 @@ export class Delivery {
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
-  readonly #forDrained: (() => void)[] = [];
+  /** Events that are through since the start. */
+  #through = 0;
+  readonly #forDrained = new Set<Drained>();
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
@@ -83,21 +91,25 @@ export class Delivery {
     this.#report();
   }
 
-  /** Resolves once nothing waits. */
+  /** Resolves once all that waits now is through. */
   drained(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#phase === 'closed') throw new TrustError('closed', 'the spool is closed');
+      const stop = this.#stop.signal;
+      stop.throwIfAborted();
       signal?.throwIfAborted();
       if (this.#pending === 0) return resolve();
-      const onStop = () => reject(new TrustError('closed', 'the spool is closed'));
-      const onAbort = () => reject(signal?.reason);
-      this.#stop.signal.addEventListener('abort', onStop, { once: true });
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#forDrained.push(() => {
-        this.#stop.signal.removeEventListener('abort', onStop);
+      const settle = (end: () => void) => {
+        stop.removeEventListener('abort', onStop);
         signal?.removeEventListener('abort', onAbort);
-        resolve();
-      });
+        this.#forDrained.delete(waiting);
+        end();
+      };
+      const onStop = () => settle(() => reject(stop.reason));
+      const onAbort = () => settle(() => reject(signal?.reason));
+      const waiting = { through: this.#through + this.#pending, resolve: () => settle(resolve) };
+      stop.addEventListener('abort', onStop, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#forDrained.add(waiting);
     });
   }
 
@@ -207,13 +219,14 @@ export class Delivery {
     const { mark, journal } = this.#options;
     const last = entries.at(-1)!.seq;
     this.#pending -= entries.length;
+    this.#through += entries.length;
     this.#pendingBytes -= entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
     try {
       await mark.set(last).catch(() => undefined);
       await journal.dropThrough(last);
     } finally {
       this.#onRoom();
-      if (this.#pending === 0) for (const resolve of this.#forDrained.splice(0)) resolve();
+      for (const waiting of this.#forDrained) if (waiting.through <= this.#through) waiting.resolve();
       this.#report();
     }
   }

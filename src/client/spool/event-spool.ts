@@ -132,6 +132,8 @@ export class EventSpool {
   readonly #delivery: Delivery;
   readonly #queue: Waiting[] = [];
   #queuedBytes = 0;
+  /** Settles with the event that was queued last, and so after all before it. */
+  #lastWritten: Promise<unknown> = Promise.resolve();
   /** Those that wait for room, in order. */
   readonly #forRoom: (() => void)[] = [];
   #flushing: Promise<void> | null = null;
@@ -185,8 +187,9 @@ export class EventSpool {
     options.signal?.throwIfAborted();
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
-    if (payload.byteLength > bounds.spoolEventBytes) {
-      throw new TrustError('invalid_argument', `an event takes at most ${bounds.spoolEventBytes} bytes`);
+    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax);
+    if (!(payload.byteLength <= bytesMax)) {
+      throw new TrustError('invalid_argument', `an event takes at most ${bytesMax} bytes`);
     }
     for (;;) {
       if (this.#closing !== null) throw closed();
@@ -196,16 +199,18 @@ export class EventSpool {
       }
       await this.#room(options.signal);
     }
-    return new Promise((resolve, reject) => {
+    const written = new Promise<string>((resolve, reject) => {
       this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
       this.#queuedBytes += payload.byteLength;
       this.#flushing ??= this.#flush();
     });
+    this.#lastWritten = written;
+    return written;
   }
 
-  /** Resolves once everything that was added before is through: delivered, set aside or dropped. */
+  /** Resolves once everything that was added before is through: delivered, set aside or dropped. What is added meanwhile is not waited for. */
   async drained(options: CallOptions = {}): Promise<void> {
-    await this.#flushing;
+    await this.#lastWritten.catch(() => undefined);
     await this.#delivery.drained(options.signal);
   }
 
@@ -256,15 +261,20 @@ export class EventSpool {
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();
       const payloads = group.map(({ payload }) => payload);
+      let fault: TrustError | undefined;
       try {
         await this.#journal.append(payloads);
-        this.#delivery.added(payloads);
-        for (const { eventId, resolve } of group) resolve(eventId);
       } catch (cause) {
-        const error = new TrustError('spool_failed', 'the spool could not be written', { cause });
-        for (const { reject } of group) reject(error);
+        fault = new TrustError('spool_failed', 'the spool could not be written', { cause });
       }
       this.#queuedBytes -= payloads.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      if (fault === undefined) {
+        this.#delivery.added(payloads);
+        for (const { eventId, resolve } of group) resolve(eventId);
+      } else {
+        for (const { reject } of group) reject(fault);
+        this.#roomMade();
+      }
     }
     this.#flushing = null;
   }

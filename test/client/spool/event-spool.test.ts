@@ -1,5 +1,5 @@
 /** The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -296,6 +296,26 @@ test('a full spool that waits holds the adder up, in order, until there is room 
   assert.not.ok(node.took.includes('given-up'));
 });
 
+test('who waits for room gets it also where the events before it could not be written', async () => {
+  const runtime = new VirtualRuntime();
+  const spool = await opened(new Node(), { runtime, bytesMax: 400, whenFull: 'wait' });
+  const inTheWay = join(folder, '0000000000000001.events');
+  mkdirSync(inTheWay);
+  const codes = await runtime.until(Promise.all(ids(5).map((id) => codeOf(spool.add(event(id))))));
+  assert.equal(codes, Array(5).fill('spool_failed'));
+  rmdirSync(inTheWay);
+  assert.is(await codeOf(spool.add(event('e'))), 'no error');
+});
+
+test('an event that never fits is refused, whatever a full spool does', async () => {
+  for (const whenFull of ['refuse', 'wait', 'drop-oldest'] as const) {
+    const runtime = new VirtualRuntime();
+    const spool = await opened(new Node(), { runtime, bytesMax: 100, whenFull });
+    assert.is(await runtime.until(codeOf(spool.add(event('e')))), 'invalid_argument');
+    await spool.close();
+  }
+});
+
 test('a full spool that drops gives up the oldest, counts them, and keeps the newest', async () => {
   const node = new Node();
   const runtime = new VirtualRuntime();
@@ -385,6 +405,55 @@ test('drained gives up with its signal, and rejects where the spool is closed fi
   await settled(() => spool.progress.phase === 'waiting');
   await spool.close();
   assert.is(await waiting, 'closed');
+});
+
+test('drained waits for what was added before it, not for what is added meanwhile', async () => {
+  let isOver = false;
+  let added = 0;
+  const add = () => spool.add(event(`more-${added++}`));
+  const node = new (class extends Node {
+    override async deliver(events: readonly EventBody[]): Promise<DeliveryResult[]> {
+      // Something waits at all times.
+      if (!isOver) await add();
+      return super.deliver(events);
+    }
+  })();
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime });
+  await Promise.all(ids(3).map((id) => spool.add(event(id))));
+  await runtime.until(spool.drained());
+  assert.equal(node.took.slice(0, 3), ids(3));
+  isOver = true;
+  await runtime.until(spool.drained());
+  assert.is(node.took.length, 3 + added);
+});
+
+test('drained comes also while something is written at all times', async () => {
+  let isOver = false;
+  let added = 0;
+  const adding = async () => {
+    while (!isOver) await spool.add(event(`more-${added++}`));
+  };
+  const runtime = new VirtualRuntime();
+  const spool = await opened(new Node(), { runtime });
+  const first = adding();
+  // The first is on its way to the disk now, and the second waits behind it: from here on one of them always does.
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  const second = adding();
+  await runtime.until(spool.drained());
+  isOver = true;
+  await Promise.all([first, second]);
+});
+
+test('drained rejects where the spool is closing already', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime });
+  await spool.add(event('e'));
+  const closing = spool.close();
+  assert.is(await runtime.until(codeOf(spool.drained())), 'closed');
+  await closing;
 });
 
 test.run();

@@ -16,8 +16,7 @@ export function decideEpoch(state: GroupState, at: number): EpochMoved | null {
 /** Another half-life: what every sum is worth now is carried over, and decays anew from here. */
 export function decideHalfLife(state: GroupState, halfLifeDays: number, now: number): Decision<null> {
   if (halfLifeDays === state.halfLifeDays) return { records: [], outcome: granted(null) };
-  // Not before the epoch: sums scaled to it would grow without bound where a clock was set back.
-  const at = Math.max(now, state.epoch);
+  const at = now >= state.epoch ? now : momentBefore(state, now);
   const record: LogRecord = {
     type: 'half_life_changed',
     half_life_days: halfLifeDays,
@@ -26,6 +25,18 @@ export function decideHalfLife(state: GroupState, halfLifeDays: number, now: num
     audit: audited(state, now, { action: 'half_life_changed', actor: 'configuration', target: `${halfLifeDays} days` }),
   };
   return { records: [record], outcome: granted(null) };
+}
+
+/**
+ * When sums are worth what is carried over, where the epoch has not come. Either the clock was ahead as the epoch was set: then it is now. Or the clock is
+ * behind: then not before the newest evidence, or sums would grow without bound.
+ */
+function momentBefore({ epoch, subjects }: GroupState, now: number): number {
+  let at = now;
+  for (let row = 0; row < subjects.rows && at < epoch; row++) {
+    if (subjects.has(row)) at = Math.max(at, subjects.evidenceAt(row));
+  }
+  return Math.min(at, epoch);
 }
 
 /** Weights as the pool computed them. */

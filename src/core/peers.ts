@@ -1,4 +1,5 @@
 /** The peers of the group and their keys. Peers are few (thousands), so they are plain objects; their number never changes. */
+import { limits } from '../limits.js';
 import type { PeerStatus } from './vocabulary.js';
 
 export interface Peer {
@@ -48,8 +49,10 @@ export class Peers {
   /** The peer of a key's digest, old keys only while they work. */
   byKey(digest: string, now: number): Peer | undefined {
     const peer = this.#byKey.get(digest);
-    if (peer === undefined || digest === peer.keyDigest || now < peer.oldKeyUntil) return peer;
-    return undefined;
+    if (peer === undefined || digest === peer.keyDigest) return peer;
+    // An end that lies further ahead is one that a clock set forward gave: it must not come back with the right time.
+    const leftMs = peer.oldKeyUntil - now;
+    return leftMs > 0 && leftMs <= limits.keyOverlapMsMax ? peer : undefined;
   }
 
   add(peer: Peer): void {

@@ -102,6 +102,7 @@ test('a rotated key dies at once, or when its overlap ends', () => {
   assert.equal([works('key-0', t0), works('second', t0)], [false, true]);
   rotate('third', 1000);
   assert.equal([works('second', t0 + 999), works('second', t0 + 1000), works('third', t0)], [true, false, true]);
+  assert.is(works('second', t0 - 365 * dayMs), false, 'the clock was ahead');
 });
 
 test('a revoked peer leaves the pre-trusted and cannot come back', () => {
@@ -176,6 +177,19 @@ test('a change of half-life moves no score at its moment', () => {
   assert.ok(Math.abs(score() - before) < 1e-12);
   given.apply(decideHalfLife(given.state, 0, later).records, later);
   assert.ok(Math.abs(score() - before) < 1e-12);
+});
+
+test('nor does it where the clock was ahead as the group was formed, and is right now', () => {
+  const given = new Given(30).peers(1);
+  const now = t0 - 365 * dayMs;
+  for (let i = 0; i < 5; i++) given.event(0, 'a', { timestamp: now - 20 * dayMs }, now - 20 * dayMs);
+  const score = () => trustOf(given.state, given.row('a'), momentOf(given.state, now)).score;
+  const before = score();
+  assert.ok(before < 45);
+  for (const days of [60, 15, 0, 30]) {
+    given.apply(decideHalfLife(given.state, days, now).records, now);
+    assert.ok(Math.abs(score() - before) < 1e-9, `${days} days: ${score()} for ${before}`);
+  }
 });
 
 const erasure = (player: string, caller = 0) => ({ caller, subject: subjectOf(player), commitment: 'c', by: 't' });

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { type NodeProcess, startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
@@ -21,6 +22,10 @@ const endWithinMs = 1_000;
  * and the C library ends the process. SIGBUS: a file that is mapped into memory cannot take a page more.
  */
 const endings: readonly (number | string | null)[] = [1, 'SIGKILL', 'SIGABRT', 'SIGBUS'];
+/** What a node logs that ends by itself, be it that a SIGKILL of its own had to help: any other is not its own. */
+const ownEnd = '"msg":"the node cannot go on"';
+/** Of a node that writes what fills its disk within a second, far longer than its end can take. */
+const endlessMs = 120_000;
 
 interface Written {
   readonly acknowledged: string[];
@@ -50,6 +55,12 @@ function lastLines(node: NodeProcess): string {
   return node.output().trimEnd().split('\n').slice(-3).join('\n');
 }
 
+/** Whether a node with no room left may end so. */
+function isEndOf(node: NodeProcess, exit: number | string | null): boolean {
+  const isItsOwn = exit === 1 || exit === 'SIGKILL';
+  return endings.includes(exit) && (!isItsOwn || node.output().includes(ownEnd));
+}
+
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
   const disk = SmallDisk.mount(diskMb);
@@ -67,16 +78,24 @@ async function run(rounds: Rounds): Promise<Findings> {
         const peer = await register(node.url);
         disk.fill(random.below(leftBytesMax));
         const writers = Array.from({ length: connections }, (_, i) => write(node, peer, `r${round}-c${i}`));
-        const exit = await node.ended;
+        const exit = await Promise.race([node.ended, delay(endlessMs, 'nothing', { ref: false })]);
         const endedAt = performance.now();
+        if (exit === 'nothing') {
+          rounds.end();
+          await node.kill('SIGKILL');
+        }
         tally.add(`ended with ${exit}`);
-        if (!endings.includes(exit)) tally.break(`round ${round}: the node ended with ${exit}: ${lastLines(node)}`);
+        if (!isEndOf(node, exit)) tally.break(`round ${round}: the node ended with ${exit}: ${lastLines(node)}`);
         const written = await Promise.all(writers);
         const acknowledged = written.flatMap((of) => of.acknowledged);
         const silentMs = endedAt - Math.max(...written.map(({ lastAt }) => lastAt));
         tally.add('acknowledged events', acknowledged.length);
         tally.most('longest from the last answer to the end, ms', Math.round(silentMs));
-        if (silentMs > endWithinMs) tally.add(`rounds that took longer than ${endWithinMs} ms to end`);
+        if (silentMs > endWithinMs) {
+          tally.add(`rounds that took longer than ${endWithinMs} ms to end`);
+          if (rounds.strict)
+            tally.break(`round ${round}: the node ended ${Math.round(silentMs)} ms after its last answer`);
+        }
         disk.clear();
         node = await startProcess(env);
         const lost = await missing(node.url, peer, acknowledged);
@@ -91,6 +110,7 @@ async function run(rounds: Rounds): Promise<Findings> {
         disk.remove('data');
       }
     }
+    tally.need('acknowledged events');
   } finally {
     disk.unmount();
   }

@@ -8,14 +8,17 @@ export class Rounds implements Iterable<number> {
   readonly wanted: number;
   /** The same seed draws the same faults. */
   readonly seed: number;
+  /** What is late, and what chance did not bring about, is a broken rule too: not in a short form, which runs on busy machines. */
+  readonly strict: boolean;
   readonly #advance: () => void;
   #done = 0;
   #ended = false;
 
   /** `advance` is called after each. */
-  constructor(wanted: number, seed: number, advance: () => void = () => undefined) {
+  constructor(wanted: number, seed: number, strict = false, advance: () => void = () => undefined) {
     this.wanted = wanted;
     this.seed = seed;
+    this.strict = strict;
     this.#advance = advance;
   }
 
@@ -74,6 +77,11 @@ export class Tally {
   break(what: string): void {
     this.#brokenCount += 1;
     if (this.#broken.length < brokenKept) this.#broken.push(what);
+  }
+
+  /** Breaks where nothing has the name: a run without it has tried nothing. */
+  need(name: string): void {
+    if ((this.#counts.get(name) ?? 0) === 0) this.break(`${name}: none in the whole run`);
   }
 
   findings(): Findings {

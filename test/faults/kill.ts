@@ -7,12 +7,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import { Random } from '../support/random.js';
+import { until } from '../support/until.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 
 const connections = 32;
 /** Of a hundred writes, so many take an event back. */
 const withdrawalsPercent = 2;
 const batchMax = 500;
+/** From the first acknowledgement of a round. */
+const killWithinMs = 500;
 
 export interface Peer {
   readonly peer_id: string;
@@ -52,8 +55,27 @@ interface Acknowledged {
   readonly withdrawals: string[];
 }
 
-/** One connection: writes on and on until the node dies; answers what was acknowledged. */
-async function write(node: NodeProcess, peer: Peer, name: string, random: Random): Promise<Acknowledged> {
+/**
+ * Resolves once something was acknowledged, before which a round has nothing to lose, or once nothing can be any more: the node has ended,
+ * or answered nothing else for far longer than that takes. Which of both, it answers.
+ */
+export async function isAnswered(acknowledged: () => number, { ended }: NodeProcess): Promise<boolean> {
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await until(() => isOver || acknowledged() > 0).catch(() => undefined);
+  return acknowledged() > 0;
+}
+
+/** One connection: writes on and on until the node dies; answers what was acknowledged, and says so meanwhile. */
+async function write(
+  node: NodeProcess,
+  peer: Peer,
+  name: string,
+  random: Random,
+  onAcknowledged: () => void,
+): Promise<Acknowledged> {
   const events: string[] = [];
   const withdrawals: string[] = [];
   for (let i = 0; ; i++) {
@@ -65,7 +87,10 @@ async function write(node: NodeProcess, peer: Peer, name: string, random: Random
         continue;
       }
       const response = await post(node.url, '/api/v1/events', peer, eventOf(peer, id, `player ${i % 7}`));
-      if (response.status === 201) events.push(id);
+      if (response.status === 201) {
+        events.push(id);
+        onAcknowledged();
+      }
       await response.arrayBuffer();
     } catch {
       return { events, withdrawals };
@@ -97,8 +122,17 @@ async function run(rounds: Rounds): Promise<Findings> {
     const peer = await register(node.url);
     for (const round of rounds) {
       const running = node;
-      const writers = Array.from({ length: connections }, (_, i) => write(running, peer, `r${round}-c${i}`, random));
-      await delay(100 + random.below(400));
+      let answered = 0;
+      const count = () => {
+        answered += 1;
+      };
+      const names = Array.from({ length: connections }, (_, i) => `r${round}-c${i}`);
+      const writers = names.map((name) => write(running, peer, name, random, count));
+      if (!(await isAnswered(() => answered, running))) {
+        tally.break(`round ${round}: nothing was acknowledged, so nothing could be lost`);
+        rounds.end();
+      }
+      await delay(random.below(killWithinMs));
       const ended = await running.kill('SIGKILL');
       if (ended !== 'SIGKILL') tally.break(`round ${round}: the node ended by itself with ${ended}`);
       const acknowledged = await Promise.all(writers);
@@ -114,6 +148,7 @@ async function run(rounds: Rounds): Promise<Findings> {
         if (status !== 404) tally.break(`round ${round}: ${id} was withdrawn, and again with ${status}`);
       }
     }
+    if (rounds.strict) tally.need('acknowledged withdrawals');
     const stopped = await node.kill('SIGTERM');
     if (stopped !== 0) tally.break(`the last stop ended with ${stopped}`);
     const { ok, faults } = await verifyInChild(dir, 'full');

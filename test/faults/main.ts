@@ -47,7 +47,7 @@ for (const fault of faults) {
     .action(async ({ rounds: wanted, seed }: { rounds: number; seed: number }) => {
       const started = performance.now();
       const progress = startProgress(fault.name, wanted);
-      const rounds = new Rounds(wanted, seed, () => progress.advance(1));
+      const rounds = new Rounds(wanted, seed, true, () => progress.advance(1));
       // The table is shown for what was done so far; a second signal ends the program.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => rounds.end());
       const found = await fault.run(rounds);

@@ -17,10 +17,10 @@ import { claimFolder } from '../../src/store/owner.js';
 import { clock, entropy } from '../../src/system.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { subjectOf } from '../support/given.js';
-import { startProcess } from '../support/process.js';
+import { type NodeProcess, startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
-import { eventOf, missing, type Peer, post, register } from './kill.js';
+import { eventOf, isAnswered, missing, type Peer, post, register } from './kill.js';
 import { lifeSalt, recovered } from './life.js';
 
 const dayMs = 86_400_000;
@@ -30,6 +30,8 @@ const players = 300;
 const peers = 3;
 const connections = 4;
 const killWithinMs = 1_200;
+/** Lives behind the last kill, each twice as long as the one before: far more than the old events take to leave. */
+const endLivesMax = 7;
 /** Of every old event: no file may hold it in the end. */
 const mark = 'an-old-event';
 
@@ -118,6 +120,84 @@ function filesWithMark(dir: string): string[] {
     .filter((file) => statSync(file).isFile() && readFileSync(file).includes(mark));
 }
 
+/** A copy of the folder with old events, from which these leave while new ones come. */
+class Leaving {
+  readonly #tally: Tally;
+  readonly #dir: string;
+  /** What the old events said of players, from before the first of them left. */
+  readonly #sums: string;
+  readonly #acknowledged: string[] = [];
+  #peer: Peer | null = null;
+
+  constructor(tally: Tally, pristine: string, dir: string, sums: string) {
+    this.#tally = tally;
+    this.#dir = dir;
+    this.#sums = sums;
+    rmSync(dir, { recursive: true, force: true });
+    cpSync(pristine, dir, { recursive: true });
+  }
+
+  /** A node on it, under writers, until `lived` resolves; answers whether all old ones have left then. */
+  async live(
+    place: string,
+    lived: (node: NodeProcess, acknowledged: () => number) => Promise<unknown>,
+  ): Promise<boolean> {
+    const node = await startProcess(this.#env);
+    try {
+      this.#peer ??= await register(node.url);
+      const peer = this.#peer;
+      const names = Array.from({ length: connections }, (_, i) => `new-${place.replaceAll(' ', '-')}-${i}`);
+      const writers = names.map((name) => write(node.url, peer, name, this.#acknowledged));
+      const before = this.#acknowledged.length;
+      await lived(node, () => this.#acknowledged.length - before);
+      const ended = await node.kill('SIGKILL');
+      if (ended !== 'SIGKILL') this.#tally.break(`${place}: the node ended by itself with ${ended}`);
+      await Promise.all(writers);
+    } finally {
+      node.child.kill('SIGKILL');
+      await node.ended;
+    }
+    const { sums, isDone } = await stands(this.#dir);
+    if (sums !== this.#sums) this.#tally.break(`${place}: what the old events said of players has changed`);
+    return isDone;
+  }
+
+  /** Lives until all old ones have left, each long enough for something to be acknowledged; false where that never comes. */
+  async end(): Promise<boolean> {
+    for (let life = 0; life < endLivesMax; life++) {
+      const place = `the end ${life}`;
+      const isDone = await this.live(place, async (node, acknowledged) => {
+        if (!(await isAnswered(acknowledged, node))) this.#tally.break(`${place}: nothing was acknowledged`);
+        await delay(killWithinMs * 2 ** life);
+      });
+      if (isDone) return true;
+    }
+    this.#tally.break(`the end: the old events do not leave`);
+    return false;
+  }
+
+  /** Of the old ones, which have left, nothing is in the files, and nothing else is missing. */
+  async lookOver(place: string): Promise<void> {
+    const say = (what: string) => this.#tally.break(`${place}: ${what}`);
+    const node = await startProcess(this.#env);
+    const lost = await missing(node.url, this.#peer!, this.#acknowledged);
+    if (lost.length > 0) say(`${lost.length} acknowledged events are lost, ${lost[0]} first`);
+    const stopped = await node.kill('SIGTERM');
+    if (stopped !== 0) say(`the stop ended with ${stopped}`);
+    for (const file of filesWithMark(this.#dir)) say(`${file} holds an old event`);
+    const report = await verifyInChild(this.#dir, 'full');
+    if (!report.ok) say(report.faults.join('; '));
+    if ((await stands(this.#dir)).sums !== this.#sums) say('what the old events said of players has changed');
+    this.#tally.add('retirements whole');
+    this.#tally.add('acknowledged events', this.#acknowledged.length);
+  }
+
+  get #env(): Record<string, string> {
+    const fixed = { GROUP_SALT: lifeSalt, RETENTION_DAYS: '1', SNAPSHOT_EVERY: '5000', LOG_LEVEL: 'info' };
+    return { ...fixed, DATA_DIR: this.#dir };
+  }
+}
+
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
   const random = new Random(rounds.seed);
@@ -126,81 +206,35 @@ async function run(rounds: Rounds): Promise<Findings> {
     await fillOld(pristine);
     if (filesWithMark(pristine).length === 0) throw new Error('the search finds no old event where there are some');
     const { sums } = await stands(pristine);
-    const dir = join(root, 'data');
-    const env = { DATA_DIR: dir, GROUP_SALT: lifeSalt, RETENTION_DAYS: '1', SNAPSHOT_EVERY: '5000', LOG_LEVEL: 'info' };
-    let isNew = true;
-    let acknowledged: string[] = [];
-    let peer = { peer_id: '', api_key: '' };
+    let leaving: Leaving | null = null;
     for (const round of rounds) {
-      if (isNew) {
-        rmSync(dir, { recursive: true, force: true });
-        cpSync(pristine, dir, { recursive: true });
-        acknowledged = [];
-      }
-      const node = await startProcess(env);
-      try {
-        if (isNew) peer = await register(node.url);
-        isNew = false;
-        const ending = new AbortController();
-        const writers = Array.from({ length: connections }, (_, i) =>
-          write(node.url, peer, `new-${round}-${i}`, ending.signal),
-        );
-        await delay(random.below(killWithinMs));
-        const ended = await node.kill('SIGKILL');
-        ending.abort();
-        if (ended !== 'SIGKILL') tally.break(`round ${round}: the node ended by itself with ${ended}`);
-        acknowledged.push(...(await Promise.all(writers)).flat());
-      } finally {
-        node.child.kill('SIGKILL');
-        await node.ended;
-      }
-      const { sums: after, isDone } = await stands(dir);
-      if (after !== sums) tally.break(`round ${round}: what the old events said of players has changed`);
+      leaving ??= new Leaving(tally, pristine, join(root, 'data'), sums);
+      const isDone = await leaving.live(`round ${round}`, () => delay(random.below(killWithinMs)));
       tally.add(isDone ? 'kills behind the retirement' : 'kills amid a retirement');
       if (!isDone) continue;
-      isNew = true;
-      await lookOver(dir, env, peer, acknowledged, sums, (what) => tally.break(`round ${round}: ${what}`));
-      tally.add('retirements whole');
-      tally.add('acknowledged events', acknowledged.length);
+      await leaving.lookOver(`round ${round}`);
+      leaving = null;
     }
+    // What the last kill left amid its way ends too: what was acknowledged on it is looked for like the rest.
+    if (leaving !== null && (await leaving.end())) await leaving.lookOver('the end');
   });
+  for (const name of ['retirements whole', 'acknowledged events']) tally.need(name);
+  if (rounds.strict) tally.need('kills amid a retirement');
   return tally.findings();
 }
 
-/** A folder whose old events have left: nothing of them is in its files, nothing else is missing. */
-async function lookOver(
-  dir: string,
-  env: Record<string, string>,
-  peer: Peer,
-  acknowledged: readonly string[],
-  sums: string,
-  say: (what: string) => void,
-): Promise<void> {
-  const node = await startProcess(env);
-  const lost = await missing(node.url, peer, acknowledged);
-  if (lost.length > 0) say(`${lost.length} acknowledged events are lost, ${lost[0]} first`);
-  const stopped = await node.kill('SIGTERM');
-  if (stopped !== 0) say(`the stop ended with ${stopped}`);
-  for (const file of filesWithMark(dir)) say(`${file} holds an old event`);
-  const report = await verifyInChild(dir, 'full');
-  if (!report.ok) say(report.faults.join('; '));
-  if ((await stands(dir)).sums !== sums) say('what the old events said of players has changed');
-}
-
-/** One connection: writes on and on until the node dies; answers what was acknowledged. */
-async function write(url: string, peer: Peer, name: string, signal: AbortSignal): Promise<string[]> {
-  const ids: string[] = [];
-  for (let i = 0; !signal.aborted; i++) {
+/** One connection: writes on and on until the node dies; adds to `acknowledged` what was. */
+async function write(url: string, peer: Peer, name: string, acknowledged: string[]): Promise<void> {
+  for (let i = 0; ; i++) {
     const id = `${name}-${i}`;
     try {
       const response = await post(url, '/api/v1/events', peer, eventOf(peer, id, `new player ${i % 7}`));
-      if (response.status === 201) ids.push(id);
+      if (response.status === 201) acknowledged.push(id);
       await response.arrayBuffer();
     } catch {
-      return ids;
+      return;
     }
   }
-  return ids;
 }
 
 export const retire: Fault = {

@@ -8,15 +8,15 @@ import { limits } from '../../src/limits.js';
 import { startProcess, temporaryFolder } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
-import { eventOf, missing, type Peer, post, register } from './kill.js';
+import { eventOf, isAnswered, missing, type Peer, post, register } from './kill.js';
 
 const connections = 4;
 const batchEvents = 100;
 const runMsMax = 600;
+const earlyMsMax = 20;
 
-/** Sends batches, and at times an erasure, until the node is gone; answers what was acknowledged. */
-async function write(url: string, peer: Peer, name: string, random: Random): Promise<string[]> {
-  const acknowledged: string[] = [];
+/** Sends batches, and at times an erasure, until the node is gone; adds to `acknowledged` what was. */
+async function write(url: string, peer: Peer, name: string, random: Random, acknowledged: string[]): Promise<void> {
   for (let i = 0; ; i++) {
     const ids = Array.from({ length: batchEvents }, (_, n) => `${name}-${i}-${n}`);
     try {
@@ -35,7 +35,7 @@ async function write(url: string, peer: Peer, name: string, random: Random): Pro
       if (response.status === 200) acknowledged.push(...ids.filter((_, n) => body.results![n]!.status === 201));
       else if (response.status === 503) await delay(5);
     } catch {
-      return acknowledged;
+      return;
     }
   }
 }
@@ -56,16 +56,23 @@ async function run(rounds: Rounds): Promise<Findings> {
     const peer = await register(node.url);
     for (const round of rounds) {
       const { url } = node;
-      const writers = Array.from({ length: connections }, (_, i) => write(url, peer, `r${round}-c${i}`, random));
+      const acknowledged: string[] = [];
+      const names = Array.from({ length: connections }, (_, i) => `r${round}-c${i}`);
+      const writers = names.map((name) => write(url, peer, name, random, acknowledged));
       // A third of the stops comes before there is anything to stop.
-      await delay(random.below(3) === 0 ? random.below(20) : random.below(runMsMax));
+      const isEarly = round % 3 === 1;
+      if (!isEarly && !(await isAnswered(() => acknowledged.length, node))) {
+        tally.break(`round ${round}: nothing was acknowledged, so nothing could be lost`);
+        rounds.end();
+      }
+      await delay(random.below(isEarly ? earlyMsMax : runMsMax));
       const started = performance.now();
       const exit = await node.kill('SIGTERM');
       const ms = performance.now() - started;
       tally.most('longest stop, ms', Math.round(ms));
       if (exit !== 0) tally.break(`round ${round}: a stop ended with ${exit}: ${node.output().slice(-600)}`);
       if (ms > limits.shutdownMs) tally.break(`round ${round}: a stop took ${Math.round(ms)} ms`);
-      const acknowledged = (await Promise.all(writers)).flat();
+      await Promise.all(writers);
       tally.add('acknowledged events', acknowledged.length);
       node = await startProcess(env);
       const lost = await missing(node.url, peer, acknowledged);

@@ -23,6 +23,7 @@ const settleMs = 60_000;
 const salt = 'a salt of sixteen bytes';
 const types = ['report_cheating', 'commendation', 'ban_applied', 'report_toxicity'] as const;
 const hashOf = (player: number): string => hash('sha256', `player ${player}${salt}`, 'hex');
+const everyHash = Array.from({ length: players }, (_, i) => hashOf(i));
 
 /** A reader that goes on connecting, and leaves at random moments, until it is told to stay. */
 class Restless {
@@ -81,7 +82,8 @@ async function write(url: string, members: readonly Peer[], round: number, rando
         timestamp: new Date().toISOString(),
       }));
       const response = await post(url, '/api/v1/events/batch', peer, { events });
-      written += ((await response.json()) as { accepted: number }).accepted;
+      const body = (await response.json()) as { accepted?: number };
+      written += body.accepted ?? 0;
       const headers = { 'x-peer-api-key': peer.api_key };
       const dice = random.below(40);
       if (dice === 0) {
@@ -100,16 +102,22 @@ async function write(url: string, members: readonly Peer[], round: number, rando
 
 type TableOf = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Told>>;
 
-/** What of a reader's table is not the node's, once there was time to hear of it. */
-async function settled(url: string, key: string, tableOf: TableOf): Promise<string[]> {
-  const hashes = Array.from({ length: players }, (_, i) => hashOf(i));
+interface Compared {
+  /** Where the table is not the node's. */
+  readonly differ: readonly string[];
+  /** Players in the table: two in which nobody stands are the same. */
+  readonly known: number;
+}
+
+/** What a reader's table comes to against the node's, once there was time to hear of it. */
+async function settled(url: string, key: string, tableOf: TableOf): Promise<Compared> {
   const until = performance.now() + settleMs;
   for (;;) {
-    const found = await tableOf(hashes).then(
-      (table) => differences(url, key, table, hashes),
-      (error: Error) => [error.message],
+    const compared = await tableOf(everyHash).then(
+      async (table) => ({ differ: await differences(url, key, table, everyHash), known: table.size }),
+      (error: Error) => ({ differ: [error.message], known: 0 }),
     );
-    if (found.length === 0 || performance.now() > until) return found;
+    if (compared.differ.length === 0 || performance.now() > until) return compared;
     await delay(100);
   }
 }
@@ -135,7 +143,7 @@ async function run(rounds: Rounds): Promise<Findings> {
     for (let i = 0; i < readers; i++) restless.push(new Restless(key, random));
     const client = new ClientReader(salt, members[0]!.peer_id, key, random);
     closing.push(() => client.close());
-    const compare = async (when: string): Promise<void> => {
+    const compare = async (when: string, written: number): Promise<void> => {
       for (const one of [...restless, client]) one.stay();
       const tables: TableOf[] = restless.map(
         ({ reader }) =>
@@ -144,25 +152,33 @@ async function run(rounds: Rounds): Promise<Findings> {
       );
       tables.push((hashes) => client.table(hashes));
       const found = await Promise.all(tables.map((tableOf) => settled(node.url, key, tableOf)));
-      for (const [place, of] of found.entries())
-        if (of.length > 0) tally.break(`${when}: reader ${place} differs in ${of.length}, ${of[0]} first`);
+      for (const [place, { differ, known }] of found.entries()) {
+        tally.add('values compared', known);
+        if (differ.length > 0) tally.break(`${when}: reader ${place} differs in ${differ.length}, ${differ[0]} first`);
+        else if (known === 0 && written > 0)
+          tally.break(`${when}: neither reader ${place} nor the node knows a player`);
+      }
     };
+    let written = 0;
     for (const round of rounds) {
       for (const one of [...restless, client]) one.use(node.url);
       const writing = write(node.url, members, round, random);
       // Half of the lives end amid the writing. In the others what was heard by resuming is compared before a restart makes it anew.
       if (round % 2 === 0) await Promise.race([writing, delay(random.below(500))]);
       else {
-        await writing;
-        await compare(`round ${round}, resumed`);
+        const accepted = await writing;
+        if (accepted === 0) tally.break(`round ${round}: nothing was accepted, so there was nothing to hear`);
+        await compare(`round ${round}, resumed`, written + accepted);
       }
       await node.kill('SIGKILL');
-      tally.add('events', await writing);
+      written += await writing;
       node = await startProcess(env);
       for (const one of [...restless, client]) one.use(node.url);
-      await compare(`round ${round}, restarted`);
+      await compare(`round ${round}, restarted`, written);
     }
+    tally.add('events', written);
     tally.add('streams of the client', client.connections);
+    for (const name of ['events', 'values compared', 'streams of the client']) tally.need(name);
     for (const { reader } of restless) {
       for (const [event, count] of reader.counts) tally.add(`${event} frames`, count);
       if (reader.fault !== undefined) tally.break(reader.fault.message);

@@ -1,26 +1,34 @@
 /** The tests of the HTTP face once more, with the lane in front of Koa switched off: no rule may stand in one lane only. */
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-for (const name of [
-  'access',
-  'batch',
-  'events',
-  'faults',
-  'players',
-  'rate-limits',
-  'registration',
-  'service',
-  'transport',
-]) {
-  test(`every test of ${name} passes through Koa alone`, () => {
-    const file = fileURLToPath(new URL(`./${name}.test.js`, import.meta.url));
-    const run = spawnSync(process.execPath, [file], { env: { ...process.env, FAST_LANE: 'false' }, encoding: 'utf8' });
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+/** Those that start a face or a node, and leave the choice of the lane to the environment. */
+const files = readdirSync(here, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.js') && join(here, file) !== fileURLToPath(import.meta.url))
+  .filter((file) => {
+    const text = readFileSync(join(here, file), 'utf8');
+    return /from '[./]+(?:face|support\/node)\.js'/.test(text) && !/fastLane|FAST_LANE/.test(text);
+  })
+  .sort();
+
+for (const file of files) {
+  test(`every test of ${file.slice(0, -'.test.js'.length)} passes through Koa alone`, () => {
+    const env = { ...process.env, FAST_LANE: 'false' };
+    const run = spawnSync(process.execPath, [join(here, file)], { env, encoding: 'utf8' });
     assert.is(run.status, 0, run.stdout + run.stderr);
     assert.match(run.stdout, /Passed: +[1-9]/);
   });
 }
+
+test('the tests of access, of events and of the stream are among these', () => {
+  for (const name of ['access', 'authorization', 'events', 'metrics', join('verdict-stream', 'node')])
+    assert.ok(files.includes(`${name}.test.js`), name);
+});
 
 test.run();

@@ -7,6 +7,7 @@ import type { LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
 import { batchFrom, lastSeqOf } from './recovery.js';
+import { RewrittenBatches } from './rewritten.js';
 
 /** Where a copy goes. Each call is one transaction. */
 export interface LogSink {
@@ -48,10 +49,7 @@ class Copy {
   chain: Uint8Array = chainStart;
   readonly #source: LogReader;
   readonly #sink: LogSink;
-  /** Digests of batches that were read with content which only a record further on states. */
-  readonly #ahead = new Map<number, string>();
-  /** Digests that the records read last state of batches which were copied with older content. */
-  readonly #stated = new Map<number, string>();
+  readonly #rewritten = new RewrittenBatches();
 
   constructor(source: LogReader, sink: LogSink) {
     this.#source = source;
@@ -60,14 +58,16 @@ class Copy {
 
   /** Whether every rewritten batch is as the copied records say: the copy is the log as of `lastSeq`. */
   get isWhole(): boolean {
-    return this.#ahead.size === 0;
+    return this.#rewritten.areAccountedFor;
   }
 
   /** Copies what comes next, and once more what that says was rewritten. */
   async step(): Promise<void> {
     const stored = this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
-    // Content and the record that states it are written together: whoever has read the one finds the other.
-    if (stored.length === 0) throw new DamagedError('log: a batch has rewritten content that no record accounts for');
+    if (stored.length === 0) {
+      this.#rewritten.mustBeAccountedFor();
+      throw new DamagedError(`the log ends at record ${this.lastSeq}, before its newest batch`);
+    }
     for (const one of stored) this.#take(batchFrom(one));
     await this.#sink.add(stored);
     await this.#readAgain();
@@ -76,8 +76,7 @@ class Copy {
   #take(batch: Batch): void {
     const at = `log batch at record ${this.lastSeq + 1}`;
     if (!batch.follows(this.chain, this.lastSeq)) throw new DamagedError(`${at}: does not follow the one before`);
-    if (batch.rewritten) this.#ahead.set(batch.firstSeq, batch.digestNow());
-    else if (!batch.contentHolds()) throw new DamagedError(`${at}: content is not what was first written`);
+    this.#rewritten.take(batch);
     let seq = batch.firstSeq;
     for (const record of batch) this.#note(record, seq++);
     this.lastSeq = batch.lastSeq;
@@ -86,22 +85,13 @@ class Copy {
 
   #note(record: LogRecord, seq: number): void {
     if (record.type === 'subject_erased') this.erasedSeq = seq;
-    if (record.type !== 'batches_rewritten') return;
-    for (const [firstSeq, digest] of record.batches) {
-      // Content that is ahead was written later than what an earlier record states, so it stays.
-      if (!this.#ahead.has(firstSeq)) this.#stated.set(firstSeq, digest);
-      else if (this.#ahead.get(firstSeq) === digest) this.#ahead.delete(firstSeq);
-    }
+    if (record.type === 'batches_rewritten') this.#rewritten.note(record);
   }
 
   async #readAgain(): Promise<void> {
     let changed: StoredBatch[] = [];
     let bytes = 0;
-    for (const [firstSeq, digest] of this.#stated) {
-      const stored = this.#source.at(firstSeq);
-      if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
-      const found = batchFrom(stored).digestNow();
-      if (found !== digest) this.#ahead.set(firstSeq, found);
+    for (const stored of this.#rewritten.again(this.#source)) {
       changed.push(stored);
       bytes += stored.bytes.length;
       if (bytes < limits.catchUpBytes) continue;
@@ -110,6 +100,5 @@ class Copy {
       bytes = 0;
     }
     if (changed.length > 0) await this.#sink.replace(changed);
-    this.#stated.clear();
   }
 }

@@ -10,6 +10,7 @@ import { limits } from '../limits.js';
 import type { OnProgress, VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
 import { batchFrom, snapshotAt } from './recovery.js';
+import { RewrittenBatches } from './rewritten.js';
 
 /**
  * `start`: from the newest snapshot that holds, as a start reads; `full`: all snapshots, and the log from its first record;
@@ -30,9 +31,6 @@ interface Position {
 }
 
 const noSalt = new Uint8Array(0);
-
-/** A living node may remove a snapshot, or rewrite a batch again, while it is looked at: only what stays wrong is damage. */
-const LOOKS = 3;
 
 export function verifyStore(
   log: LogReader,
@@ -136,12 +134,12 @@ class Walk {
   auditEntries = 0;
   readonly #position: Position;
   readonly #bytes = createHash('sha256');
-  /** Content digests of rewritten batches as found, and as the records that rewrote them say. */
-  readonly #found = new Map<number, string>();
-  readonly #stated = new Map<number, string>();
+  readonly #startSeq: number;
+  readonly #rewritten = new RewrittenBatches();
 
   constructor(from: Position) {
     this.#position = { ...from };
+    this.#startSeq = from.seq;
   }
 
   get lastSeq(): number {
@@ -156,7 +154,7 @@ class Walk {
   *over(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number], string[]> {
     try {
       yield* this.#batches(log, expected);
-      yield* this.#rewritten(log, expected);
+      this.#rewritten.mustBeAccountedFor();
       if (expected !== null && expected.lastSeq > this.lastSeq) {
         throw new DamagedError(`the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written`);
       }
@@ -172,6 +170,7 @@ class Walk {
       const { catchUpBatches, catchUpBytes } = limits;
       const take = (stored: StoredBatch) => this.#batch(batchFrom(stored), expected);
       if (log.lend(this.lastSeq + 1, catchUpBatches, catchUpBytes, take) === 0) return;
+      for (const _ of this.#rewritten.again(log));
       // The log of a running node grows meanwhile.
       yield [this.lastSeq, Math.max(end, this.lastSeq)];
     }
@@ -181,8 +180,7 @@ class Walk {
     const at = `log batch at record ${this.lastSeq + 1}`;
     if (!batch.follows(this.#position.chain, this.lastSeq))
       throw new DamagedError(`${at}: does not follow the one before`);
-    if (batch.rewritten) this.#found.set(batch.firstSeq, batch.digestNow());
-    else if (!batch.contentHolds()) throw new DamagedError(`${at}: content is not what was first written`);
+    this.#rewritten.take(batch);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       // Of an event the walk wants nothing that the digest of its batch has not said.
       if (!batch.holdsEvent(seq)) this.#record(batch.record(seq), seq, batch.at);
@@ -198,9 +196,7 @@ class Walk {
   }
 
   #record(record: LogRecord, seq: number, at: number): void {
-    if (record.type === 'batches_rewritten') {
-      for (const [firstSeq, digest] of record.batches) this.#stated.set(firstSeq, digest);
-    }
+    if (record.type === 'batches_rewritten') this.#rewritten.note(record, this.#startSeq);
     if (!('audit' in record)) return;
     const { audit } = record;
     if (audit.prev_hash !== this.#position.audit || auditHash(audit.prev_hash, seq, at, audit) !== audit.hash) {
@@ -208,19 +204,5 @@ class Walk {
     }
     this.#position.audit = audit.hash;
     this.auditEntries++;
-  }
-
-  *#rewritten(log: LogReader, expected: ExpectedHead | null): Generator<[done: number, total: number]> {
-    for (const [firstSeq, digest] of this.#found) {
-      let now = digest;
-      for (let look = 0; this.#stated.get(firstSeq) !== now; look++) {
-        if (look === LOOKS) {
-          throw new DamagedError(`log batch at record ${firstSeq}: rewritten content that no record accounts for`);
-        }
-        // Rewritten again behind this walk: the record that says so came with it, so it is read after the batch.
-        now = batchFrom(log.at(firstSeq) ?? { firstSeq, bytes: new Uint8Array(0) }).digestNow();
-        yield* this.#batches(log, expected);
-      }
-    }
   }
 }

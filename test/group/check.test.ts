@@ -4,8 +4,11 @@ import * as assert from 'uvu/assert';
 import { Batch } from '../../src/core/batch.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import { BackgroundCheck } from '../../src/group/check.js';
-import { DamagedError, type SnapshotStore } from '../../src/group/ports.js';
+import { copyLog } from '../../src/group/copying.js';
+import { DamagedError, type SnapshotStore, type StoredBatch } from '../../src/group/ports.js';
+import { lastSeqOf } from '../../src/group/recovery.js';
 import { verifySteps, verifyStore } from '../../src/group/verification.js';
+import { rejection } from '../contracts/log.js';
 import { subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { Machine } from './machine.js';
@@ -127,10 +130,11 @@ const emptyStore: SnapshotStore = {
   sweep: async () => undefined,
 };
 
+const event = { schemaVersion: '1.0.0', eventType: 'commendation', peerId: 'p', gameId: 'g', severity: 1 } as const;
+
 async function lived(): Promise<Machine> {
   const machine = await Machine.start();
   await machine.ask('r', { type: 'register', peerId: 'p', peerName: 'P', gameIds: ['g'], keyDigest: 'k', by: 't' });
-  const event = { schemaVersion: '1.0.0', eventType: 'commendation', peerId: 'p', gameId: 'g', severity: 1 } as const;
   for (let i = 0; i < 600; i++) {
     const events = [{ ...event, eventId: `e${i}`, subject: subjectOf(`player ${i % 3}`), timestamp: t0 }];
     await machine.ask(`e${i}`, { type: 'submit', caller: 0, events });
@@ -165,6 +169,28 @@ test('rewritten content that no record accounts for is still damage', async () =
       verifyStore(logOf(batches), machine.snapshots, null, mode).faults[0]!,
       /record 301: .*no record accounts/,
     );
+  }
+});
+
+test('a batch that came back as it was before an erasure is damage, to a check and to a copy', async () => {
+  const machine = await lived();
+  const players = ['player 0', 'player 1'];
+  const events = players.map((player) => ({ ...event, eventId: player, subject: subjectOf(player), timestamp: t0 }));
+  await machine.ask('both', { type: 'submit', caller: 0, events });
+  const batch = lastSeqOf(machine.log) - 1;
+  const earlier: StoredBatch[] = [];
+  for (const player of players) {
+    earlier.push(machine.log.at(batch)!);
+    await erase(machine, player);
+  }
+  const stored = machine.log.from(0, 2_000, 1e9);
+  assert.equal(verifyStore(logOf(stored), machine.snapshots, null, 'full').faults, []);
+  for (const back of earlier) {
+    const log = logOf(stored.map((now) => (now.firstSeq === batch ? back : now)));
+    const fault = `record ${batch}: rewritten content that no record accounts for`;
+    assert.match(verifyStore(log, machine.snapshots, null, 'full').faults.join(), fault);
+    const sink = { add: async () => undefined, replace: async () => undefined };
+    assert.match(String(await rejection(copyLog(log, sink, () => undefined))), fault);
   }
 });
 

@@ -1,0 +1,123 @@
+/**
+ * Digests by numbers that mostly come in order, in 24 bytes each: a map would take five times as much, and end at 16,777,216. Sorted rows
+ * in runs of one size:
+ *
+ * | at | type | meaning                        |
+ * |----|------|--------------------------------|
+ * | 0  | f64  | number                         |
+ * | 8  | 16 B | first half of a SHA-256 digest |
+ */
+const DIGEST_AT = 8;
+const ROW_BYTES = 24;
+/** Bytes to move for a row in the middle are few, runs to search are few. */
+const RUN_ROWS = 512;
+
+/** Half a digest: other content with the same half is as hard to find as a key of 128 bits. */
+const HEX_DIGITS = (ROW_BYTES - DIGEST_AT) * 2;
+
+class Run {
+  readonly rows = Buffer.alloc(RUN_ROWS * ROW_BYTES);
+  count = 0;
+
+  seq(row: number): number {
+    return this.rows.readDoubleLE(row * ROW_BYTES);
+  }
+
+  /** The first row at or above `seq`. */
+  rowFrom(seq: number): number {
+    return firstWhere(this.count, (row) => this.seq(row) >= seq);
+  }
+
+  /** Moves the rows from `row` on to `to`. */
+  move(row: number, to: number): void {
+    this.rows.copyWithin(to * ROW_BYTES, row * ROW_BYTES, this.count * ROW_BYTES);
+    this.count += to - row;
+  }
+
+  /** The upper half of the rows, which are here no longer. */
+  split(): Run {
+    const upper = new Run();
+    const from = this.count >> 1;
+    this.rows.copy(upper.rows, 0, from * ROW_BYTES, this.count * ROW_BYTES);
+    upper.count = this.count - from;
+    this.count = from;
+    return upper;
+  }
+}
+
+/** The first of `count` places where `holds`, which goes on to hold behind it; `count` for none. */
+function firstWhere(count: number, holds: (at: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+export class DigestTable {
+  /** None is empty. */
+  readonly #runs: Run[] = [];
+
+  /** The least number, undefined where there is none. */
+  get first(): number | undefined {
+    return this.#runs[0]?.seq(0);
+  }
+
+  has(seq: number): boolean {
+    const run = this.#runs[this.#runOf(seq)];
+    return run !== undefined && isAt(run, run.rowFrom(seq), seq);
+  }
+
+  /** Whether `seq` is there with `digest` (hex). */
+  holds(seq: number, digest: string): boolean {
+    const run = this.#runs[this.#runOf(seq)];
+    if (run === undefined) return false;
+    const row = run.rowFrom(seq);
+    const at = row * ROW_BYTES;
+    return (
+      isAt(run, row, seq) && run.rows.toString('hex', at + DIGEST_AT, at + ROW_BYTES) === digest.slice(0, HEX_DIGITS)
+    );
+  }
+
+  /** `digest`: of SHA-256, hex. */
+  set(seq: number, digest: string): void {
+    const run = this.#withRoom(seq);
+    const row = run.rowFrom(seq);
+    if (!isAt(run, row, seq)) run.move(row, row + 1);
+    run.rows.writeDoubleLE(seq, row * ROW_BYTES);
+    run.rows.write(digest, row * ROW_BYTES + DIGEST_AT, ROW_BYTES - DIGEST_AT, 'hex');
+  }
+
+  delete(seq: number): void {
+    const index = this.#runOf(seq);
+    const run = this.#runs[index];
+    if (run === undefined) return;
+    const row = run.rowFrom(seq);
+    if (!isAt(run, row, seq)) return;
+    run.move(row + 1, row);
+    if (run.count === 0) this.#runs.splice(index, 1);
+  }
+
+  /** Where the run is that `seq` belongs to: the last that begins at or below it, or else the first. */
+  #runOf(seq: number): number {
+    return Math.max(0, firstWhere(this.#runs.length, (i) => this.#runs[i]!.seq(0) > seq) - 1);
+  }
+
+  #withRoom(seq: number): Run {
+    const index = this.#runOf(seq);
+    const run = this.#runs[index];
+    if (run !== undefined && run.count < RUN_ROWS) return run;
+    const isBehindAll = run === undefined || (index === this.#runs.length - 1 && run.seq(run.count - 1) < seq);
+    // What comes in order leaves full runs behind.
+    const next = isBehindAll ? new Run() : run.split();
+    this.#runs.splice(index + 1, 0, next);
+    return isBehindAll || next.seq(0) <= seq ? next : run;
+  }
+}
+
+function isAt(run: Run, row: number, seq: number): boolean {
+  return row < run.count && run.seq(row) === seq;
+}

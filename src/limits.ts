@@ -167,8 +167,9 @@ export const limits = {
   /** For the last writes, and what no other figure counts. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
-  /** What a node that cannot go on gives its threads to end, before it ends without them. */
+  /** What a node that cannot go on gives its threads to end, before it ends without them, and of that to close their files. */
   failedExitMs: 500,
+  failedPoolMs: 250,
 
   // Disk
   /** Free space below which writes are refused, in MB (10^6 bytes), where the operator says nothing. */
@@ -317,6 +318,7 @@ relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
 );
+relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
 relation(
   limits.streamBeatMs * 2 <= limits.streamHeartbeatMs,
   'a heartbeat of the stream is never missed by more than a beat',

@@ -1,9 +1,8 @@
 /**
  * The process: environment in, signals, exit code out. It joins nothing itself; `node.ts` does. Exit codes: 0 stopped
- * as asked, 1 refused or failed, 2 faults in the configuration, 128 + number for a second signal.
+ * as asked, 1 refused or failed, 2 faults in the configuration; a second signal ends it by that signal.
  */
 import { readFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { limits } from './limits.js';
 import { createLog } from './log.js';
@@ -12,6 +11,16 @@ import { StartRefusedError, startNode } from './node.js';
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';
 const echoMs = 200;
+
+/**
+ * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is spared by
+ * signals of its own, but not by an abort.
+ */
+function endAtOnce(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  process.abort();
+}
 
 /** A file's text; undefined where there is none. */
 function readText(path: string): string | undefined {
@@ -39,40 +48,39 @@ function exitWithFaults(faults: readonly { readonly variable: string; readonly t
 function run(config: Config, warnings: readonly { readonly variable: string; readonly text: string }[]): void {
   const log = createLog(config.logLevel);
 
-  const fail = (error: unknown): never => {
+  /**
+   * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one cannot be
+   * ended. So they are ended first, and whoever does not end in time is not waited for.
+   */
+  const exitFailed = (): void => {
+    setTimeout(endAtOnce, limits.failedExitMs, 'SIGKILL');
+    starting.then((node) => node.abandon()).finally(() => process.exit(1));
+  };
+
+  const fail = (error: unknown): void => {
     if (error instanceof StartRefusedError) log.fatal(error.message);
     else log.fatal({ err: error }, 'the node cannot go on');
-    process.exit(1);
+    exitFailed();
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  /**
-   * For a log that cannot be written. An exit waits for the threads, and one of the lowest priority may keep it waiting for
-   * seconds on a busy machine: whoever does not end in time is not waited for.
-   */
-  const failSoon = (error: unknown): void => {
-    log.fatal({ err: error }, 'the node cannot go on');
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), limits.failedExitMs);
-    starting.then((node) => node.abandon()).finally(() => process.exit(1));
-  };
-
   log.info({ config: describeConfig(config) }, 'starting');
   for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
-  const starting = startNode(config, { log, onFatal: failSoon });
+  const starting = startNode(config, { log, onFatal: fail });
   starting.catch(fail);
 
   let stoppingSince: number | undefined;
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stoppingSince !== undefined) {
       if (underNpm && performance.now() - stoppingSince < echoMs) return;
-      process.exit(128 + constants.signals[signal]);
+      endAtOnce(signal);
     }
     stoppingSince = performance.now();
     log.info({ signal }, 'stopping');
     setTimeout(() => {
       log.fatal(`the node did not stop within ${limits.shutdownMs} ms`);
-      process.exit(1);
+      exitFailed();
     }, limits.shutdownMs);
     // A start that is under way ends first: its recovery holds the data folder.
     starting

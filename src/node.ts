@@ -68,7 +68,7 @@ export interface Node {
   readonly group: GroupApi;
   /** Stops accepting, answers what was accepted, makes what it can of a last snapshot, and gives the folder back. */
   close(): Promise<void>;
-  /** Ends the threads and nothing else, for a process that cannot go on: an exit waits for them. */
+  /** Answers and writes nothing more and ends the threads, for a process that cannot go on: an exit waits for them. */
   abandon(): Promise<void>;
 }
 
@@ -209,7 +209,11 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
       { ...address, metrics: metricsAddress, dashboard: dashboardAddress, last_seq: actor.durableSeq },
       'listening',
     );
-    return { address, metricsAddress, dashboardAddress, group, close, abandon: () => pool.close() };
+    const abandon = () => {
+      group.abandon();
+      return pool.close(0, limits.failedPoolMs);
+    };
+    return { address, metricsAddress, dashboardAddress, group, close, abandon };
   } catch (error) {
     await close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     throw refusalOf(error);
@@ -326,12 +330,16 @@ interface WindingDown {
 async function windDown({ group, loop, dir, log, snapshotMs }: WindingDown): Promise<void> {
   await group.drain();
   if (loop.failed) return;
+  let isLeft = false;
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), snapshotMs());
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), snapshotMs());
   });
-  const made = loop.snapshotNow().catch((error: unknown) => log.warn({ err: error }, 'the last snapshot failed'));
-  if ((await Promise.race([made, late])) === 'late') log.warn('the last snapshot takes too long and is left');
+  const made = loop.snapshotNow(snapshotMs).catch((error: unknown) => {
+    if (!isLeft) log.warn({ err: error }, 'the last snapshot failed');
+  });
+  isLeft = (await Promise.race([made, late])) === false;
+  if (isLeft) log.warn('the last snapshot takes too long and is left');
   clearTimeout(timer);
   // The log alone says what is durable; where the disk is full, the folder must still be released.
   await writeHead(loop, dir, true).catch((error: unknown) => log.warn({ err: error }, 'head.json was not written'));

@@ -128,6 +128,32 @@ export function close() {}
   assert.ok(existsSync(marker));
 });
 
+test('a pool that is closed tells its replica to come to an end first: one ended amid a write into LMDB hangs for ever', async () => {
+  const entry = join(temporaryFolder(), 'writing.mjs');
+  writeFileSync(
+    entry,
+    `import { workerData } from 'node:worker_threads';
+export function loaded() {}
+export function snapshot() { while (Atomics.load(workerData.ending, 0) === 0); return 'given up'; }
+export function close() {}
+`,
+  );
+  const pool = new PiscinaPool(
+    { dir: temporaryFolder(), salt: new Uint8Array(16) },
+    { replica: pathToFileURL(entry), reader: failingReplica('') },
+  );
+  const writing = pool.snapshot(1, 1);
+  await pool.close();
+  assert.is((await writing) as unknown, 'given up');
+});
+
+test('a pool is closed once: asked again, it waits for the same threads', async () => {
+  const entries = { replica: failingReplica(''), reader: failingReplica('') };
+  const pool = new PiscinaPool({ dir: temporaryFolder(), salt: new Uint8Array(16) }, entries);
+  assert.is(pool.close(), pool.close());
+  await pool.close();
+});
+
 test('a replica that dies rejects its task and is replaced', async () => {
   const reader = failingReplica('');
   const pool = new PiscinaPool(

@@ -93,6 +93,12 @@ export class Group extends GroupReads implements GroupApi {
     await this.loop?.drain();
   }
 
+  /** Answers nothing more, for a process that cannot go on. */
+  abandon(): void {
+    this.ready = false;
+    this.loop?.abandon();
+  }
+
   // Commands
 
   submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]> {

@@ -21,6 +21,7 @@ import {
   type Timers,
 } from './ports.js';
 import type { RedactionWork } from './redaction.js';
+import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
 import { WeightsWork } from './weights-work.js';
 
@@ -54,6 +55,7 @@ export class GroupLoop {
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
   readonly #weightsWork: WeightsWork;
+  readonly #snapshotWork: SnapshotWork;
   readonly #deps: LoopDeps;
   readonly #admission: Admission;
   #failed = false;
@@ -63,17 +65,9 @@ export class GroupLoop {
   /** Ends a scrub that waits for readers. */
   readonly #ending = new AbortController();
   #turnScheduled = false;
-  /** The snapshot being made. */
-  #making: Promise<void> | null = null;
-  #newestSnapshot: number;
-  /** Since when a snapshot is owed, because an erasure removed all; null: none is. */
-  #snapshotOwedSince: number | null = null;
   #whenAnswered: (() => void)[] = [];
   /** The scrub under way. */
   #scrubbing: Promise<void> | null = null;
-  /** Moments of `timers.elapsed()` before which no snapshot is tried: after one that failed, and in the quiet after an erasure. */
-  #snapshotsRestUntil = 0;
-  #snapshotsQuietUntil = 0;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -84,7 +78,13 @@ export class GroupLoop {
     this.disk = deps.disk;
     this.actor.mayRetire = !deps.disk.low;
     this.#admission = new Admission(() => deps.timers.elapsed());
-    this.#newestSnapshot = deps.snapshots.list()[0] ?? 0;
+    this.#snapshotWork = new SnapshotWork(deps, {
+      durableSeq: () => this.actor.durableSeq,
+      erasing: () => this.actor.erasing,
+      ending: () => this.#draining || this.#failed,
+      closed: () => this.#closed,
+      later: (act, ms) => this.#later(act, ms),
+    });
     this.#weightsWork = new WeightsWork(deps, {
       published: this.state.weights,
       durableSeq: () => this.actor.durableSeq,
@@ -121,8 +121,7 @@ export class GroupLoop {
   diskChanged(low: boolean): void {
     this.actor.mayRetire = !low;
     if (low || this.#failed || this.#closed) return;
-    this.#snapshotsRestUntil = 0;
-    this.#snapshotIfDue();
+    this.#snapshotWork.rested();
     this.resume();
   }
 
@@ -171,10 +170,14 @@ export class GroupLoop {
     await this.#scrubbing;
   }
 
-  /** Makes a snapshot of all that is durable, unless the newest is that already or an erasure forbids it. */
-  async snapshotNow(): Promise<void> {
-    await this.#making;
-    if (this.actor.durableSeq > this.#newestSnapshot && !this.actor.erasing) await this.#snapshot();
+  /** Nothing more is decided or written: the process is about to end. */
+  abandon(): void {
+    this.#failed = true;
+  }
+
+  /** Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little. */
+  snapshotNow(msLeft: () => number = () => Number.POSITIVE_INFINITY): Promise<boolean> {
+    return this.#snapshotWork.makeLast(msLeft);
   }
 
   /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
@@ -239,7 +242,7 @@ export class GroupLoop {
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
-    this.#snapshotIfDue();
+    this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
   }
 
@@ -262,16 +265,12 @@ export class GroupLoop {
     try {
       await this.pool.follow(this.actor.durableSeq);
       await this.#deps.tellErasures();
-      await this.#making;
-      await this.snapshots.sweep();
-      for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
+      await this.#snapshotWork.drop();
     } catch (error) {
       if (this.#closed) return;
       this.#deps.onTrouble('removing snapshots', error);
       return this.#later(() => void this.#dropSnapshots());
     }
-    this.#newestSnapshot = 0;
-    this.#oweSnapshot();
     if (!this.#closed) this.#carryOut(this.actor.snapshotsDropped());
   }
 
@@ -290,57 +289,15 @@ export class GroupLoop {
     this.#wake();
   }
 
-  /** Made up for after a while without erasures, but not put off for ever by a trickle of them. */
-  #oweSnapshot(): void {
-    const now = this.#deps.timers.elapsed();
-    this.#snapshotOwedSince ??= now;
-    const latest = this.#snapshotOwedSince + limits.snapshotOwedMs;
-    this.#snapshotsQuietUntil = Math.min(now + limits.snapshotAfterErasureMs, latest);
-    this.#later(() => this.#snapshotIfDue(), limits.snapshotAfterErasureMs);
-  }
-
   #later(act: () => void, ms: number = limits.workRetryMs): void {
     this.#deps.timers.later(() => {
       if (!this.#failed && !this.#closed) act();
     }, ms);
   }
 
-  /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
-  #snapshotIfDue(): void {
-    const tail = this.actor.durableSeq - this.#newestSnapshot;
-    const isDue =
-      this.#snapshotOwedSince !== null || tail >= Math.max(this.#deps.snapshotEvery, this.#newestSnapshot / 2);
-    if (!isDue || this.#making !== null || this.actor.erasing || this.#draining || this.#failed) return;
-    if (this.#deps.timers.elapsed() < Math.max(this.#snapshotsRestUntil, this.#snapshotsQuietUntil)) return;
-    this.#making = this.#snapshot()
-      .catch((error: unknown) => {
-        this.#snapshotsRestUntil = this.#deps.timers.elapsed() + limits.snapshotRetryMs;
-        if (!this.#closed) this.#deps.onTrouble('snapshot', error);
-      })
-      .finally(() => {
-        this.#making = null;
-      });
-  }
-
-  async #snapshot(): Promise<void> {
-    const started = this.#deps.timers.elapsed();
-    try {
-      if (!this.disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
-      const made = await this.pool.snapshot(this.actor.durableSeq, this.log.epoch);
-      if (made === null) return this.#later(() => this.#snapshotIfDue());
-      this.#newestSnapshot = made.seq;
-      this.#snapshotOwedSince = null;
-      for (const seq of this.snapshots.list().slice(limits.snapshotsKept)) await this.snapshots.remove(seq);
-      this.#deps.observer.workDone('snapshot', true, this.#deps.timers.elapsed() - started);
-    } catch (error) {
-      this.#deps.observer.workDone('snapshot', false, this.#deps.timers.elapsed() - started);
-      throw error;
-    }
-  }
-
   #fail(error: unknown): void {
     if (this.#failed) return;
-    this.#failed = true;
+    this.abandon();
     this.#deps.onFatal(error);
   }
 }

@@ -35,10 +35,15 @@ const HEADER_INDEX = 0;
 
 export class LmdbSnapshotStore implements SnapshotStore {
   readonly #dir: string;
+  readonly #mustEnd: () => boolean;
 
-  /** `dir` is the data folder, which exists. */
-  constructor(dir: string) {
+  /**
+   * `dir` is the data folder, which exists. A write gives up, and rejects, once `mustEnd` says so: a thread that is ended between
+   * the begin and the commit of one of its transactions never comes to its end, and holds up the process for ever.
+   */
+  constructor(dir: string, mustEnd: () => boolean = () => false) {
     this.#dir = dir;
+    this.#mustEnd = mustEnd;
   }
 
   list(): number[] {
@@ -55,7 +60,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
-      await build(building, header, blocks);
+      await this.#build(building, header, blocks);
       await rm(join(building, 'lock.mdb'), { force: true });
       await syncPath(dataFileOf(building));
       await syncPath(building);
@@ -121,6 +126,30 @@ export class LmdbSnapshotStore implements SnapshotStore {
     return readdirSync(this.#dir);
   }
 
+  async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
+    this.#goOn();
+    // Synced once, as a file, when it is whole.
+    const environment = openEnvironment(folder, { noSync: true });
+    try {
+      let index = HEADER_INDEX;
+      // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
+      for (const block of blocks) {
+        this.#goOn();
+        index += 1;
+        environment.putSync(keyOf(index), blockValue(index, block));
+      }
+      this.#goOn();
+      const stored: StoredHeader = { header, blocks: index };
+      environment.putSync(keyOf(HEADER_INDEX), withCrc(HEADER_INDEX, Buffer.from(JSON.stringify(stored))));
+    } finally {
+      await environment.close();
+    }
+  }
+
+  #goOn(): void {
+    if (this.#mustEnd()) throw new Error('the snapshot was given up: whoever writes it must end');
+  }
+
   /** A folder cannot be renamed onto one that holds files: the old one steps aside first. */
   async #replace(building: string, name: string): Promise<void> {
     const place = join(this.#dir, name);
@@ -180,23 +209,6 @@ function removeGhost(folder: string): void {
 function closeNow(environment: Environment): void {
   environment.resetReadTxn();
   void environment.close();
-}
-
-async function build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
-  // Synced once, as a file, when it is whole.
-  const environment = openEnvironment(folder, { noSync: true });
-  try {
-    let index = HEADER_INDEX;
-    // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
-    for (const block of blocks) {
-      index += 1;
-      environment.putSync(keyOf(index), blockValue(index, block));
-    }
-    const stored: StoredHeader = { header, blocks: index };
-    environment.putSync(keyOf(HEADER_INDEX), withCrc(HEADER_INDEX, Buffer.from(JSON.stringify(stored))));
-  } finally {
-    await environment.close();
-  }
 }
 
 function keyOf(index: number): Buffer {

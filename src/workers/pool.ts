@@ -25,6 +25,12 @@ export interface WorkerFolder {
   readonly salt: Uint8Array;
 }
 
+/** What the replica's worker needs besides. */
+export interface ReplicaFolder extends WorkerFolder {
+  /** Shared; its one field is 1 once the worker is about to be ended. Amid a write into LMDB that must not happen. */
+  readonly ending: Int32Array;
+}
+
 const ownEntries = {
   replica: new URL('./replica.js', import.meta.url),
   reader: new URL('./reader.js', import.meta.url),
@@ -35,6 +41,8 @@ export class PiscinaPool implements GroupPool {
   readonly #replica: Piscina;
   readonly #readers: Piscina;
   readonly #weightsTimeoutMs: number;
+  readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #closed: Promise<void> | null = null;
   /** Settled once every worker that was there at the start has loaded, or failed to. */
   readonly #loaded: Promise<unknown>;
 
@@ -42,7 +50,7 @@ export class PiscinaPool implements GroupPool {
   constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
     this.#dir = folder.dir;
     this.#weightsTimeoutMs = weightsTimeoutMs;
-    this.#replica = poolOf(entries.replica, folder, 1, limits.replicaQueueMax);
+    this.#replica = poolOf(entries.replica, { ...folder, ending: this.#ending }, 1, limits.replicaQueueMax);
     this.#readers = poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax);
     const loading = [this.#replica, this.#readers].flatMap((pool) => onEach(pool, 'loaded'));
     this.#loaded = Promise.allSettled(loading);
@@ -121,15 +129,24 @@ export class PiscinaPool implements GroupPool {
     return verifyInChild(this.#dir, 'background', onProgress, signal);
   }
 
-  /** Ends the threads; one that still loads gets `loadMs` to do so. */
-  async close(loadMs: number = limits.shutdownLoadMs): Promise<void> {
+  /**
+   * Ends the threads; one that still loads gets `loadMs` to do so, and `poolMs` to close what it holds. A snapshot that is being
+   * written is given up at once. Pending for ever where a thread cannot be ended, however often it is called.
+   */
+  close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
+    Atomics.store(this.#ending, 0, 1);
+    this.#closed ??= this.#end(loadMs, poolMs);
+    return this.#closed;
+  }
+
+  async #end(loadMs: number, poolMs: number): Promise<void> {
     await within(loadMs, this.#loaded);
-    await Promise.all([end(this.#replica), end(this.#readers)]);
+    await Promise.all([end(this.#replica, poolMs), end(this.#readers, poolMs)]);
   }
 }
 
 /** A Piscina pool of `threads` workers that load `entry`. */
-export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
+export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads: number, maxQueue: number): Piscina {
   const pool = new Piscina({
     filename: entry.href,
     workerData: folder,
@@ -152,8 +169,8 @@ export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQue
  * Lets a pool's workers close what they hold, then ends them. A thread that is ended amid a call into LMDB, or while it still
  * opens its environment, can take the whole process along.
  */
-async function end(pool: Piscina): Promise<void> {
-  await within(limits.shutdownPoolMs, Promise.allSettled(onEach(pool, 'close')));
+async function end(pool: Piscina, closeMs: number): Promise<void> {
+  await within(closeMs, Promise.allSettled(onEach(pool, 'close')));
   await pool.destroy();
 }
 

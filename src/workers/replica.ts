@@ -10,18 +10,21 @@ import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork }
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
-import type { WorkerFolder } from './pool.js';
+import type { ReplicaFolder } from './pool.js';
 
 const PRIORITY = 19;
 
-const { dir, salt } = workerData as WorkerFolder;
+const { dir, salt, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
-const replica = new Replica(log, new LmdbSnapshotStore(dir), salt);
+const mustEnd = () => Atomics.load(ending, 0) === 1;
+const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt);
 
 // On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
+  // How long a snapshot takes tells whether another one fits in a stop: loading is not part of that.
+  replica.follow(task.upTo);
   const started = performance.now();
   const made = await replica.snapshot(task.upTo, task.epoch);
   return made && { ...made, ms: performance.now() - started };

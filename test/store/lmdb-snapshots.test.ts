@@ -148,6 +148,27 @@ test('a write that fails leaves nothing behind, and what was there before', asyn
   removeFolder(dir);
 });
 
+// A thread that is ended amid one of these transactions never ends, and neither does its process.
+test('a write gives up between two blocks once it must end, begins no further transaction, and leaves nothing behind', async () => {
+  const dir = temporaryFolder();
+  let left = 2;
+  const store = new LmdbSnapshotStore(dir, () => left < 0);
+  let taken = 0;
+  function* blocks() {
+    for (const block of blocksOf(4, SIZES)) {
+      left -= 1;
+      taken += 1;
+      yield block;
+    }
+  }
+  assert.match(String(await rejection(store.write(headerOf(3), blocks()))), 'given up');
+  assert.is(taken, 3, 'two blocks were written, and the third was not');
+  assert.match(String(await rejection(store.write(headerOf(4), blocks()))), 'given up');
+  assert.is(taken, 3, 'none is begun');
+  assert.equal(readdirSync(dir), []);
+  removeFolder(dir);
+});
+
 const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
 
 test('a snapshot that was removed does not come back from what its replacement left', async () => {

@@ -1,0 +1,67 @@
+/** When the last snapshot of a stop is begun. When others are, the simulation and the nodes of other tests show. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SnapshotWork } from '../../src/group/snapshot-work.js';
+import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+
+/** Snapshots that take `ms` each, of a group whose newest record the test moves. */
+function snapshotsOf(ms: number) {
+  const stand = { durableSeq: 1, begun: 0 };
+  const work = new SnapshotWork(
+    {
+      log: { epoch: 1 },
+      snapshots: new MemorySnapshotStore(),
+      pool: {
+        async snapshot(seq) {
+          stand.begun += 1;
+          return { seq, digest: '', ms };
+        },
+      },
+      disk: { fitsSnapshot: true },
+      timers: { elapsed: () => 0 },
+      observer: { workDone: () => undefined },
+      snapshotEvery: 1_000,
+      onTrouble: assert.unreachable,
+    },
+    {
+      durableSeq: () => stand.durableSeq,
+      erasing: () => false,
+      ending: () => false,
+      closed: () => false,
+      later: () => undefined,
+    },
+  );
+  return { work, stand };
+}
+
+test('a last snapshot is not begun where the newest took longer than there is time', async () => {
+  const { work, stand } = snapshotsOf(5_001);
+  assert.is(await work.makeLast(() => 5_000), true, 'nothing says what the first takes');
+  assert.is(stand.begun, 1);
+  stand.durableSeq = 2;
+  assert.is(await work.makeLast(() => 5_000), false);
+  assert.is(stand.begun, 1);
+  assert.is(await work.makeLast(() => 5_001), true);
+  assert.is(stand.begun, 2);
+});
+
+test('a snapshot that covers all is the last one, however little time there is', async () => {
+  const { work, stand } = snapshotsOf(5_001);
+  await work.makeLast(() => 5_000);
+  assert.is(await work.makeLast(() => 0), true);
+  assert.is(stand.begun, 1);
+});
+
+test('the time that is left counts from the end of a snapshot that was being made', async () => {
+  const { work, stand } = snapshotsOf(10);
+  stand.durableSeq = 1_000;
+  work.makeIfDue();
+  stand.durableSeq = 1_001;
+  let left = 100;
+  const last = work.makeLast(() => left);
+  left = 9;
+  assert.is(await last, false);
+  assert.is(stand.begun, 1);
+});
+
+test.run();

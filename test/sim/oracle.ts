@@ -117,7 +117,8 @@ export class Oracle {
       const rotations = this.facts.keys.filter((key) => key.peer === peer);
       const keys = [this.facts.peers[peer]!.keyDigest, ...rotations.map((key) => key.keyDigest)];
       if (keys.at(-1) === keyDigest) return peer;
-      if (rotations.length > 0 && keys.at(-2) === keyDigest && now < rotations.at(-1)!.oldUntil) return peer;
+      const leftMs = (rotations.at(-1)?.oldUntil ?? 0) - now;
+      if (keys.at(-2) === keyDigest && leftMs > 0 && leftMs <= dayMs) return peer;
     }
     return -1;
   }
@@ -260,7 +261,11 @@ export class Oracle {
 
   #halfLife(days: number, now: number): Expected {
     if (days === this.scale.halfLifeDays) return { ok: true };
-    this.facts.add({ kind: 'scale', halfLifeDays: days, epoch: Math.max(now, this.scale.epoch) });
+    const { epoch } = this.scale;
+    // Of an epoch that has not come nothing tells whether the clock was ahead or is behind, but the newest evidence.
+    const evidence = this.subjects.flatMap((subject) => this.eventsOf(subject));
+    const newest = evidence.reduce((at, event) => Math.max(at, Math.min(event.timestamp, event.receivedAt)), now);
+    this.facts.add({ kind: 'scale', halfLifeDays: days, epoch: now >= epoch ? now : Math.min(newest, epoch) });
     this.#audit('half_life_changed', 'configuration', `${days} days`, now);
     return { ok: true };
   }

@@ -30,7 +30,7 @@ import { startOperatorSocket } from './operator/socket.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { replaceFile } from './store/durable-file.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
-import { claimFolder, FolderOwnedError } from './store/owner.js';
+import { claimFolder, FolderOwnedError, thisProcess } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
 import { readIfThere, rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
@@ -51,7 +51,7 @@ export interface Address {
 
 export interface NodePorts {
   readonly log: Logger;
-  /** The node cannot go on: whoever runs it must end the process with a failure. */
+  /** The node cannot go on, or another one owns its folder now: whoever runs it must end the process with a failure. */
   readonly onFatal: (error: unknown) => void;
   /** Makes this process the owner of a data folder; `claimFolder` where absent. */
   readonly claimLog?: (dir: string) => Promise<LogWriter>;
@@ -74,7 +74,8 @@ export interface Node {
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
 export async function startNode(config: Config, ports: NodePorts): Promise<Node> {
-  const { log, onFatal, claimLog = claimFolder, disk: gauge, checkTimes } = ports;
+  const { log, onFatal, disk: gauge, checkTimes } = ports;
+  const claimLog = ports.claimLog ?? ((folder: string) => claimFolder(folder, thisProcess(), limits, onFatal));
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);

@@ -99,6 +99,11 @@ export class LmdbLogReader implements LogReader {
     });
   }
 
+  /** The newest owner's epoch; 0 where there never was one. */
+  ownerEpoch(): number {
+    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version ?? 0);
+  }
+
   /** Throws `DamagedError` where the log does not hold as many batches as it counts: a page that leads to some of them is damaged. */
   checkCount(): void {
     const { log, path } = this.environment;

@@ -35,13 +35,13 @@ const HEADER_INDEX = 0;
 
 export class LmdbSnapshotStore implements SnapshotStore {
   readonly #dir: string;
-  readonly #mustEnd: () => boolean;
+  readonly #mustEnd: (epoch: number) => boolean;
 
   /**
-   * `dir` is the data folder, which exists. A write gives up, and rejects, once `mustEnd` says so: a thread that is ended between
-   * the begin and the commit of one of its transactions never comes to its end, and holds up the process for ever.
+   * `dir` is the data folder, which exists. A write under an owner's epoch gives up, and rejects, once `mustEnd` says so: a thread that
+   * is ended between the begin and the commit of one of its transactions never comes to its end, and holds up the process for ever.
    */
-  constructor(dir: string, mustEnd: () => boolean = () => false) {
+  constructor(dir: string, mustEnd: (epoch: number) => boolean = () => false) {
     this.#dir = dir;
     this.#mustEnd = mustEnd;
   }
@@ -64,6 +64,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
       await rm(join(building, 'lock.mdb'), { force: true });
       await syncPath(dataFileOf(building));
       await syncPath(building);
+      // Syncing takes long. One that an earlier owner made may hold a player whom the new one has erased.
+      this.#goOn(header);
       await this.#replace(building, name);
     } catch (error) {
       // What filled the disk must not stay there: the next try has another name. The first error says more than one of this.
@@ -127,18 +129,18 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
-    this.#goOn();
+    this.#goOn(header);
     // Synced once, as a file, when it is whole.
     const environment = openEnvironment(folder, { noSync: true });
     try {
       let index = HEADER_INDEX;
       // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
       for (const block of blocks) {
-        this.#goOn();
+        this.#goOn(header);
         index += 1;
         environment.putSync(keyOf(index), blockValue(index, block));
       }
-      this.#goOn();
+      this.#goOn(header);
       const stored: StoredHeader = { header, blocks: index };
       environment.putSync(keyOf(HEADER_INDEX), withCrc(HEADER_INDEX, Buffer.from(JSON.stringify(stored))));
     } finally {
@@ -146,8 +148,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
     }
   }
 
-  #goOn(): void {
-    if (this.#mustEnd()) throw new Error('the snapshot was given up: whoever writes it must end');
+  #goOn({ epoch }: SnapshotHeader): void {
+    if (this.#mustEnd(epoch)) throw new Error('the snapshot was given up: whoever writes it must end');
   }
 
   /** A folder cannot be renamed onto one that holds files: the old one steps aside first. */

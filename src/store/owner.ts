@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill, pid as ownPid } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
@@ -68,12 +68,14 @@ export function thisProcess(): ProcessIdentity {
 /**
  * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last owner's.
  * Rejects with `FolderOwnedError` where the owner lives, and with `DamagedError` where the log's file is cut. An owner that
- * cannot be looked up is watched for `ownerSilentMs` first.
+ * cannot be looked up is watched for `ownerSilentMs` first. `onLost` is told of an `OwnerLostError` within a heartbeat once another
+ * owner took over, as from one that was paused: what this one knows is old from there on, written or not.
  */
 export async function claimFolder(
   dir: string,
   identity: ProcessIdentity = thisProcess(),
   times: OwnerTimes = limits,
+  onLost: (error: OwnerLostError) => void = () => undefined,
 ): Promise<LmdbLogWriter> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const logFolder = logFolderOf(dir);
@@ -85,7 +87,7 @@ export async function claimFolder(
     if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
     const record = recordOf(identity, (before?.epoch ?? 0) + 1);
     if (!(await takeOver(environment, record, before))) throw owned(dir, readOwner(environment));
-    const stopHeart = startHeart(dir, record.epoch, environment, times.heartbeatMs);
+    const stopHeart = startHeart(dir, record.epoch, environment, times.heartbeatMs, onLost);
     const writer = new LmdbLogWriter(environment, {
       epoch: record.epoch,
       stop: stopHeart,
@@ -225,11 +227,20 @@ async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boo
   return false;
 }
 
-/** Beats until stopped, silent once another owner took over. */
-function startHeart(dir: string, epoch: number, environment: LogEnvironment, heartbeatMs: number): () => Promise<void> {
+/** Beats until stopped; silent once another owner took over, of which `onLost` is told once. */
+function startHeart(
+  dir: string,
+  epoch: number,
+  environment: LogEnvironment,
+  heartbeatMs: number,
+  onLost: (error: OwnerLostError) => void,
+): () => Promise<void> {
   let beat = 0;
+  let isLost = false;
   const write = async () => {
-    if (readOwner(environment)?.epoch !== epoch) return;
+    if (isLost) return;
+    isLost = readOwner(environment)?.epoch !== epoch;
+    if (isLost) return onLost(new OwnerLostError(`another process owns ${environment.path} now`));
     beat += 1;
     // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
     await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);

@@ -16,7 +16,7 @@ const PRIORITY = 19;
 
 const { dir, salt, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
-const mustEnd = () => Atomics.load(ending, 0) === 1;
+const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt);
 
 // On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.

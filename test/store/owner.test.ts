@@ -163,6 +163,24 @@ test('once another owner took over, no append of the old one is written, and its
   removeFolder(dir);
 });
 
+test('an owner that writes nothing is told once that another one took over', async () => {
+  const dir = temporaryFolder();
+  const told: unknown[] = [];
+  const first = await claimFolder(dir, deadProcess(), TIMES, (error) => told.push(error));
+  // So that its heart has beaten as an owner's.
+  await until(() => readFileSync(join(dir, 'heartbeat'), 'utf8').startsWith('1 '));
+  assert.equal(told, []);
+  const second = await claimFolder(dir, thisProcess(), TIMES);
+  await until(() => told.length > 0);
+  const beat = () => Number(readFileSync(join(dir, 'heartbeat'), 'utf8').split(' ')[1]);
+  await until(() => beat() > 3);
+  assert.is(told.length, 1);
+  assert.ok(told[0] instanceof OwnerLostError);
+  await first.close();
+  await second.close();
+  removeFolder(dir);
+});
+
 test('of many starters on a dead owner exactly one wins, in this process', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir, deadProcess())).abandon();

@@ -3,7 +3,7 @@
  * record stands. How an owner comes to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
  */
 import { join } from 'node:path';
-import { ABORT } from 'lmdb';
+import { ABORT, IF_EXISTS } from 'lmdb';
 import { DamagedError, type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
@@ -246,14 +246,26 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     return { key, framed: frame(rewrite.bytes, storedBytes), movesOut };
   }
 
-  /** Commits what `write` puts, all or nothing, on condition that this owner still owns the folder. */
+  /**
+   * Commits what `write` puts, all or nothing, on condition that this owner still owns the folder, and that the newest batch is there. LMDB
+   * keeps the number of the newest commit in memory that all processes share, and each process that opens the log writes there what it read a
+   * moment before: the next commit would take the place of one that was acknowledged. Where the number is older still, LMDB fails.
+   */
   async #commit(write: () => Promise<boolean>): Promise<void> {
+    const { log, meta, path } = this.environment;
+    let followed: Promise<boolean> = Promise.resolve(true);
     let written: Promise<boolean> = Promise.resolve(true);
-    const held = this.environment.meta.ifVersion(OWNER_KEY, this.epoch, () => {
+    const putAll = () => {
       written = write();
+    };
+    const held = meta.ifVersion(OWNER_KEY, this.epoch, () => {
+      if (this.#lastSeq < 0) putAll();
+      else followed = log.ifVersion(keyOfSeq(this.#lastSeq), IF_EXISTS, putAll);
     });
-    const [isOwner, isWritten] = await Promise.all([held, written]).catch(unknownOutcome(this.environment.path));
-    if (!isOwner) throw new OwnerLostError(`another process owns ${this.environment.path} now`);
+    const [isOwner, isNext, isWritten] = await Promise.all([held, followed, written]).catch(unknownOutcome(path));
+    if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
+    if (!isNext)
+      throw new Error(`${dataFileOf(path)}: another process that opened it hid the newest commit; a new start sees it`);
     if (!isWritten) throw new Error('the log refused a batch that is not its newest');
   }
 }

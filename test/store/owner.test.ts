@@ -1,5 +1,5 @@
 /** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { until } from '../support/until.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
 const ownerEntry = fileURLToPath(new URL('./own-folder.js', import.meta.url));
+const hideEntry = fileURLToPath(new URL('./hide-commit.js', import.meta.url));
 /** Silence that no busy machine makes of a heart that beats. */
 const TIMES = { heartbeatMs: 20, ownerSilentMs: 1_000 };
 
@@ -220,6 +221,26 @@ test('of many processes that start on a killed owner exactly one wins', async ()
     'each owner wrote one batch, keyed by its epoch',
   );
   await writer.close();
+  removeFolder(dir);
+});
+
+// Found beside `faults -- retire`: a process that opened the log while the node wrote made it lose a batch that was acknowledged.
+test('a commit that another process hid is not overwritten: the next one fails, and a new start sees it', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir, deadProcess());
+  for (const seq of [1, 2, 3]) await writer.append(batchOf(seq), []);
+  // In a process of its own: to close a descriptor of the table of readers drops the locks of the process that does so.
+  assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
+  const error = await rejection(writer.append(batchOf(4), []));
+  assert.match(String(error), /data\.mdb: another process that opened it hid the newest commit/);
+  await writer.abandon();
+  const next = await claimFolder(dir);
+  await next.append(batchOf(4), []);
+  assert.equal(
+    next.from(0, 10, 1e6).map(({ firstSeq }) => firstSeq),
+    [1, 2, 3, 4],
+  );
+  await next.close();
   removeFolder(dir);
 });
 

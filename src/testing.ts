@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,11 +18,14 @@ import { TrustClient } from './client/trust-client.js';
  * @public
  */
 export interface TestNodeOptions {
-  /** Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. */
+  /**
+   * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A `LOG_LEVEL` that is quieter
+   * than `info` is taken for `info`: a start is read off the log.
+   */
   readonly variables?: Readonly<Record<string, string>>;
   /** The group's salt; a fixed one where it is left out. */
   readonly groupSalt?: string;
-  /** A data folder that stays; a temporary one where it is left out. */
+  /** A data folder that stays, made where it is missing; a temporary one where it is left out. */
   readonly folder?: string;
 }
 
@@ -52,7 +55,9 @@ export interface Seed {
   readonly peers?: number;
 }
 
-const mainEntry = fileURLToPath(new URL('./main.js', import.meta.url));
+const entry = fileURLToPath(new URL('./test-node.js', import.meta.url));
+/** Levels that hide the line by which a start is known. */
+const quietLevels = ['warn', 'error', 'fatal', 'silent'];
 const startTimeoutMs = 60_000;
 const portTimeoutMs = 10_000;
 const settleTimeoutMs = 120_000;
@@ -91,9 +96,11 @@ export class TestNode {
   /** @internal */
   constructor({ variables = {}, groupSalt = 'salt of the test node', folder }: TestNodeOptions) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+    mkdirSync(this.folder, { recursive: true });
     this.#isOwnFolder = folder === undefined;
     this.groupSalt = groupSalt;
-    this.#variables = variables;
+    const isQuiet = quietLevels.includes(variables.LOG_LEVEL ?? '');
+    this.#variables = isQuiet ? { ...variables, LOG_LEVEL: 'info' } : variables;
   }
 
   /** The node's address; the same after a restart. */
@@ -128,7 +135,7 @@ export class TestNode {
   }
 
   async #spawn(): Promise<void> {
-    const child = fork(mainEntry, [], {
+    const child = fork(entry, [], {
       cwd: this.folder,
       // Nothing of the test's own environment, so that it runs everywhere the same.
       env: {
@@ -143,9 +150,14 @@ export class TestNode {
     });
     this.#child = child;
     running.add(child);
-    child.once('exit', () => {
+    const ended = () => {
       running.delete(child);
       if (this.#child === child) this.#child = null;
+    };
+    child.once('exit', ended);
+    // What could not be started never exits.
+    child.once('error', () => {
+      if (child.pid === undefined) ended();
     });
     try {
       this.#port = await this.#listening(child);
@@ -258,7 +270,7 @@ export class TestNode {
   }
 }
 
-/** Nodes that must not outlive the process that started them. */
+/** Nodes that must not outlive the process that started them. Where a signal ends it, they see their channel closed. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');

@@ -36,6 +36,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   client: [],
   testing: ['client'],
+  'test-node': ['main'],
 };
 
 /** What a game server loads must run without the service: no package of the service, nothing native. */
@@ -67,6 +68,7 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
   'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
+  'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',
   'src/store/owner.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
   'src/workers/replica.ts': 'a worker entry: on Linux a priority is that of a thread',
   'src/workers/copy-process.ts': 'the entry of a process of its own: its task, its channel to the parent, its end',

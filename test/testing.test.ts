@@ -1,0 +1,77 @@
+/** What a test node promises to the test that starts it, whatever becomes of either. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestNode } from '../src/testing.js';
+import { until } from './support/until.js';
+
+const holder = fileURLToPath(new URL('./support/test-node-holder.js', import.meta.url));
+let folder = '';
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+
+function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/api/v1/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`a test that ${signal} ends takes its node with it`, async () => {
+    const child = spawn(process.execPath, [holder, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    await until(() => said.endsWith('\n') || child.exitCode !== null);
+    const [url, pid] = said.trim().split(' ') as [string, string];
+    let isAlive = await answers(url);
+    assert.ok(isAlive, said);
+    child.kill(signal);
+    await once(child, 'exit');
+    try {
+      await until(async () => {
+        isAlive = await answers(url);
+        return !isAlive;
+      });
+    } finally {
+      if (isAlive) process.kill(Number(pid), 'SIGKILL');
+    }
+  });
+}
+
+test('a folder that is missing is made', async () => {
+  const node = await startTestNode({ folder: join(folder, 'a', 'b') });
+  assert.ok(await answers(node.url));
+  await node.close();
+});
+
+test('a node whose process cannot be started rejects, and is not running', async () => {
+  const node = await startTestNode({ folder: join(folder, 'a') });
+  await node.stop();
+  rmSync(node.folder, { recursive: true });
+  let error: unknown;
+  node.start().catch((reason: unknown) => {
+    error = reason;
+  });
+  await until(() => error !== undefined);
+  assert.match(String(error), 'ENOENT');
+  assert.not.ok(node.isRunning);
+  await node.close();
+});
+
+test('a node that is to log little starts like any other', async () => {
+  const node = await startTestNode({ variables: { LOG_LEVEL: 'error' } });
+  assert.ok(await answers(node.url));
+  await node.close();
+});
+
+test.run();

@@ -18,10 +18,10 @@ const connections = 8;
 const leftBytesMax = 3_000_000;
 const endWithinMs = 1_000;
 /**
- * 1 and SIGKILL: as a node ends that cannot go on. SIGABRT: where a write finds no space, LMDB's binding damages its own heap,
- * and the C library ends the process. SIGBUS: a file that is mapped into memory cannot take a page more.
+ * 1 and SIGKILL: as a node ends that cannot go on. SIGABRT, SIGSEGV: where a write finds no space, LMDB's binding damages its own
+ * heap, and the C library, or the next use of what was there, ends the process. SIGBUS: a file that is mapped into memory cannot take a page more.
  */
-const endings: readonly (number | string | null)[] = [1, 'SIGKILL', 'SIGABRT', 'SIGBUS'];
+const endings: readonly (number | string | null)[] = [1, 'SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGBUS'];
 /** What a node logs that ends by itself, be it that a SIGKILL of its own had to help: any other is not its own. */
 const ownEnd = '"msg":"the node cannot go on"';
 /** Of a node that writes what fills its disk within a second, far longer than its end can take. */

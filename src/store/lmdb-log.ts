@@ -104,17 +104,31 @@ export class LmdbLogReader implements LogReader {
     return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version ?? 0);
   }
 
-  /** Throws `DamagedError` where the log does not hold as many batches as it counts: a page that leads to some of them is damaged. */
-  checkCount(): void {
+  /**
+   * Counts the batches, each step in one short read transaction, and yields that no record is verified yet, of how many. Throws
+   * `DamagedError` where the log does not hold as many as it counts: a page that leads to some of them is damaged.
+   */
+  *checkCount(): Generator<[done: number, total: number]> {
     const { log, path } = this.environment;
-    this.reading(() => {
-      const { entryCount: counted } = log.getStats() as { readonly entryCount: number };
-      let found = 0;
-      // Not `getKeysCount`, which tells the same number again without a look at a page.
-      for (const _ of log.getKeys({})) found++;
-      if (found === counted) return;
-      throw new DamagedError(`${dataFileOf(path)}: the log counts ${counted} batches, and ${found} are there`);
+    // Batches come behind the last one only, and none ever goes: up to it they stay as many.
+    const { counted, end } = this.reading(() => {
+      const { entryCount } = log.getStats() as { readonly entryCount: number };
+      return { counted: entryCount, end: [...log.getKeys({ reverse: true, limit: 1 })][0] };
     });
+    let found = 0;
+    for (let start: Uint8Array = FIRST_KEY; end !== undefined; ) {
+      // Not `getKeysCount`, which tells the number that the log counts without a look at a page.
+      const range = { start, exclusiveStart: true, end, inclusiveEnd: true, limit: limits.catchUpBatches };
+      const keys = this.reading(() => [...log.getKeys(range)]);
+      const last = keys.at(-1);
+      if (last === undefined) break;
+      if (Buffer.compare(last, start) <= 0) throw misplaced(path, last);
+      found += keys.length;
+      start = last;
+      yield [0, seqOfKey(end)];
+    }
+    if (found === counted) return;
+    throw new DamagedError(`${dataFileOf(path)}: the log counts ${counted} batches, and ${found} are there`);
   }
 
   async close(): Promise<void> {
@@ -144,10 +158,13 @@ export class LmdbLogReader implements LogReader {
     const firstSeq = seqOfKey(key);
     const { log, path } = this.environment;
     const framed = log.getBinaryFast(key);
-    if (framed === undefined)
-      throw new DamagedError(`${dataFileOf(path)}: the key of a batch at ${firstSeq} is misplaced`);
+    if (framed === undefined) throw misplaced(path, key);
     return { firstSeq, bytes: unframe(framed, firstSeq) };
   }
+}
+
+function misplaced(path: string, key: Uint8Array): DamagedError {
+  return new DamagedError(`${dataFileOf(path)}: the key of a batch at ${seqOfKey(key)} is misplaced`);
 }
 
 function copyOf({ firstSeq, bytes }: StoredBatch): StoredBatch {
@@ -270,6 +287,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   }
 }
 
+/** Below that of every batch: records count from 1. */
+const FIRST_KEY = keyOfSeq(0);
 const MOVED = Buffer.from([1]);
 /** Values of two pages each: enough for LMDB to take pages that are free. */
 const WRITES_TRIED = 8;

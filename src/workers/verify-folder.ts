@@ -44,7 +44,7 @@ export async function verifyFolder(
     const log = openLogReader(dir, { alone: true });
     try {
       // It reads a key of every batch, which a start has no time for: `checkPages` finds where the newest are missing.
-      if (mode !== 'start') log.checkCount();
+      if (mode !== 'start') for (const step of log.checkCount()) await onProgress(...step);
       const steps = verifySteps(log, snapshots, expected, mode);
       for (;;) {
         const step = steps.next();

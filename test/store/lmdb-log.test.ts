@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
-import { type LmdbLogWriter, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';
-import { keyOfSeq } from '../../src/store/log-environment.js';
+import { limits } from '../../src/limits.js';
+import { LmdbLogReader, type LmdbLogWriter, logFolderOf, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';
+import { keyOfSeq, openLogEnvironment } from '../../src/store/log-environment.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
@@ -18,6 +19,10 @@ async function leftLog(): Promise<{ readonly dir: string; readonly file: string;
   const { pageBytes } = writer.pages();
   await writer.close();
   return { dir, file: join(dir, 'log', 'data.mdb'), pageBytes };
+}
+
+function count(log: LmdbLogReader): void {
+  for (const _ of log.checkCount());
 }
 
 function namesFile(file: string, what = ''): (error: unknown) => boolean {
@@ -111,7 +116,7 @@ test('a reader that is alone changes nothing, and a database that cannot be foun
 
 test('a log whose pages hold fewer batches than it counts is damage', async () => {
   const { dir, file, pageBytes } = await leftLog();
-  openLogReader(dir).checkCount();
+  count(openLogReader(dir));
   const content = readFileSync(file);
   // A leaf (2) with several nodes loses the last of them: 2 bytes each, from where its header ends to what stands at byte 20.
   for (let page = 2; page * pageBytes < content.length; page += 1) {
@@ -120,8 +125,79 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
     if (isLeaf && content.readUInt16LE(at + 20) > 8) content.writeUInt16LE(content.readUInt16LE(at + 20) - 2, at + 20);
   }
   writeFileSync(file, content);
-  assert.throws(() => openLogReader(dir).checkCount(), namesFile(file, 'batches'));
+  assert.throws(() => count(openLogReader(dir)), namesFile(file, 'batches'));
   removeFolder(dir);
+});
+
+test('counting the batches reads few keys in one transaction', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const batches = 2 * limits.catchUpBatches + 7;
+  await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1)));
+  await writer.close();
+  const environment = openLogEnvironment(logFolderOf(dir));
+  const { root, log } = environment;
+  const read: number[] = [];
+  let inOne = 0;
+  const getKeys = log.getKeys.bind(log);
+  log.getKeys = (range) =>
+    getKeys(range).map((key) => {
+      inOne += 1;
+      return key;
+    });
+  const resetReadTxn = root.resetReadTxn.bind(root);
+  root.resetReadTxn = () => {
+    read.push(inOne);
+    inOne = 0;
+    resetReadTxn();
+  };
+  const reader = new LmdbLogReader(environment);
+  count(reader);
+  assert.ok(read.reduce((sum, keys) => sum + keys) >= batches);
+  assert.ok(Math.max(...read) <= limits.catchUpBatches, `${read}`);
+  await reader.close();
+  removeFolder(dir);
+});
+
+test('a log that is written to between two steps of the count is whole, and its free space can be overwritten', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const batches = 2 * limits.catchUpBatches + 7;
+  await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1, 3_000)));
+  const environment = openLogEnvironment(logFolderOf(dir));
+  const reader = new LmdbLogReader(environment);
+  let steps = 0;
+  for (const _ of reader.checkCount()) {
+    steps += 1;
+    // Lines of process, thread and transaction: none of a reader that is at rest.
+    assert.match(environment.root.readerList(), /^ *\d+ [0-9a-f]+ -$/m);
+    assert.not.match(environment.root.readerList(), /^ *\d+ [0-9a-f]+ \d+$/m);
+    const rewritten = [1, batches].map((firstSeq) => ({ firstSeq, bytes: batchOf(steps, 3_000).bytes }));
+    await writer.append(batchOf(batches + steps), rewritten);
+    await writer.scrub();
+  }
+  assert.is(steps, 3);
+  await reader.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a key out of its order, at the end of a step of the count, is damage, and never ends it', async () => {
+  for (const steps of [1, 2]) {
+    const dir = temporaryFolder();
+    const writer = await claimFolder(dir);
+    await writer.appendAll(Array.from({ length: 3 * limits.catchUpBatches }, (_, i) => batchOf(i + 1, 3_000)));
+    await writer.close();
+    const file = join(dir, 'log', 'data.mdb');
+    const content = readFileSync(file);
+    const key = keyOfSeq(steps * limits.catchUpBatches);
+    for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+      if (content.readUInt16LE(at - 2) === key.length) content.set(keyOfSeq(3), at);
+    }
+    writeFileSync(file, content);
+    assert.throws(() => count(openLogReader(dir)), namesFile(file));
+    removeFolder(dir);
+  }
 });
 
 test('a batch whose key is out of its order is damage, and no end of the log', async () => {

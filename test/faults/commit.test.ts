@@ -3,5 +3,5 @@ import { test } from 'uvu';
 import { commit } from './commit.js';
 import { testShort } from './short.js';
 
-testShort(commit, 8);
+testShort(commit, 12);
 test.run();

@@ -13,6 +13,7 @@ import { verifyFolder } from '../../src/workers/verify-folder.js';
 import { subjectOf } from '../support/given.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { Random } from '../support/random.js';
+import { until } from '../support/until.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
 import { type CommitFault, commitFaults, FaultyLog } from './faulty-log.js';
 
@@ -38,14 +39,20 @@ interface Running {
   failedAt: number | null;
 }
 
-async function startOn(dir: string, fault: CommitFault, at: number): Promise<Running> {
-  let log: FaultyLog | undefined;
+/** A node that starts, and its log from when it has one: a start whose first commit goes wrong leaves no node. */
+interface Starting {
+  readonly running: Promise<Running>;
+  readonly log: () => FaultyLog | null;
+}
+
+function startOn(dir: string, fault: CommitFault, at: number): Starting {
+  let log: FaultyLog | null = null;
   let fail: (failed: 'failed') => void = () => undefined;
   const failed = new Promise<'failed'>((resolve) => {
     fail = resolve;
   });
   const running = { failedAt: null as number | null };
-  const node = await startTestNode(
+  const starting = startTestNode(
     { DATA_DIR: dir, GROUP_SALT: salt, SNAPSHOT_EVERY: '20', WEIGHTS_INTERVAL_MS: '3600000' },
     {
       claimLog: async (folder) => {
@@ -58,7 +65,10 @@ async function startOn(dir: string, fault: CommitFault, at: number): Promise<Run
       },
     },
   );
-  return Object.assign(running, { node, log: log!, failed });
+  return {
+    running: starting.then((node) => Object.assign(running, { node, log: log!, failed })),
+    log: () => log,
+  };
 }
 
 function eventOf(peer: PeerView, eventId: string, player: string): EventSubmission {
@@ -131,13 +141,14 @@ async function check(dir: string, fault: CommitFault, told: Told, say: (what: st
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) say(`the store does not hold: ${report.faults.join('; ')}`);
   const reader = openLogReader(dir);
-  const [fromSnapshot, fromStart] = [new LmdbSnapshotStore(dir), new MemorySnapshotStore()].map(
-    (snapshots) => recover(reader, snapshots, Buffer.from(salt), lastSeqOf(reader))!.follower.state,
-  );
+  const [fromSnapshot, fromStart] = [new LmdbSnapshotStore(dir), new MemorySnapshotStore()].map((snapshots) => {
+    const recovered = recover(reader, snapshots, Buffer.from(salt), lastSeqOf(reader));
+    // Null of a log in which no group was formed.
+    return recovered === null ? null : stateDigest(recovered.follower.state);
+  });
   await reader.close();
-  if (stateDigest(fromSnapshot!) !== stateDigest(fromStart!))
-    say('snapshot and tail lead elsewhere than the whole log');
-  const { node } = await startOn(dir, 'none', 0);
+  if (fromSnapshot !== fromStart) say('snapshot and tail lead elsewhere than the whole log');
+  const { node } = await startOn(dir, 'none', 0).running;
   try {
     const { group } = node;
     const peers = group.peers(0, 10).map(({ peerId }) => peerId);
@@ -161,10 +172,59 @@ async function check(dir: string, fault: CommitFault, told: Told, say: (what: st
   }
 }
 
-async function playRound(dir: string, fault: CommitFault, at: number, say: (what: string) => void): Promise<number> {
-  const told: Told = { peers: [], events: new Set(), withdrawn: new Set(), erased: new Set(), pending: [] };
-  // The commit that forms the group is the first.
-  const running = await startOn(dir, fault, at + 1);
+const nothingTold = (): Told => ({
+  peers: [],
+  events: new Set(),
+  withdrawn: new Set(),
+  erased: new Set(),
+  pending: [],
+});
+
+/** The commit that forms the group goes wrong: there is no node then, and the next start forms the group or finds it formed. */
+async function playFormation(dir: string, fault: CommitFault, place: Place): Promise<void> {
+  const { say, isStrict } = place;
+  const starting = startOn(dir, fault, 0);
+  const outcome = starting.running.then(
+    (running) => running,
+    () => null,
+  );
+  if (fault === 'delayed') {
+    await Promise.race([outcome, until(() => starting.log()?.faultAt != null)]);
+    const early = await Promise.race([outcome.then(() => true), delay(watchMs, false)]);
+    if (early) say('a node started before its group was formed');
+    starting.log()!.release();
+  }
+  const running = await outcome;
+  const endedAt = performance.now();
+  const log = starting.log()!;
+  if (log.faultAt === null) say('no commit went wrong');
+  await running?.node.close().catch(() => undefined);
+  if ((running === null) !== (fault !== 'delayed')) say(`a node ${running === null ? 'did not start' : 'started'}`);
+  const ms = endedAt - (log.faultAt ?? endedAt);
+  if (running === null && isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to refuse the start`);
+  const reader = openLogReader(dir);
+  const isFormed = lastSeqOf(reader) > 0;
+  await reader.close();
+  if (isFormed !== (fault === 'lost' || fault === 'delayed')) say(`the group is ${isFormed ? '' : 'not '}formed`);
+  // A whole life on what was left.
+  await playRound(dir, 'none', -1, place);
+}
+
+/** Where a fault of a round is told, and whether one that is late is one. */
+interface Place {
+  readonly say: (what: string) => void;
+  readonly isStrict: boolean;
+}
+
+interface Played {
+  /** Commits and scrubs of its life. */
+  readonly commits: number;
+  readonly happened: CommitFault;
+}
+
+async function playRound(dir: string, fault: CommitFault, at: number, { say, isStrict }: Place): Promise<Played> {
+  const told = nothingTold();
+  const running = await startOn(dir, fault, at).running;
   const { node, log } = running;
   const living = live(running, told);
   if (fault === 'delayed') {
@@ -179,7 +239,7 @@ async function playRound(dir: string, fault: CommitFault, at: number, say: (what
   if (fault !== 'delayed' && log.faultAt !== null) {
     await running.failed;
     const ms = running.failedAt! - log.faultAt;
-    if (ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to stop`);
+    if (isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to stop`);
     const { ready, reason } = node.group.health();
     if (ready || reason !== 'log_failed') say(`health says ${reason ?? 'ready'}`);
     const peer = told.peers[0];
@@ -192,31 +252,38 @@ async function playRound(dir: string, fault: CommitFault, at: number, say: (what
   // Of a failed node this rejects with what made it fail.
   await node.close().catch(() => undefined);
   await check(dir, happened, told, say);
-  return commits;
+  return { commits, happened };
 }
 
-/** Every fault at every index, in an order from the seed. */
+/** Every fault at every index: those of the commit that forms the group first, the others in an order from the seed. */
 function placesOf(commits: number, random: Random): { readonly fault: CommitFault; readonly at: number }[] {
-  const places = commitFaults.flatMap((fault) => Array.from({ length: commits }, (_, at) => ({ fault, at })));
+  const first = commitFaults.map((fault) => ({ fault, at: 0 }));
+  const places = commitFaults.flatMap((fault) => Array.from({ length: commits - 1 }, (_, i) => ({ fault, at: i + 1 })));
   for (let i = places.length - 1; i > 0; i--) {
     const j = random.below(i + 1);
     [places[i], places[j]] = [places[j]!, places[i]!];
   }
-  return places;
+  return [...first, ...places];
 }
 
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
+  const isStrict = rounds.strict;
   await inFastFolder(async (root) => {
-    const commits = await playRound(`${root}/whole`, 'none', -1, (what) => tally.break(`without a fault: ${what}`));
-    tally.add('commits and scrubs of a life', commits - 1);
-    const places = placesOf(commits - 1, new Random(rounds.seed));
+    const whole = { say: (what: string) => tally.break(`without a fault: ${what}`), isStrict };
+    const { commits } = await playRound(`${root}/whole`, 'none', -1, whole);
+    tally.add('commits and scrubs of a life', commits);
+    const places = placesOf(commits, new Random(rounds.seed));
     for (const round of rounds) {
       const { fault, at } = places[round % places.length]!;
-      await playRound(`${root}/${round}`, fault, at, (what) =>
-        tally.break(`round ${round}, ${fault} at ${at}: ${what}`),
-      );
-      tally.add(fault);
+      const place = { say: (what: string) => tally.break(`round ${round}, ${fault} at ${at}: ${what}`), isStrict };
+      if (at === 0) {
+        await playFormation(`${root}/${round}`, fault, place);
+        tally.add(`${fault}, of the commit that forms the group`);
+      } else {
+        const { happened } = await playRound(`${root}/${round}`, fault, at, place);
+        tally.add(happened === 'none' ? `${fault}, behind the end of its life` : fault);
+      }
     }
   });
   return tally.findings();

@@ -266,6 +266,16 @@ function placesOf(commits: number, random: Random): { readonly fault: CommitFaul
   return [...first, ...places];
 }
 
+/** One fault at one index, and the name under which it counts. */
+async function playPlace(dir: string, fault: CommitFault, at: number, place: Place): Promise<string> {
+  if (at === 0) {
+    await playFormation(dir, fault, place);
+    return `${fault}, of the commit that forms the group`;
+  }
+  const { happened } = await playRound(dir, fault, at, place);
+  return happened === 'none' ? `${fault}, behind the end of its life` : fault;
+}
+
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
   const isStrict = rounds.strict;
@@ -277,12 +287,11 @@ async function run(rounds: Rounds): Promise<Findings> {
     for (const round of rounds) {
       const { fault, at } = places[round % places.length]!;
       const place = { say: (what: string) => tally.break(`round ${round}, ${fault} at ${at}: ${what}`), isStrict };
-      if (at === 0) {
-        await playFormation(`${root}/${round}`, fault, place);
-        tally.add(`${fault}, of the commit that forms the group`);
-      } else {
-        const { happened } = await playRound(`${root}/${round}`, fault, at, place);
-        tally.add(happened === 'none' ? `${fault}, behind the end of its life` : fault);
+      try {
+        tally.add(await playPlace(`${root}/${round}`, fault, at, place));
+      } catch (error) {
+        // A start on what the fault left, for one.
+        place.say(error instanceof Error ? error.message : String(error));
       }
     }
   });

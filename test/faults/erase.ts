@@ -2,6 +2,8 @@
  * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds the player's
  * hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
  */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { subjectOf } from '../support/given.js';
@@ -16,6 +18,8 @@ const othersPerRound = 10;
 /** Erasures between two starts, each of which leaves a snapshot. */
 const roundsPerLife = 25;
 const verifyEvery = 10;
+/** Every id of an erased event begins and ends so, and no other does: where all are looked for at once, neither may be there. */
+const [idStart, idEnd] = ['erased-', '-erased'];
 
 async function peersOf(node: TestNode): Promise<PeerView[]> {
   const peers: PeerView[] = [];
@@ -47,16 +51,38 @@ function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSub
 function filesWith(dir: string, marks: readonly Buffer[]): string[] {
   return filesOfLiving(dir, (name) => !name.endsWith('lock.mdb')).flatMap(({ name, bytes }) => {
     const found = marks.filter((mark) => bytes.includes(mark));
-    return found.map((mark) => `${name} holds ${mark.toString('latin1').slice(0, 40)}`);
+    return found.map((mark) => `${name} holds ${nameOf(mark)}`);
   });
 }
 
-/** One player's life and erasure; the marks are what must be nowhere afterwards. */
-async function eraseOne(node: TestNode, peers: readonly PeerView[], round: number, random: Random): Promise<Buffer[]> {
+function nameOf(mark: Buffer): string {
+  return mark.toString('latin1').slice(0, 40);
+}
+
+/** That the search sees a mark wherever it stands, in any form: with each planted in a file of its own, every file is found. */
+function mustSee(dir: string, marks: readonly Buffer[]): void {
+  for (const mark of marks) {
+    const planted = join(dir, 'planted');
+    writeFileSync(planted, Buffer.concat([Buffer.alloc(100_000), mark, Buffer.alloc(7)]));
+    const found = filesWith(dir, [mark]);
+    rmSync(planted);
+    if (!found.some((text) => text.startsWith('planted '))) throw new Error(`the search does not see ${nameOf(mark)}`);
+  }
+}
+
+interface Erased {
+  /** What must be nowhere afterwards: the hash first. */
+  readonly marks: readonly Buffer[];
+  /** Those of them that no file held before, though they were stored: the search does not see them. */
+  readonly unseen: readonly string[];
+}
+
+/** One player's life and erasure. */
+async function eraseOne(node: TestNode, peers: readonly PeerView[], round: number, random: Random): Promise<Erased> {
   const subject = subjectOf(`erased ${round}`);
   const ids = Array.from(
     { length: 1 + random.below(eventsMax) },
-    (_, i) => `erased-${round}-${i}-${random.below(1e9)}`,
+    (_, i) => `${idStart}${round}-${i}-${random.below(1e9)}${idEnd}`,
   );
   for (const id of ids) {
     const caller = random.pick(peers);
@@ -64,10 +90,15 @@ async function eraseOne(node: TestNode, peers: readonly PeerView[], round: numbe
     if (!outcome!.ok) throw new Error(outcome!.code);
   }
   const peer = peers[0]!;
-  await node.group.submit(peer, [eventOf(peer, `erased-${round}-own`, subject)]);
+  const ownId = `${idStart}${round}-own${idEnd}`;
+  await node.group.submit(peer, [eventOf(peer, ownId, subject)]);
   const others = Array.from({ length: othersPerRound }, (_, i) =>
     eventOf(peer, `kept-${round}-${i}`, subjectOf(`kept ${random.below(200)}`)),
   );
+  const hash = Buffer.from(subject);
+  const stored = [hash, ...[...ids, ownId].map((id) => Buffer.from(id))];
+  const found = filesWith(node.dir, stored);
+  const unseen = stored.filter((mark) => !found.some((text) => text.includes(nameOf(mark)))).map(nameOf);
   const erased = node.group.erase(peer, subject);
   const [outcome] = await Promise.all([
     erased,
@@ -75,9 +106,7 @@ async function eraseOne(node: TestNode, peers: readonly PeerView[], round: numbe
     node.group.withdraw(peer, `kept-${round - 1}-0`),
   ]);
   if (!outcome.ok) throw new Error(outcome.code);
-  const hash = Buffer.from(subject);
-  const texts = [hash.toString('hex'), ...ids, `erased-${round}-own`];
-  return [hash, ...texts.map((text) => Buffer.from(text))];
+  return { marks: [...stored, Buffer.from(hash.toString('hex'))], unseen };
 }
 
 async function run(rounds: Rounds): Promise<Findings> {
@@ -87,10 +116,13 @@ async function run(rounds: Rounds): Promise<Findings> {
     const env = { DATA_DIR: dir, SNAPSHOT_EVERY: '100', ERASURE_QUOTA_PER_DAY: '10000000' };
     let node = await startTestNode(env);
     const peers = await peersOf(node);
-    const everErased: Buffer[] = [];
+    const everErased: Buffer[] = [idStart, idEnd].map((text) => Buffer.from(text));
     for (const round of rounds) {
-      const marks = await eraseOne(node, peers, round, random);
+      const { marks, unseen } = await eraseOne(node, peers, round, random);
       tally.add('erasures answered');
+      tally.add('hashes and ids found before', marks.length - 1 - unseen.length);
+      for (const mark of unseen) tally.break(`round ${round}: ${mark} was stored, and the search does not see it`);
+      if (round === 0) mustSee(dir, [...marks, ...everErased]);
       for (const found of filesWith(dir, marks)) tally.break(`round ${round}: ${found}`);
       everErased.push(marks[0]!);
       if (round % verifyEvery === 0) {

@@ -1,7 +1,7 @@
 /** Clients that mean harm, each a function of a node's port that ends with what it saw. Sizes are bounded by their callers. */
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { ProbeTask } from './probe-thread.js';
 
 /** A connection that never fails its process, whatever the other side does. */
 export function open(port: number, options: { readonly allowHalfOpen?: boolean } = {}): Promise<Socket> {
@@ -81,22 +81,29 @@ export async function drip(sockets: readonly Socket[], scripts: readonly string[
   }
 }
 
-/** Latencies in ms of `request`, one after the other on one connection and `everyMs` apart, until `until` is aborted. */
-export async function probe(port: number, request: string, everyMs: number, until: AbortSignal): Promise<number[]> {
-  const socket = await open(port);
-  const latencies: number[] = [];
-  const lost = once(socket, 'close').then(() => {
-    if (!until.aborted) throw new Error('a caller that did nothing wrong lost its connection');
+export interface Probe {
+  /** Ends it; resolves to the latencies in ms of all that it asked, each from when its request was due. */
+  end(): Promise<number[]>;
+}
+
+/** Sends `request` each `everyMs` on one connection, from a thread of its own: what else this process does is not counted. */
+export function startProbe(port: number, request: string, everyMs: number): Probe {
+  const over = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const task: ProbeTask = { port, request, everyMs, over };
+  const thread = new Worker(new URL('./probe-thread.js', import.meta.url), { workerData: task });
+  const latencies = new Promise<number[]>((resolve, reject) => {
+    thread.once('message', resolve);
+    thread.once('error', reject);
   });
-  while (!until.aborted) {
-    const startedAt = performance.now();
-    socket.write(request);
-    await Promise.race([once(socket, 'data'), lost]);
-    latencies.push(performance.now() - startedAt);
-    await delay(everyMs);
-  }
-  socket.destroy();
-  return latencies;
+  // Heard at the end.
+  latencies.catch(() => {});
+  return {
+    end() {
+      Atomics.store(over, 0, 1);
+      Atomics.notify(over, 0);
+      return latencies;
+    },
+  };
 }
 
 /** The value below which a share of the values lies. */

@@ -1,8 +1,9 @@
 /**
  * Callers that mean harm against a node of its own process: each takes little of it and ends, and the others notice nothing.
- * HOSTILE_SCALE multiplies what they send; HOSTILE_SECONDS is how long the others are watched before.
+ * HOSTILE_SCALE multiplies what they send; HOSTILE_SECONDS is how long the others are watched before and during.
  */
 import { rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,10 +13,15 @@ import { registerPeer } from '../http/peer-client.js';
 import { residentMiB } from '../support/memory.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
-import { drip, heard, open, openMany, pipelineUnread, probe, quantile } from './clients.js';
+import { drip, heard, open, openMany, pipelineUnread, quantile, startProbe } from './clients.js';
 
 const scale = Number(process.env.HOSTILE_SCALE ?? 1);
+/** Watched for long, on a machine that is taken to be quiet, and attacked as the goal says: row 8 of docs/RELIABILITY.md. */
+const isForGoal = process.env.HOSTILE_SECONDS !== undefined && scale === 1;
 const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 2) * 1000;
+
+/** What the short form still calls being served: a busy machine lets others wait, but not for so long. */
+const standstillMs = 5_000;
 
 /** Far below what any of these attacks took of a node without bounds, far above what chance moves. */
 const growthMiBMax = 150;
@@ -104,20 +110,27 @@ test('who asks for a large answer and reads nothing of it ends', async () => {
 
 test('a thousand connections that drip end within 15 s, and cost the others at most twice their time', async () => {
   await withNode({}, async (_node, port) => {
-    const before = await probe(port, scoreRead, 10, AbortSignal.timeout(watchedMs));
-    const sockets = await openMany(port, 1_000 * scale);
-    const over = new AbortController();
-    const during = probe(port, scoreRead, 10, over.signal);
+    const calm = startProbe(port, scoreRead, 10);
+    await delay(watchedMs);
+    const before = await calm.end();
     const body = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n${'x'.repeat(1000)}`;
-    const ends = await drip(sockets, [`${scoreRead.slice(0, -2)}A: ${'b'.repeat(1000)}`, body, '\r\n'.repeat(500)]);
-    over.abort();
-    const [was, is] = [quantile(before, 0.99), quantile(await during, 0.99)];
+    const scripts = [`${scoreRead.slice(0, -2)}A: ${'b'.repeat(1000)}`, body, '\r\n'.repeat(500)];
+    const during: number[] = [];
+    const ends: number[] = [];
+    const startedMs = performance.now();
+    do {
+      const sockets = await openMany(port, 1_000 * scale);
+      const attacked = startProbe(port, scoreRead, 10);
+      ends.push(...(await drip(sockets, scripts)));
+      during.push(...(await attacked.end()));
+    } while (performance.now() - startedMs < watchedMs);
+    const [was, is] = [quantile(before, 0.99), quantile(during, 0.99)];
     process.stdout.write(
-      `p99 of the others ${was.toFixed(2)} ms before, ${is.toFixed(2)} ms during; all closed after ${(Math.max(...ends) / 1000).toFixed(1)} s\n`,
+      `p99 of the others ${was.toFixed(2)} ms before (${before.length} requests), ${is.toFixed(2)} ms during (${during.length}); all ${ends.length} closed after ${(Math.max(...ends) / 1000).toFixed(1)} s\n`,
     );
     assert.ok(Math.max(...ends) < 15_000, `the last one ended after ${Math.max(...ends)} ms`);
-    // A figure for people; a busy machine has a bound of its own.
-    assert.ok(is < Math.max(2 * was, 1_000), `p99 went from ${was} to ${is} ms`);
+    const mostMs = isForGoal ? 2 * was : standstillMs;
+    assert.ok(is <= mostMs, `p99 went from ${was} to ${is} ms`);
   });
 });
 

@@ -40,14 +40,17 @@ export class Journal {
   readonly #segments: Segment[];
   readonly cuts: readonly Cut[];
   #nextSeq: number;
+  /** Records up to this one are not needed any more. */
+  #through: number;
   #active: FileHandle | null = null;
   /** Where the last read ended, so that the next one need not look for its place. */
   #place = { seq: -1, offset: 0 };
 
-  private constructor(folder: string, segments: Segment[], cuts: readonly Cut[], nextSeq: number) {
+  private constructor(folder: string, segments: Segment[], cuts: readonly Cut[], through: number, nextSeq: number) {
     this.#folder = folder;
     this.#segments = segments;
     this.cuts = cuts;
+    this.#through = through;
     this.#nextSeq = nextSeq;
   }
 
@@ -71,7 +74,7 @@ export class Journal {
     }
     const last = segments.at(-1);
     const nextSeq = Math.max(minNextSeq, last === undefined ? 1 : last.firstSeq + last.count);
-    return new Journal(folder, segments, cuts, nextSeq);
+    return new Journal(folder, segments, cuts, minNextSeq - 1, nextSeq);
   }
 
   get nextSeq(): number {
@@ -126,12 +129,17 @@ export class Journal {
     }
   }
 
-  /** Deletes the files of which every record is at or below `seq`, but for the one that is written. */
+  /** Deletes the files of which every record is at or below `seq`, but for the one that the next append goes to. */
   async dropThrough(seq: number): Promise<void> {
-    while (this.#segments.length > 1) {
-      const first = this.#segments[0]!;
-      if (first.firstSeq + first.count - 1 > seq) return;
+    this.#through = seq;
+    for (;;) {
+      const first = this.#segments[0];
+      if (first === undefined || first.firstSeq + first.count - 1 > seq) return;
+      const isLast = this.#segments.length === 1;
+      if (isLast && first.bytes < bounds.spoolSegmentBytes) return;
       this.#segments.shift();
+      // A file that is open keeps its room.
+      if (isLast) await this.close();
       await rm(first.path, { force: true });
     }
   }
@@ -151,6 +159,8 @@ export class Journal {
       return { segment: last, handle: this.#active };
     }
     await this.close();
+    // On a full disk what is not needed may be all the room there is.
+    await this.dropThrough(this.#through).catch(() => undefined);
     const path = join(this.#folder, fileNameOf(this.#nextSeq));
     const handle = await open(path, 'w+', 0o600);
     try {
@@ -163,7 +173,7 @@ export class Journal {
     }
     const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES };
     // A file of the same name held no whole record.
-    if (last?.firstSeq === segment.firstSeq) this.#segments.pop();
+    if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
     this.#segments.push(segment);
     this.#active = handle;
     return { segment, handle };

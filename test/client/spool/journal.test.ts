@@ -73,12 +73,47 @@ test('a read is bounded in count and in bytes, but gives at least one record', a
   await journal.close();
 });
 
+/** What every file handle inherits. */
+async function handlesOf(path: string): Promise<{ read: FileHandle['read']; datasync: FileHandle['datasync'] }> {
+  const probe = await openFile(path, 'r');
+  await probe.close();
+  return Object.getPrototypeOf(probe) as FileHandle;
+}
+
+/** Appends while the disk takes nothing; rejects as the disk does. */
+async function appendInVain(journal: Journal): Promise<void> {
+  const handles = await handlesOf(join(folder, files()[0]!));
+  const { datasync } = handles;
+  handles.datasync = () => Promise.reject(new Error('ENOSPC'));
+  try {
+    await journal.append(payloads('x'));
+  } finally {
+    handles.datasync = datasync;
+  }
+}
+
+test('a file that is never written again goes once everything in it is through, also where it is the only one', async () => {
+  const journal = await open();
+  await journal.append(payloads('a'));
+  const failed = await appendInVain(journal).catch((error: Error) => error.message);
+  assert.is(failed, 'ENOSPC');
+  assert.is(files().length, 1);
+  await journal.dropThrough(1);
+  assert.equal(files(), [], 'on a full disk nothing else makes room');
+  assert.is(await journal.append(payloads('b')), 2);
+  assert.equal(await texts(journal, 2), ['b']);
+  await journal.close();
+  const again = await open(folder, 3);
+  await appendInVain(again).catch(() => undefined);
+  assert.is(await again.append(payloads('c')), 3);
+  assert.equal(files(), ['0000000000000003.events'], 'what was through before the start goes for the next file');
+  await again.close();
+});
+
 test('records that are appended while others are read are no damage, and come with the next read', async () => {
   const journal = await open();
   await journal.append(payloads('a'));
-  const probe = await openFile(join(folder, files()[0]!), 'r');
-  const handles = Object.getPrototypeOf(probe) as { read: FileHandle['read'] };
-  await probe.close();
+  const handles = await handlesOf(join(folder, files()[0]!));
   const { read } = handles;
   // An append begins and ends within the read's way to the disk.
   handles.read = async function (this: FileHandle, ...rest: []) {

@@ -2,7 +2,6 @@
  * Between the actor and the oracle: which command was decided in which turn, what it must answer, and which turn is durable. A turn
  * that a crash caught in flight is kept or taken back by what the recovered log says.
  */
-import { readAgain } from '../../src/core/decide-removal.js';
 import type { ComputedWeights } from '../../src/core/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Answer } from '../../src/group/commands.js';
@@ -12,6 +11,9 @@ import { Difference, same } from './difference.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
 import type { TurnTaken } from './observed-actor.js';
 import { type Expected, hex, type Oracle } from './oracle.js';
+
+/** What a withdrawal must be told that looked at what a redaction rewrote meanwhile: look again. The service has a symbol for it. */
+const again = Symbol('again');
 
 /** A turn whose commit is in flight. */
 interface Staged {
@@ -35,7 +37,7 @@ export class Ledger {
   /** The newest record of a turn. */
   lastSeq: number;
   #staged: Staged | null = null;
-  #expected = new Map<Resolve, Expected | Expected[] | typeof readAgain>();
+  #expected = new Map<Resolve, Expected | Expected[] | typeof again>();
   #audited = new Map<Resolve, AuditedFact>();
   #listed = new Map<Resolve, Listed | undefined>();
   /** What the pool computed: the only weights that may be published. */
@@ -68,7 +70,7 @@ export class Ledger {
     for (const { command, token } of mails) {
       staged.tokens.add(token);
       if (command.type === 'withdraw' && command.asOf !== redacted) {
-        this.#expected.set(token, readAgain);
+        this.#expected.set(token, again);
         continue;
       }
       if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);
@@ -118,8 +120,9 @@ export class Ledger {
   answered(token: Resolve, answer: Answer): void {
     if (this.#staged?.tokens.has(token)) throw new Difference('durable', 'an answer left before its turn was durable');
     const expected = this.#expected.get(token);
-    if (answer === readAgain || expected === readAgain) {
-      if (answer !== expected) throw new Difference('answer', 'a withdrawal looked at what was rewritten meanwhile');
+    if (typeof answer === 'symbol' || expected === again) {
+      if (typeof answer !== typeof expected)
+        throw new Difference('answer', 'a withdrawal looked at what was rewritten meanwhile');
     } else if (isWithdrawal(expected)) {
       same('answer', 'withdrawal', answer, expected);
     }
@@ -128,7 +131,7 @@ export class Ledger {
   expectedOf(token: Resolve, what: string): Expected | Expected[] {
     const expected = this.#expected.get(token);
     this.#expected.delete(token);
-    if (expected === undefined || expected === readAgain)
+    if (expected === undefined || expected === again)
       throw new Difference('answer', `${what}: answered before it was decided`);
     return expected;
   }

@@ -1,6 +1,5 @@
 /** What a listing of a player's events must hold, from the oracle's list: weeks and counts are told from the calendar itself. */
 import type { OwnEvent, PlayerEvents, SummaryRow } from '../../src/group/api.js';
-import { limits } from '../../src/limits.js';
 import { Difference, same } from './difference.js';
 import type { EventFact } from './facts.js';
 import type { Oracle } from './oracle.js';
@@ -72,7 +71,7 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
   const found = own.map(({ seq: _, ...event }) => event);
   const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event) && oracle.isKept(event));
   if (isStill) {
-    const newest = [...live].slice(0, limits.summaryEventsMax);
+    const newest = [...live].slice(0, oracle.rules.summaryEventsMax);
     same('listing', `events of ${what}`, found, wanted.slice(0, limit).map(shown));
     same('listing', `summary of ${what}`, [summarised, sorted(summary)], [newest.length, sorted(summaryOf(newest))]);
     same('listing', `end of ${what}`, nextBefore === null, wanted.length <= limit);

@@ -18,6 +18,8 @@ export interface Rules {
   readonly eventIdsMax: number;
   readonly subjectsMax: number;
   readonly epochHalfLivesMax: number;
+  /** Events that a summary covers, the newest. */
+  readonly summaryEventsMax: number;
 }
 
 /** An answer as the caller is to see it. */

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PeerEntries } from '../../src/core/peer-entries.js';
 import { Subjects } from '../../src/core/subjects.js';
+import { trustConstants } from '../../src/core/trust-constants.js';
 import { PeerWeights } from '../../src/core/weights.js';
 import { MinuteMoment } from '../../src/group/moment.js';
 import { Replica } from '../../src/group/replica.js';
@@ -85,7 +86,7 @@ test('an event that is applied twice is found', async () => {
         if (mass > 0) add.call(this, entry, mass, head);
       },
   );
-  await mustBeFound(plant, ['score', 'listing', 'answer']);
+  await mustBeFound(plant, ['score', 'listing', 'answer', 'weights']);
 });
 
 test('a decay that is off by a ten thousandth is found', async () => {
@@ -116,6 +117,17 @@ test('weights that are published again though the evidence moved on are found', 
           },
       );
       return stale.begin!();
+    },
+  };
+  await mustBeFound(plant, ['weights']);
+});
+
+test('a number of the fit of weights that is off by a hundredth is found', async () => {
+  const { badSharePrior } = trustConstants;
+  const plant: Plant = {
+    begin: () => {
+      Object.assign(trustConstants, { badSharePrior: badSharePrior * 1.01 });
+      return () => void Object.assign(trustConstants, { badSharePrior });
     },
   };
   await mustBeFound(plant, ['weights']);

@@ -61,8 +61,8 @@ export function drawProfile(random: Random, seed: number): Profile {
 /** What the oracle has to know of a profile. */
 export function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile): Rules {
   const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
-  const { epochHalfLivesMax = 256 } = bounds;
-  return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax };
+  const { epochHalfLivesMax = 256, summaryEventsMax = 1_000 } = bounds;
+  return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax, summaryEventsMax };
 }
 
 /** Lowers the bounds while `act` runs. */

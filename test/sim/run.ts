@@ -86,7 +86,7 @@ class Run {
     const log: MemoryLog = new MemoryLog(() => {
       const fault = this.#disk.nextAppend;
       this.#disk.nextAppend = 'ok';
-      if (fault !== 'ok') this.#count(fault === 'refuse' ? 'commits refused' : 'commits torn');
+      if (fault !== 'ok') this.#count(fault === 'refuse' ? 'commits refused' : 'commits whose answer is lost');
       return fault;
     });
     this.#disk = {
@@ -226,9 +226,12 @@ class Run {
 
   /** The wall clock stays within 20 years of the true time. */
   #jump(ms: number): void {
-    this.#count('clock jumps');
-    if (Math.abs(ms) > jumpMaxMs / 2) this.#count('clock jumps of 20 years');
-    this.#world.wall = Math.min(t0 + jumpMaxMs, Math.max(t0 - jumpMaxMs, this.#world.wall + ms));
+    const before = this.#world.wall;
+    this.#world.wall = Math.min(t0 + jumpMaxMs, Math.max(t0 - jumpMaxMs, before + ms));
+    const movedMs = Math.abs(this.#world.wall - before);
+    if (movedMs === jumpMaxMs) this.#count('clock jumps by 20 years');
+    else if (movedMs > jumpMaxMs / 20) this.#count('clock jumps by 1 to 20 years');
+    else this.#count('clock jumps by less than a year');
   }
 
   /** The process ends here, whatever it was doing, and another one starts. */
@@ -295,13 +298,16 @@ class Run {
     if (this.#node === node) act();
   }
 
-  /** Now and then, where the replica stands exactly where the oracle does. What it finds must not get lost in the pool. */
+  /** Where the replica stands exactly where the oracle does. What it finds must not get lost in the pool. */
   #compareWeights(upTo: number, computed: WeightsComputed): void {
     this.#ledger.computed(upTo, computed);
-    if (upTo !== this.#ledger.lastSeq || this.#ledger.isInFlight || this.#random.below(4) > 0) return;
-    this.#count('weights compared');
+    if (upTo !== this.#ledger.lastSeq || this.#ledger.isInFlight) {
+      this.#count('weights not compared: the oracle is ahead');
+      return;
+    }
     try {
-      checkWeights(this.#ledger.oracle, computed, (what) => this.#count(what));
+      const compared = checkWeights(this.#ledger.oracle, computed);
+      this.#count(compared === 'in doubt' ? 'weights not compared: evidence in doubt' : `weights ${compared}`);
     } catch (error) {
       this.#found(error);
     }

@@ -1,80 +1,111 @@
-/** Published weights against the real computation on evidence that the oracle added up itself. */
-import type { EvidenceColumns } from '../../src/core/trust/columns.js';
-import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
-import type { WeightsComputed } from '../../src/group/weights.js';
+/** Computed weights against the oracle's own fit, on evidence that the oracle added up itself. */
+import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
+import { type FittedGroup, fit, type Reported } from './fit.js';
+import { nodeNumbers } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
 import { evidenceOf, isAtEdge, newestEvidence } from './scores.js';
 
-/** What sums in another order may move, through ten rounds of a fit that divides small masses. */
-const tolerance = 1e-6;
-/** Evidence is taken as it is, and a trifle more or less: at the edge of a median or of a last round either result is right. */
-const nudges = [0, 1e-9, -1e-9, 3e-9];
+/** What the same sums in another order may move, where nothing is in doubt: thousands of roundings at 2^-53 each. */
+const rounding = 1e-12;
+/** No fit of evidence that is known to a ten millionth moves smoothly by more than this. */
+const movedMost = 1e-6;
+/** Evidence with a greater error, in events or as a part of it, is not compared. */
+const vague = 1e-7;
+/** Fits of evidence that is moved within what it may be off, by all of it, a tenth of it and so on. */
+const draws = 32;
+const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
 
-export function checkWeights(oracle: Oracle, computed: WeightsComputed, count: (what: string) => void): void {
-  const { tau, a, b, pi } = computed;
-  const isSound = tau.every((t) => t >= 0 && t <= 1) && [...a, ...b].every((odds) => odds >= 0 && odds < 5);
-  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${pi}`);
-  let nearest = Number.POSITIVE_INFINITY;
-  for (const nudge of nudges) {
-    const facts = {
-      preTrusted: Uint8Array.from(oracle.facts.peers, (_, peer) => (oracle.preTrusted.includes(peer) ? 1 : 0)),
-      excluded: Uint8Array.from(oracle.facts.peers, (_, peer) => (oracle.statusOf(peer) === 'revoked' ? 1 : 0)),
-    };
-    const { evidence, isVague } = columnsOf(oracle, computed.computedAt, nudge);
-    if (isVague) {
-      count('weights beyond the range of doubles');
-      return;
-    }
-    const own = computePeerTrust(evidence, facts);
-    const far = Math.max(
-      Math.abs(own.pi - computed.pi),
-      ...Array.from(own.tau, (tau, i) =>
-        Math.max(
-          Math.abs(tau - computed.tau[i]!),
-          Math.abs(own.a[i]! - computed.a[i]!),
-          Math.abs(own.b[i]! - computed.b[i]!),
-        ),
-      ),
-    );
-    nearest = Math.min(nearest, far);
-    if (nearest <= tolerance) return;
-    count('weights at an edge');
-  }
-  throw new Difference(
-    'weights',
-    `computed for record ${computed.basedOnSeq}: off by ${nearest} from the same on the oracle's evidence`,
-  );
+/** Evidence, and how far each of its two sums may be off. */
+export interface Weighed extends Reported {
+  readonly error: number;
 }
 
-function columnsOf(oracle: Oracle, now: number, nudge: number): { evidence: EvidenceColumns; isVague: boolean } {
-  const offsets = [0];
-  const peer: number[] = [];
-  const lowering: number[] = [];
-  const raising: number[] = [];
-  let isVague = false;
-  for (const subject of oracle.subjects) {
+/** What is compared: per peer, and the share of bad players. */
+export interface Weights {
+  readonly tau: ArrayLike<number>;
+  readonly a: ArrayLike<number>;
+  readonly b: ArrayLike<number>;
+  readonly pi: number;
+}
+
+export type Compared =
+  /** Nothing could be said of them: evidence is beyond the range of doubles. */
+  | 'in doubt'
+  | 'compared'
+  /** Compared with what the evidence may be as well: the least of it decides, as where a median is drawn. */
+  | 'compared at an edge';
+
+export function checkWeights(oracle: Oracle, computed: Weights & { readonly computedAt: number }): Compared {
+  const { tau, a, b, pi, computedAt } = computed;
+  const isSound = [tau, a, b].every((column, i) =>
+    Array.from(column).every((value) => value >= 0 && value <= (i === 0 ? 1 : 3.5)),
+  );
+  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${pi}`);
+  const peers = [...oracle.facts.peers.keys()];
+  const group = {
+    peers: peers.length,
+    preTrusted: new Set(oracle.preTrusted),
+    revoked: new Set(peers.filter((peer) => oracle.statusOf(peer) === 'revoked')),
+  };
+  const reported = reportedAt(oracle, computedAt);
+  return reported === null ? 'in doubt' : compareFit(reported, group, computed);
+}
+
+/** All evidence at a moment; null where what may be missing of some of it could move the fit. */
+function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
+  const all: Weighed[] = [];
+  for (const [player, subject] of oracle.subjects.entries()) {
     // A clock that was set back makes no evidence larger.
     const at = Math.max(now, newestEvidence(oracle, subject));
     for (const evidence of evidenceOf(oracle, subject, at)) {
+      const { peer, lowering, raising, error, isHeld, isHeavy } = evidence;
       // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is in doubt, so is the fit.
-      const isShareVague =
-        evidence.error > 1e-7 * (evidence.lowering + evidence.raising) && evidence.isHeld && evidence.isHeavy;
-      isVague ||= evidence.error > 1e-7 || isShareVague || isAtEdge(evidence);
-      const factor = 1 + nudge * (1 + (peer.length % 7));
-      peer.push(evidence.peer);
-      lowering.push(evidence.lowering * factor);
-      raising.push(evidence.raising * factor);
+      const isShareVague = error > vague * (lowering + raising) && isHeld && isHeavy;
+      if (error > vague || isShareVague || isAtEdge(evidence)) return null;
+      all.push({ player, peer, lowering, raising, error });
     }
-    offsets.push(peer.length);
   }
-  const evidence = {
-    peers: oracle.facts.peers.length,
-    players: offsets.length - 1,
-    offsets: Uint32Array.from(offsets),
-    peer: Uint16Array.from(peer),
-    lowering: Float64Array.from(lowering),
-    raising: Float64Array.from(raising),
-  };
-  return { evidence, isVague };
+  return all;
+}
+
+/**
+ * The tolerance is what the evidence's own errors come to in this fit, found by moving it within them. Where that is more than a
+ * smooth fit moves, an edge lies between: on either side of it the result is right, and must be one of those that were found.
+ */
+export function compareFit(reported: readonly Weighed[], group: FittedGroup, computed: Weights): Compared {
+  const own = fit(reported, group, nodeNumbers);
+  const off = distance(own, computed);
+  if (off <= rounding) return 'compared';
+  const random = new Random(reported.length);
+  const others = Array.from({ length: draws }, (_, i) =>
+    fit(nudged(reported, scales[i % scales.length]!, random), group, nodeNumbers),
+  );
+  const moved = Math.max(...others.map((other) => distance(other, own)));
+  const tolerance = Math.min(movedMost, rounding + 2 * moved);
+  if (off <= tolerance) return 'compared';
+  const nearest = Math.min(...others.map((other) => distance(other, computed)));
+  if (nearest <= tolerance) return 'compared at an edge';
+  throw new Difference(
+    'weights',
+    `off by ${off} from the oracle's fit, ${nearest} from the nearest of its evidence's bounds (${tolerance})`,
+  );
+}
+
+function nudged(reported: readonly Weighed[], scale: number, random: Random): Reported[] {
+  const move = (sum: number, error: number) =>
+    Math.max(0, sum + (sum === 0 ? 0 : error * scale * random.pick([1, -1])));
+  return reported.map((one) => ({
+    ...one,
+    lowering: move(one.lowering, one.error),
+    raising: move(one.raising, one.error),
+  }));
+}
+
+/** The greatest difference of any value; infinite where they are of unlike groups. */
+function distance(one: Weights, other: Weights): number {
+  const columns = ['tau', 'a', 'b'] as const;
+  if (columns.some((name) => one[name].length !== other[name].length)) return Number.POSITIVE_INFINITY;
+  const far = columns.flatMap((name) => Array.from(one[name], (value, j) => Math.abs(value - other[name][j]!)));
+  return Math.max(Math.abs(one.pi - other.pi), ...far);
 }

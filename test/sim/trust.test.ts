@@ -1,0 +1,72 @@
+/** The comparison of computed weights: as fine as evidence is known, and no finer where the fit itself is at an edge. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Random } from '../support/random.js';
+import { fit } from './fit.js';
+import { nodeNumbers } from './fit-numbers.js';
+import { compareFit, type Weighed } from './trust.js';
+
+const group = { peers: 4, preTrusted: new Set<number>(), revoked: new Set<number>() };
+
+/** Four peers that vote on most of sixty players, a third of them bad, and are right in eight of ten. */
+function reported(error: number): Weighed[] {
+  const random = new Random(1);
+  return Array.from({ length: 60 }, (_, player) => player).flatMap((player) =>
+    [0, 1, 2, 3].flatMap((peer) => {
+      if (random.below(5) === 0) return [];
+      const isBad = (player % 3 === 0) === random.below(10) < 8;
+      const [more, less] = [0.4 + random.next(), 0.1 * random.next()];
+      return [
+        { player, peer, lowering: isBad ? more : less, raising: isBad ? less : more, error: error * (more + less) },
+      ];
+    }),
+  );
+}
+
+const moved = (evidence: readonly Weighed[], by: number) =>
+  evidence.map((one, i) => ({ ...one, lowering: one.lowering * (1 + (i % 2 === 0 ? by : -by)) }));
+
+test('a value that is off by a thousand millionth is found where evidence is known to the last digits', () => {
+  const evidence = reported(1e-12);
+  const right = fit(evidence, group, nodeNumbers);
+  assert.is(compareFit(evidence, group, right), 'compared');
+  for (const name of ['tau', 'a', 'b'] as const) {
+    const column = right[name].map((value, j) => (j === 2 ? value - 1e-9 : value));
+    assert.throws(() => compareFit(evidence, group, { ...right, [name]: column }), /off by/, name);
+  }
+  assert.throws(() => compareFit(evidence, group, { ...right, pi: right.pi + 1e-9 }), /off by/);
+  assert.throws(() => compareFit(evidence, group, { ...right, tau: right.tau.slice(1) }), /off by/);
+  assert.throws(() => compareFit(evidence, group, { ...right, pi: Number.NaN }), /off by/);
+});
+
+test('the tolerance follows what is known of the evidence', () => {
+  const other = fit(moved(reported(0), 1e-9), group, nodeNumbers);
+  assert.is(compareFit(reported(2e-9), group, other), 'compared');
+  assert.throws(() => compareFit(reported(1e-12), group, other), /off by/);
+});
+
+/** The mean votes of peers 0 and 3 and those of 1 and 2 weigh the same, so that the median of all is drawn by the last digit. */
+function atTheEdge(tilt: number): Weighed[] {
+  const shares = [0.1, 0.2, 0.3, 0.45];
+  return shares.flatMap((share, peer) =>
+    [0, 1, 2].map((player) => {
+      const mass = 0.1 + (peer === 1 ? tilt : 0);
+      const x = share + (player - 1) * 0.05;
+      return { player, peer, lowering: mass * x, raising: mass * (1 - x), error: 1e-12 };
+    }),
+  );
+}
+
+test('where the last digit draws a median, the fit of either side is right, and nothing between', () => {
+  const [less, more] = [-1e-13, 1e-13].map((tilt) => fit(atTheEdge(tilt), group, nodeNumbers)) as [
+    ReturnType<typeof fit>,
+    ReturnType<typeof fit>,
+  ];
+  assert.ok(Math.abs(less.tau[0]! - more.tau[0]!) > 1e-3 || Math.abs(less.a[0]! - more.a[0]!) > 1e-3, 'two sides');
+  const found = [less, more].map((side) => compareFit(atTheEdge(0), group, side));
+  assert.equal(found.sort(), ['compared', 'compared at an edge']);
+  const between = less.a.map((value, j) => (value + more.a[j]!) / 2);
+  assert.throws(() => compareFit(atTheEdge(0), group, { ...less, a: between }), /nearest/);
+});
+
+test.run();

@@ -140,6 +140,12 @@ test('tests that were left out are reported with their reasons', async () => {
   assert.equal(totals.skips, ['a.test.js: no strace here', 'a.test.js: 1 skipped in the file']);
 });
 
+test('of a file that passed its notes are shown, and nothing else that it wrote', async () => {
+  const text = `${uvu}console.log('some text');\nconsole.log('NOTE: fresh seed 7');\ntest('a', () => {});\ntest.run();\n`;
+  const { report } = await run({ 'a.test.js': text });
+  assert.match(report, /^ok {3}a\.test\.ts \([\d.]+ s\): 1 passed, 0 failed\n {5}fresh seed 7\n$/);
+});
+
 test('the last line holds the totals alone', () => {
   assert.is(runner.lastLine({ passed: 12, failed: 3, skips: [], files: 2 }), '12 passed, 3 failed\n');
 });

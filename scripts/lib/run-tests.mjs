@@ -115,9 +115,11 @@ function count(output, label) {
   return found === undefined ? undefined : Number(found);
 }
 
+/** Of a file that passed only the lines that it marks with `NOTE:` are shown, as a seed that only this run drew. */
 function report(path, { seconds, output }, { passed, failed, faults }) {
+  const notes = [...output.matchAll(/^NOTE: (.*)$/gm)].map((match) => match[1].trim());
   const name = path.replace(/\.js$/, '.ts');
   const head = `${failed === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds.toFixed(1)} s): ${passed} passed, ${failed} failed`;
-  if (failed === 0) return `${head}\n`;
+  if (failed === 0) return [head, ...notes.map((note) => `     ${note}`), ''].join('\n');
   return [head, ...faults.map((fault) => `     ${fault}`), output.trimEnd().replace(/^/gm, '   | '), ''].join('\n');
 }

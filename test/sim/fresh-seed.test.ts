@@ -1,4 +1,4 @@
-/** Simulated lives of a group that were never lived before. The seed is printed: it repeats them. */
+/** Simulated lives of a group that were never lived before. The run of all tests shows the seed: it repeats them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { simulate } from './simulate.js';
@@ -8,7 +8,7 @@ const seed = 1_000_000 + (Date.now() % 1_000_000_000);
 
 test('no life of seeds never drawn before differs from the oracle', async () => {
   const write = (text: string) => void process.stdout.write(text);
-  write(`fresh seed: npm run sim -- --seed ${seed} --operations ${operations}\n`);
+  write(`NOTE: fresh seed: npm run sim -- --seed ${seed} --operations ${operations}\n`);
   assert.ok(await simulate({ seed, operations, write }));
 });
 

@@ -92,11 +92,27 @@ function livesBetween(from: number, to: number, halfLifeDays: number): number {
   return halfLifeDays === 0 ? 0 : (to - from) / (halfLifeDays * dayMs);
 }
 
+/**
+ * What is rounded away of an event, or kept of it at the end of the range, in its worth at a moment. It shows the more the further before its epoch a sum
+ * is read, or carried over to another half-life.
+ */
+function cutOff(oracle: Oracle, scalesBefore: number, at: number): number {
+  const { scales } = oracle.facts;
+  let cut = 0;
+  let from = 0;
+  for (let i = scalesBefore; i <= scales.length; i++) {
+    const { epoch, halfLifeDays } = scales[i - 1]!;
+    const to = scales[i]?.epoch ?? at;
+    if (cut > 0) cut *= 2 ** -livesBetween(from, to, halfLifeDays);
+    cut += 2 ** (Math.min(1000, Math.max(0, livesBetween(to, epoch, halfLifeDays))) - rangeLives);
+    from = to;
+  }
+  return cut;
+}
+
 /** Evidence of every peer that ever reported the subject, in order of the peers. */
 export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidence[] {
-  const { halfLifeDays, epoch } = oracle.scale;
-  // What was rounded away, or is kept at the end of the range, shows the more the further the read lies before the epoch.
-  const floor = 2 ** Math.min(1000, Math.max(0, livesBetween(at, epoch, halfLifeDays)) - rangeLives);
+  let [scales, cut] = [0, 0];
   const byPeer = new Map<number, Omit<Mutable<Evidence>, 'peer'>>();
   for (const event of oracle.eventsOf(subject)) {
     const sums = byPeer.get(event.peer) ?? { lowering: 0, raising: 0, error: 0, isHeld: false, isHeavy: false };
@@ -104,8 +120,9 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     const [sign, base] = types[event.type];
     // An event of no severity is worth nothing at any moment, also where the factor is beyond the range of doubles.
     const worth = event.severity === 0 ? 0 : base * event.severity * 2 ** -livesOf(oracle, event, at);
+    if (scales !== event.scales) [scales, cut] = [event.scales, cutOff(oracle, event.scales, at)];
     // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
-    sums.error += worth * roundingPart + floor;
+    sums.error += worth * roundingPart + cut;
     sums.isHeavy ||= event.severity > 0;
     if (oracle.facts.withdrawals.has(event.id)) continue;
     sums.isHeld = true;

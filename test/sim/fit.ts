@@ -55,9 +55,15 @@ function sumBy(
   return sums;
 }
 
-export function fit(reported: readonly Reported[], group: FittedGroup, k: FitNumbers): Fitted {
+/** `rounded` takes each agreement of a peer with another: what its last digits come to is asked that way. */
+export function fit(
+  reported: readonly Reported[],
+  group: FittedGroup,
+  k: FitNumbers,
+  rounded = (agreement: number) => agreement,
+): Fitted {
   const votes = votesOf(reported, group, k);
-  const tau = gates(votes, group, k);
+  const tau = gates(votes, group, k, rounded);
   const { a, b, pi } = logOdds(votes, tau, group, k);
   const counted = (values: readonly number[]) => values.map((value, j) => (group.revoked.has(j) ? 0 : value));
   return { tau: counted(tau), a: counted(a), b: counted(b), pi };
@@ -90,10 +96,15 @@ interface Agreement {
 }
 
 /** Stage 1. */
-function gates(votes: readonly Vote[], { peers, preTrusted }: FittedGroup, k: FitNumbers): number[] {
+function gates(
+  votes: readonly Vote[],
+  { peers, preTrusted }: FittedGroup,
+  k: FitNumbers,
+  rounded: (agreement: number) => number,
+): number[] {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
   const anchored = preTrusted.size > 0;
-  const agreement = agreements(votes, volume, k);
+  const agreement = agreements(votes, volume, k).map((row) => row.map(({ a, w }) => ({ a: rounded(a), w })));
   const partners = agreement.map((row) => total(row.map(({ w }) => w)));
   if (!anchored && partners.filter((mass) => mass > 0).length <= 2) return volume.map(() => 1);
   let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));

@@ -15,6 +15,8 @@ const vague = 1e-7;
 /** Fits of evidence that is moved within what it may be off, by all of it, a tenth of it and so on. */
 const draws = 32;
 const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
+/** Of an agreement of two peers, what a few roundings at 2^-53 each come to: of two that are alike in all else they may decide. */
+const lastDigits = 2 ** -50;
 
 /** Evidence, and how far each of its two sums may be off. */
 export interface Weighed extends Reported {
@@ -78,8 +80,9 @@ export function compareFit(reported: readonly Weighed[], group: FittedGroup, com
   const off = distance(own, computed);
   if (off <= rounding) return 'compared';
   const random = new Random(reported.length);
+  const rounded = (agreement: number) => agreement * (1 + lastDigits * random.pick([1, -1]));
   const others = Array.from({ length: draws }, (_, i) =>
-    fit(nudged(reported, scales[i % scales.length]!, random), group, nodeNumbers),
+    fit(nudged(reported, scales[i % scales.length]!, random), group, nodeNumbers, rounded),
   );
   const moved = Math.max(...others.map((other) => distance(other, own)));
   const tolerance = Math.min(movedMost, rounding + 2 * moved);

@@ -55,12 +55,14 @@ function sumBy(
   return sums;
 }
 
-/** `rounded` takes each agreement of a peer with another: what its last digits come to is asked that way. */
+/** Stands for the last digits of what stage 1 decides by, where there is another way to add it up. */
+export type Rounded = (value: number) => number;
+
 export function fit(
   reported: readonly Reported[],
   group: FittedGroup,
   k: FitNumbers,
-  rounded = (agreement: number) => agreement,
+  rounded: Rounded = (value) => value,
 ): Fitted {
   const votes = votesOf(reported, group, k);
   const tau = gates(votes, group, k, rounded);
@@ -96,16 +98,11 @@ interface Agreement {
 }
 
 /** Stage 1. */
-function gates(
-  votes: readonly Vote[],
-  { peers, preTrusted }: FittedGroup,
-  k: FitNumbers,
-  rounded: (agreement: number) => number,
-): number[] {
+function gates(votes: readonly Vote[], { peers, preTrusted }: FittedGroup, k: FitNumbers, rounded: Rounded): number[] {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
   const anchored = preTrusted.size > 0;
-  const agreement = agreements(votes, volume, k).map((row) => row.map(({ a, w }) => ({ a: rounded(a), w })));
-  const partners = agreement.map((row) => total(row.map(({ w }) => w)));
+  const agreement = agreements(votes, volume, k, rounded);
+  const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));
   if (!anchored && partners.filter((mass) => mass > 0).length <= 2) return volume.map(() => 1);
   let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
   for (let round = 1; ; round++) {
@@ -129,7 +126,7 @@ function gates(
 }
 
 /** Every peer against every other, from the votes on the players that both reported. */
-function agreements(votes: readonly Vote[], volume: readonly number[], k: FitNumbers): Agreement[][] {
+function agreements(votes: readonly Vote[], volume: readonly number[], k: FitNumbers, rounded: Rounded): Agreement[][] {
   const peers = volume.length;
   const bad = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * x);
   const means = volume.flatMap((mass, j) =>
@@ -146,8 +143,9 @@ function agreements(votes: readonly Vote[], volume: readonly number[], k: FitNum
       if (both.length === 0) continue;
       const x = both.map(([, vote]) => vote);
       const y = both.map(([player]) => votesBy[other]!.get(player)!);
-      table[j]![other] = agreementOf(x, y, mu, own[j]!, own[other]!, k);
-      table[other]![j] = table[j]![other]!;
+      const { a, w } = agreementOf(x, y, mu, own[j]!, own[other]!, k, rounded);
+      table[j]![other] = { a: rounded(a), w };
+      table[other]![j] = { a: rounded(a), w };
     }
   }
   return table;
@@ -161,6 +159,7 @@ function agreementOf(
   xMean: number,
   yMean: number,
   k: FitNumbers,
+  rounded: Rounded,
 ): Agreement {
   const n = x.length;
   const around = (centre: number, otherCentre: number) => {
@@ -172,7 +171,7 @@ function agreementOf(
   };
   const group = around(mu, mu);
   const own = around(xMean, yMean);
-  const isTwoSided = own.spread > k.twoSided * Math.max(n, 1);
+  const isTwoSided = rounded(own.spread) > k.twoSided * Math.max(n, 1);
   const correlation = group.together / group.spread;
   const lesser = isTwoSided ? Math.min(correlation, own.together / own.spread) : correlation;
   const shrunk = (lesser * n) / (n + k.shrunkBefore);

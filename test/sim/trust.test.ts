@@ -69,4 +69,34 @@ test('where the last digit draws a median, the fit of either side is right, and 
   assert.throws(() => compareFit(atTheEdge(0), group, { ...less, a: between }), /nearest/);
 });
 
+test('a spread that is exactly the least of a two-sided pair is on either side of it', () => {
+  // Seed 500405. Peers 0 and 2 share two players and find both bad: their own means are (2 + .5 mu) / 2.5 = .9, mu being .5, and their
+  // spread is 2 * .1^2 = .02, which is .01 of each player. No evidence moves it: a vote counts as one from a mass of 1 on.
+  const sums = [
+    [0, 0, 1.25, 0],
+    [0, 1, 0, 0.3],
+    [0, 2, 1.5, 0],
+    [0, 3, 0.5, 0],
+    [1, 0, 1.15, 0],
+    [1, 2, 1.5, 0],
+  ] as const;
+  const evidence = sums.map(([player, peer, lowering, raising]) => {
+    return { player, peer, lowering, raising, error: 1e-12 * (lowering + raising) };
+  });
+  const twoSided = {
+    tau: [1, 0.6238947948613796, 1, 1],
+    a: [1.6380033375756582, 1.4, 1.6380033375756582, 1.4740478009266904],
+    b: [1.3999999999999995, 1.103901218247263, 1.3999999999999995, 1.3999999999999995],
+    pi: 0.2899320913843754,
+  };
+  const oneSided = {
+    tau: [1, 0.8321657272262678, 1, 1],
+    a: [1.631544543171519, 1.4, 1.631544543171519, 1.4713284627945482],
+    b: [1.3999999999999997, 1.1190574171246321, 1.3999999999999997, 1.3999999999999997],
+    pi: 0.30256171147956107,
+  };
+  for (const side of [twoSided, oneSided]) assert.match(compareFit(evidence, group, side), /^compared/);
+  assert.throws(() => compareFit(evidence, group, { ...oneSided, pi: twoSided.pi }), /nearest/);
+});
+
 test.run();

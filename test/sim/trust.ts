@@ -15,8 +15,11 @@ const vague = 1e-7;
 /** Fits of evidence that is moved within what it may be off, by all of it, a tenth of it and so on. */
 const draws = 32;
 const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
-/** Of an agreement of two peers, what a few roundings at 2^-53 each come to: of two that are alike in all else they may decide. */
-const lastDigits = 2 ** -50;
+/**
+ * What the last digits of stage 1 come to, as a part: spreads of a hundredth are left of squares of up to 1, added up in another way. Of two peers that
+ * are alike in all else they may decide, and of a spread that is exactly the least of a pair that is two-sided.
+ */
+const lastDigits = 2 ** -44;
 
 /** Evidence, and how far each of its two sums may be off. */
 export interface Weighed extends Reported {
@@ -80,7 +83,7 @@ export function compareFit(reported: readonly Weighed[], group: FittedGroup, com
   const off = distance(own, computed);
   if (off <= rounding) return 'compared';
   const random = new Random(reported.length);
-  const rounded = (agreement: number) => agreement * (1 + lastDigits * random.pick([1, -1]));
+  const rounded = (value: number) => value * (1 + lastDigits * random.pick([1, -1]));
   const others = Array.from({ length: draws }, (_, i) =>
     fit(nudged(reported, scales[i % scales.length]!, random), group, nodeNumbers, rounded),
   );

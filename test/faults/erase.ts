@@ -56,7 +56,7 @@ function filesWith(dir: string, marks: readonly Buffer[]): string[] {
 }
 
 function nameOf(mark: Buffer): string {
-  return mark.toString('latin1').slice(0, 40);
+  return /^[\x20-\x7e]+$/.test(mark.toString('latin1')) ? mark.toString('latin1') : `the hash ${mark.toString('hex')}`;
 }
 
 /** That the search sees a mark wherever it stands, in any form: with each planted in a file of its own, every file is found. */

@@ -156,7 +156,9 @@ class Walk {
       yield* this.#batches(log, expected);
       this.#rewritten.mustBeAccountedFor();
       if (expected !== null && expected.lastSeq > this.lastSeq) {
-        throw new DamagedError(`the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written`);
+        throw new DamagedError(
+          `the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written, says head.json`,
+        );
       }
       return [];
     } catch (error) {
@@ -191,7 +193,7 @@ class Walk {
     this.#position.seq = batch.lastSeq;
     this.#position.chain = batch.chain;
     if (expected?.lastSeq === batch.lastSeq && Buffer.from(batch.chain).toString('hex') !== expected.chain) {
-      throw new DamagedError(`${at}: another log than the one that was written`);
+      throw new DamagedError(`${at}: another log than the one of which head.json tells`);
     }
   }
 

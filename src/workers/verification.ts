@@ -17,7 +17,7 @@ export type VerifyMessage =
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
 /** What a reader that died leaves as its report. */
-function died(dir: string, how: string): VerifyReport {
+export function reportOfDeath(dir: string, how: string): VerifyReport {
   const file = dataFileOf(logFolderOf(dir));
   const faults = [`the store cannot be read: its reader died (${how}), so ${file}, or a snapshot, is cut or damaged`];
   return { ok: false, lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [], faults };
@@ -48,6 +48,6 @@ export function verifyInChild(
       else onProgress?.(...message.progress);
     });
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve(report ?? died(dir, signal ?? `exit code ${code}`)));
+    child.on('close', (code, signal) => resolve(report ?? reportOfDeath(dir, signal ?? `exit code ${code}`)));
   });
 }

@@ -2,29 +2,41 @@
  * Entry of a process that damages a folder and starts on it, time and again, by messages from its parent. What kills a reader
  * kills this process, which the parent counts.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { mustReach } from '../../src/group/recovery.js';
+import { passwordFile } from '../../src/operator/dashboard/password.js';
+import { Sessions } from '../../src/operator/dashboard/sessions.js';
+import { SignIn } from '../../src/operator/dashboard/sign-in.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
+import { clock } from '../../src/system.js';
 import { verifyFolder, verifyForStart } from '../../src/workers/verify-folder.js';
+import { startTestNode, type TestNode } from '../support/node.js';
 import type { Damage, Outcome, Pristine, Task } from './flips.js';
-import { contentOf, recovered } from './life.js';
+import { contentOf, knownPassword, knownPlayer, recovered, snapshotsOf } from './life.js';
 
 const dir = process.argv[2]!;
 const pristine = JSON.parse(process.argv[3]!) as Pristine;
 const files = new Map(pristine.files.map((name) => [name, readFileSync(join(pristine.dir, name))]));
 
 function restore(): void {
+  // What a life adds goes as well: another snapshot of a node that was stopped, its socket, its table of readers.
   for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }))
-    if (/(^|\/)(lock\.mdb|heartbeat)$/.test(name)) rmSync(join(dir, name));
-  for (const [name, bytes] of files) writeFileSync(join(dir, name), bytes);
+    if (!files.has(name) && !statSync(join(dir, name)).isDirectory()) rmSync(join(dir, name));
+  for (const name of readdirSync(dir))
+    if (name.startsWith('snapshot-') && !pristine.files.includes(`${name}/data.mdb`))
+      rmSync(join(dir, name), { recursive: true });
+  for (const [name, bytes] of files) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), bytes);
+  }
 }
 
 function damaged(bytes: Buffer, { kind, at, bit, length }: Damage): Buffer {
   const copy = Buffer.from(bytes);
   if (kind === 'flip') copy[at]! ^= 1 << bit;
-  else if (kind === 'zeros') copy.fill(0, at, at + length);
+  else if (kind === 'zeros') copy.fill(0, at, Math.min(at + length, copy.length));
   else return copy.subarray(0, at);
   return copy;
 }
@@ -55,22 +67,70 @@ async function start(): Promise<Outcome> {
   return { type: 'harmless', said: '' };
 }
 
-/** What `ptf verify` makes of it: silent where all is well to it, though the log holds other bytes than were written. */
+/** What `ptf verify` makes of it: silent where all is well to it, though log or snapshots hold something else than was written. */
 async function verify(): Promise<Outcome> {
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
+  // Whoever dies of what was called whole does so behind the verification.
+  process.send?.('verified');
   const log = openLogReader(dir, { alone: true });
   try {
-    const same = contentOf(log) === pristine.content;
-    return same ? { type: 'harmless', said: '' } : { type: 'silent', said: 'ptf verify finds nothing in another log' };
+    if (contentOf(log) !== pristine.content) return { type: 'silent', said: 'ptf verify finds nothing in another log' };
   } finally {
     await log.close();
   }
+  const snapshots = snapshotsOf(dir);
+  const same = JSON.stringify(snapshots) === JSON.stringify(pristine.snapshots);
+  return same
+    ? { type: 'harmless', said: '' }
+    : { type: 'silent', said: 'ptf verify finds nothing in other snapshots' };
+}
+
+/** What a whole node makes of a file beside the store, whose salt is in `group-salt`: silent where it serves as if it knew nobody. */
+async function serve(): Promise<Outcome> {
+  let node: TestNode;
+  try {
+    node = await startTestNode({ DATA_DIR: dir });
+  } catch (error) {
+    return { type: 'refused', said: error instanceof Error ? error.message : String(error) };
+  }
+  process.send?.('verified');
+  try {
+    const { lastSeq } = node.group.health();
+    const response = await fetch(`${node.url}/api/v1/players/${encodeURIComponent(knownPlayer)}/trust-score`);
+    const isKnown = response.status === 200 && lastSeq >= pristine.lastSeq;
+    await response.arrayBuffer();
+    return isKnown ? { type: 'harmless', said: '' } : { type: 'silent', said: `answers ${response.status}` };
+  } finally {
+    await node.close();
+  }
+}
+
+/** What a sign-in makes of a damaged hash: it can only be refused, since nothing tells such a hash from that of another password. */
+async function signIn(): Promise<Outcome> {
+  const kept = readFileSync(join(dir, passwordFile), 'utf8').trim();
+  const passwordHash = () => kept;
+  const sessions = new Sessions({ secret: null, environment: 'dev', clock, passwordHash });
+  const tried = (password: string) =>
+    new SignIn(sessions, passwordHash).try({ operator: 'flips', password }, '127.0.0.1');
+  try {
+    if ((await tried(`not ${knownPassword}`)).ok) return { type: 'silent', said: 'another password is let in' };
+    const { ok } = await tried(knownPassword);
+    return ok ? { type: 'harmless', said: '' } : { type: 'refused', said: `${passwordFile}: cannot be checked` };
+  } catch (error) {
+    return { type: 'refused', said: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function answer({ damage, by }: Task): Promise<Outcome> {
+  if (by === 'verify') return verify();
+  if (by === 'start') return start();
+  return damage.file === passwordFile ? signIn() : serve();
 }
 
 process.on('message', async ({ damage, by }: Task) => {
   restore();
   writeFileSync(join(dir, damage.file), damaged(files.get(damage.file)!, damage));
-  process.send?.(await (by === 'start' ? start() : verify()));
+  process.send?.(await answer({ damage, by }));
 });
 process.send?.('ready');

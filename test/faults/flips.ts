@@ -1,16 +1,20 @@
 /**
- * Bit flips, cuts and blocks of zeros in every file of a store. Each damage is met by `ptf verify` and by a start. It must be
- * named, or passed over for an older snapshot, or change nothing; never may another state or another log pass for the one written.
+ * Bit flips, cuts and blocks of zeros in every file of a data folder. Each damage of the store is met by `ptf verify` and by a start, each
+ * of another file by a whole node. It must be named, or passed over for an older snapshot, or change nothing; never may another state or
+ * another log pass for the one written.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { lastSeqOf } from '../../src/group/recovery.js';
+import { hashPassword, passwordFile } from '../../src/operator/dashboard/password.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
+import { reportOfDeath } from '../../src/workers/verification.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
-import { contentOf, leaveLife, recovered } from './life.js';
+import { contentOf, knownPassword, leaveLife, lifeSalt, recovered, snapshotsOf } from './life.js';
 
 const entry = fileURLToPath(new URL('./flip-process.js', import.meta.url));
 
@@ -22,6 +26,8 @@ export interface Pristine {
   readonly digest: string;
   /** Of all batches of the log. */
   readonly content: string;
+  readonly snapshots: readonly (readonly [seq: number, digest: string])[];
+  readonly lastSeq: number;
 }
 
 export interface Damage {
@@ -34,7 +40,7 @@ export interface Damage {
 
 export interface Task {
   readonly damage: Damage;
-  readonly by: 'verify' | 'start';
+  readonly by: 'verify' | 'start' | 'node';
 }
 
 export interface Outcome {
@@ -42,29 +48,48 @@ export interface Outcome {
   readonly said: string;
 }
 
-/** A place that a person can look at: a record, a snapshot, a file. */
-const named = /record \d+|batch at \d+|snapshot[ -]\d+|head\.json|data\.mdb|owner/;
 const sector = 512;
+const logFile = 'log/data.mdb';
+/** What a node makes by itself where it is missing, or looks at no more once its owner is dead; and what it reads beside its store. */
+const otherFiles: readonly string[] = ['log/lock.mdb', 'heartbeat', 'group-salt', passwordFile];
+/** One damage in so many is of those: each takes the start of a whole node. */
+const otherEvery = 50;
 
-function ruleBrokenBy({ type, said }: Outcome): string | null {
+/** Whether a text leads to the damaged file, and to no other: to a record of the log, to the snapshot by its number, to the file by its name. */
+export function isNamed(said: string, file: string): boolean {
+  if (file === logFile) return /log\/data\.mdb|record \d+|batch at \d+|owner/.test(said);
+  const snapshot = /^snapshot-0*(\d+)\//.exec(file)?.[1];
+  // Of a reader that died nobody knows whether it was the log that it read, or a snapshot.
+  if (snapshot !== undefined) return new RegExp(`snapshot[ -]0*${snapshot}\\b|or a snapshot`).test(said);
+  return said.includes(file) || (file === 'group-salt' && said.includes('GROUP_SALT'));
+}
+
+function ruleBrokenBy({ type, said }: Outcome, { file }: Damage): string | null {
   if (type === 'silent' || type === 'died') return type;
-  return type === 'harmless' || named.test(said) ? null : 'not named';
+  return type === 'harmless' || isNamed(said, file) ? null : 'not named';
 }
 
 /** A child that may die of what it reads, and is replaced then. */
 class Reader {
+  readonly #dir: string;
   readonly #args: readonly string[];
   #child: ChildProcess | null = null;
 
   constructor(dir: string, pristine: Pristine) {
+    this.#dir = dir;
     this.#args = [dir, JSON.stringify(pristine)];
   }
 
-  /** What breaks a rule is asked of a new child once more: the one before may have been harmed by an earlier damage. */
-  async ask(task: Task): Promise<Outcome> {
+  /**
+   * What breaks a rule is asked of a new child once more: the one before may have been harmed by an earlier damage. `onAnew` is told which rule
+   * the first answer broke.
+   */
+  async ask(task: Task, onAnew: (rule: string) => void): Promise<Outcome> {
     const isNew = this.#child === null;
     const outcome = await this.#askOnce(task);
-    if (isNew || ruleBrokenBy(outcome) === null) return outcome;
+    const rule = ruleBrokenBy(outcome, task.damage);
+    if (isNew || rule === null) return outcome;
+    onAnew(rule);
     this.end();
     return this.#askOnce(task);
   }
@@ -79,12 +104,10 @@ class Reader {
       const died = (code: number | null, signal: string | null) => {
         this.#child = null;
         child.removeAllListeners();
-        // A start verifies in a process of its own, whose death it reports; behind that it would be the node that dies.
-        const said = `${task.by} ${verified ? 'of the node itself ' : ''}died of ${signal ?? code}`;
-        resolve({
-          type: verified ? 'died' : 'refused',
-          said: verified ? said : `data.mdb: its reader died (${signal})`,
-        });
+        // Both verify in a process of its own, whose death is reported so; behind that it would be the node that dies, or what was called whole.
+        const said = `${task.by} died of ${signal ?? code} behind the verification`;
+        const { faults } = reportOfDeath(this.#dir, signal ?? `exit code ${code}`);
+        resolve(verified ? { type: 'died', said } : { type: 'refused', said: faults.join('; ') });
       };
       child.once('exit', died);
       child.on('message', (message: Outcome | 'verified') => {
@@ -122,7 +145,7 @@ function filesOf(dir: string): string[] {
   );
 }
 
-/** Any file as often as any other, so that the small ones are met too. */
+/** Any of the files as often as any other, so that the small ones are met too. */
 function draw(random: Random, dir: string, files: readonly string[]): Damage {
   const file = random.pick(files);
   const { size } = statSync(join(dir, file));
@@ -136,19 +159,32 @@ async function run(rounds: Rounds): Promise<Findings> {
   await inFastFolder(async (root) => {
     const dir = join(root, 'left');
     await leaveLife(dir);
+    writeFileSync(join(dir, 'group-salt'), `${lifeSalt}\n`);
+    writeFileSync(join(dir, passwordFile), `${await hashPassword(knownPassword)}\n`);
     cpSync(dir, join(root, 'read'), { recursive: true });
     const log = openLogReader(join(root, 'read'));
     const { digest } = recovered(dir, log);
-    const pristine = { dir, files: filesOf(dir), digest, content: contentOf(log) };
+    const store = filesOf(dir);
+    const pristine = {
+      dir,
+      files: [...store, ...otherFiles],
+      digest,
+      content: contentOf(log),
+      snapshots: snapshotsOf(dir),
+      lastSeq: lastSeqOf(log),
+    };
     await log.close();
     const reader = new Reader(join(root, 'read'), pristine);
     try {
       for (const round of rounds) {
-        const damage = draw(random, dir, pristine.files);
-        for (const by of ['verify', 'start'] as const) {
-          const outcome = await reader.ask({ damage, by });
-          tally.add(`${by}: ${outcome.type}`);
-          const broken = ruleBrokenBy(outcome);
+        const isOther = round % otherEvery === otherEvery - 1;
+        const damage = draw(random, dir, isOther ? otherFiles : store);
+        for (const by of isOther ? (['node'] as const) : (['verify', 'start'] as const)) {
+          const outcome = await reader.ask({ damage, by }, (rule) =>
+            tally.add(`asked anew, the first answer: ${rule}`),
+          );
+          tally.add(isOther ? `${damage.file}: ${outcome.type}` : `${by}: ${outcome.type}`);
+          const broken = ruleBrokenBy(outcome, damage);
           if (broken === null) continue;
           tally.break(`${broken}: round ${round}, ${JSON.stringify(damage)}, ${by}: ${outcome.said}`);
         }
@@ -157,7 +193,9 @@ async function run(rounds: Rounds): Promise<Findings> {
       reader.end();
     }
   });
-  return tally.findings();
+  const { figures, broken } = tally.findings();
+  const uncheckable = [`${passwordFile} (a damaged hash could be another password's)`, 'heartbeat', 'log/lock.mdb'];
+  return { figures: [...figures, ['read, and not checkable', uncheckable.join(', ')]], broken };
 }
 
 export const flips: Fault = {

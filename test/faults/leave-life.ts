@@ -2,10 +2,11 @@
  * Entry of a process that lives a short life on the folder in its arguments, and is killed: two snapshots, an erasure and a
  * withdrawal whose bytes are gone, and a tail of the log behind the newest snapshot. For faults to damage.
  */
+import { pseudonymise } from '../../src/core/pseudonym.js';
 import type { PeerView } from '../../src/group/api.js';
 import { subjectOf } from '../support/given.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { lifeSalt } from './life.js';
+import { knownPlayer, lifeSalt } from './life.js';
 
 const [dir, events] = [process.argv[2]!, Number(process.argv[3])];
 const env = { DATA_DIR: dir, GROUP_SALT: lifeSalt, SNAPSHOT_EVERY: '1000000' };
@@ -16,6 +17,15 @@ async function peerOf(node: TestNode, peerName: string): Promise<PeerView> {
   const issued = await node.group.register({ peerName, gameIds: ['g'] }, 'test');
   if (!issued.ok) throw new Error(issued.code);
   return issued.value.peer;
+}
+
+/** The event about the player that a node is asked for by its raw id. */
+async function submitKnown(node: TestNode, peer: PeerView): Promise<void> {
+  const fixed = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId: 'g', severity: 1 } as const;
+  const subject = pseudonymise(knownPlayer, lifeSalt, 'privacy-first')!;
+  const event = { ...fixed, eventId: 'known', peerId: peer.peerId, subject, timestamp: Date.UTC(2026, 0, 1) };
+  const [outcome] = await node.group.submit(peer, [event]);
+  if (!outcome!.ok) throw new Error(outcome!.code);
 }
 
 /** Events of `peer` about a tenth as many players, in batches. */
@@ -41,6 +51,7 @@ const one = await peerOf(first, 'one');
 const two = await peerOf(first, 'two');
 await submitMany(first, one, 'a', events);
 await submitMany(first, two, 'b', events);
+await submitKnown(first, one);
 await first.group.setPeerStatus(two.peerId, 'suspended', 'test');
 await first.group.erase(one, subjectOf('player 3'));
 await first.close();

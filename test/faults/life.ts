@@ -7,12 +7,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateDigest } from '../../src/core/digest.js';
 import type { LogReader } from '../../src/group/ports.js';
-import { lastSeqOf, type Recovered, recover } from '../../src/group/recovery.js';
+import { lastSeqOf, type Recovered, recover, snapshotAt } from '../../src/group/recovery.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 
 const entry = fileURLToPath(new URL('./leave-life.js', import.meta.url));
 
 export const lifeSalt = 'a salt of sixteen bytes or more';
+/** Of whom one event tells, under the hash that the salt makes of this id. */
+export const knownPlayer = 'the known player';
+/** Of the dashboard, where it has one. */
+export const knownPassword = 'correct horse battery staple';
 
 /** Fills the folder `dir`; the process that does so is killed in the end. */
 export async function leaveLife(dir: string, events = 200): Promise<void> {
@@ -32,6 +36,14 @@ export function recovered(
   if (found === null) throw new Error('the log is empty');
   const { follower, snapshotSeq, faults } = found;
   return { digest: stateDigest(follower.state), snapshotSeq, faults, follower };
+}
+
+/** Digest of the state in each snapshot, the newest first. */
+export function snapshotsOf(dir: string): (readonly [seq: number, digest: string])[] {
+  const snapshots = new LmdbSnapshotStore(dir);
+  return snapshots
+    .list()
+    .map((seq) => [seq, stateDigest(snapshotAt(snapshots, seq, Buffer.from(lifeSalt)).state)] as const);
 }
 
 /** Digest of every byte of every batch. */

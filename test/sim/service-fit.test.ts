@@ -1,0 +1,80 @@
+/** The service's computation of peer weights, with a node's own numbers, against the oracle's: drawn groups in any order of players and peers. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { evidenceOf, factsOf } from '../core/trust/small-groups.js';
+import { Random } from '../support/random.js';
+import { compareFit, type Weighed } from './trust.js';
+
+interface Size {
+  readonly peers: number;
+  readonly players: number;
+  readonly events: number;
+}
+
+/** What an event lowers or raises, and whether the evidence decays: masses repeat themselves where it does not, and votes tie. */
+const masses = [1, 1, 0.5, 0.25, 0.7, 0.3, 1e-3];
+
+function drawn(random: Random, { peers, players, events }: Size): Weighed[] {
+  const decays = random.below(2) === 0;
+  const pairs = new Map<number, Weighed>();
+  for (let event = 0; event < events; event++) {
+    const [player, peer] = [Math.floor(players * random.next() ** 2), random.below(peers)];
+    const mass = random.pick(masses) * (decays ? 2 ** -(random.pick([0.01, 1, 13]) * random.next()) : 1);
+    // A third of the players is bad, and peers are right in three of four.
+    const lowers = (player % 3 === 0) === random.below(4) < 3;
+    const { lowering, raising } = pairs.get(player * peers + peer) ?? { lowering: 0, raising: 0 };
+    const sums = lowers ? { lowering: lowering + mass, raising } : { lowering, raising: raising + mass };
+    const error = 1e-12 * (sums.lowering + sums.raising);
+    pairs.set(player * peers + peer, { player, peer, ...sums, error });
+  }
+  return [...pairs.values()];
+}
+
+function shuffled<T>(random: Random, values: Iterable<T>): T[] {
+  const keyed = [...values].map((value) => ({ value, key: random.next() }));
+  return keyed.sort((p, q) => p.key - q.key).map(({ value }) => value);
+}
+
+function byPlayer(evidence: readonly Weighed[]): Weighed[][] {
+  const rows = new Map<number, Weighed[]>();
+  for (const one of evidence) rows.set(one.player, [...(rows.get(one.player) ?? []), one]);
+  return [...rows.values()];
+}
+
+/** Throws where the two fits differ. */
+function compare(random: Random, size: Size): string {
+  const evidence = drawn(random, size);
+  const rows = byPlayer(shuffled(random, evidence));
+  const columns = evidenceOf(
+    size.peers,
+    shuffled(random, rows).map((row) => row.map(({ peer, lowering, raising }) => [peer, lowering, raising])),
+  );
+  const some = (oneIn: number) => new Set(random.below(oneIn) === 0 ? [random.below(size.peers)] : []);
+  const revoked = some(6);
+  const preTrusted = new Set([...some(3), ...some(6)].filter((peer) => !revoked.has(peer)));
+  const computed = computePeerTrust(columns, factsOf(size.peers, [...preTrusted], [...revoked]));
+  return compareFit(evidence, { peers: size.peers, preTrusted, revoked }, computed);
+}
+
+test('small groups, in which votes tie, get the same weights from both', () => {
+  const random = new Random(1);
+  const found = new Map<string, number>();
+  for (let group = 0; group < 1_000; group++) {
+    const size = {
+      peers: 1 + random.below(12),
+      players: random.pick([3, 6, 20, 60]),
+      events: random.pick([5, 20, 60, 200]),
+    };
+    const how = compare(random, size);
+    found.set(how, (found.get(how) ?? 0) + 1);
+  }
+  assert.ok(found.get('compared')! >= 990, [...found].join());
+});
+
+test('groups in which peers have hundreds of votes get the same weights from both', () => {
+  const random = new Random(2);
+  for (let group = 0; group < 5; group++) compare(random, { peers: 6 + 5 * group, players: 500, events: 6_000 });
+});
+
+test.run();

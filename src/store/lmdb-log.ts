@@ -101,7 +101,7 @@ export class LmdbLogReader implements LogReader {
 
   /** The newest owner's epoch; 0 where there never was one. */
   ownerEpoch(): number {
-    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version ?? 0);
+    return this.reading(() => Math.floor(this.environment.meta.getEntry(OWNER_KEY)?.version ?? 0));
   }
 
   /**
@@ -173,6 +173,8 @@ function copyOf({ firstSeq, bytes }: StoredBatch): StoredBatch {
 
 export interface LogOwnership {
   readonly epoch: number;
+  /** Of the owner's record, and no other claim's. */
+  readonly version: number;
   /** Stops the heartbeat; called once, before the environment closes. Resolves when nothing writes any more. */
   stop(): Promise<void>;
   /** Marks the folder free for the next owner, where it is still this one's. */
@@ -275,7 +277,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     const putAll = () => {
       written = write();
     };
-    const held = meta.ifVersion(OWNER_KEY, this.epoch, () => {
+    const held = meta.ifVersion(OWNER_KEY, this.#ownership.version, () => {
       if (this.#lastSeq < 0) putAll();
       else followed = log.ifVersion(keyOfSeq(this.#lastSeq), IF_EXISTS, putAll);
     });

@@ -2,6 +2,8 @@
  * Who owns a data folder. The owner record lives in the log's own environment, so that every commit can be made on condition
  * that it still stands; its epoch grows by compare-and-set, so that of two starters exactly one wins.
  */
+
+import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +33,7 @@ export interface ProcessIdentity {
   readonly pidNamespace: string | null;
 }
 
-/** As stored, under a version that equals `epoch`. */
+/** As stored, under a version whose whole part is `epoch`. */
 interface OwnerRecord {
   readonly epoch: number;
   readonly pid: number;
@@ -43,6 +45,13 @@ interface OwnerRecord {
   /** True once the owner closed the folder in good order. */
   readonly released: boolean;
 }
+
+interface StoredOwner extends OwnerRecord {
+  readonly version: number;
+}
+
+/** So many versions has an epoch: a power of two, so that they are exact beside epochs below 2^33. */
+const CLAIMS = 2 ** 20;
 
 /** Another node owns the folder and lives, or took it a moment before. */
 export class FolderOwnedError extends Error {
@@ -86,14 +95,17 @@ export async function claimFolder(
     const before = readOwner(environment);
     if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
     const record = recordOf(identity, (before?.epoch ?? 0) + 1);
-    if (!(await takeOver(environment, record, before))) throw owned(dir, readOwner(environment));
-    const stopHeart = startHeart(dir, record.epoch, environment, times.heartbeatMs, onLost);
+    const version = await takeOver(environment, record, before);
+    if (version === null) throw owned(dir, readOwner(environment));
+    const claimed = { ...record, version };
+    const stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
     const writer = new LmdbLogWriter(environment, {
       epoch: record.epoch,
+      version,
       stop: stopHeart,
       async release() {
-        // Only while it is still one's own: the condition is the epoch.
-        await putOwner(environment, { ...record, released: true }, record.epoch);
+        // Only while it is still one's own: the condition is its version.
+        await putOwner(environment, { ...record, released: true }, version, version);
       },
     });
     await writer.tidy();
@@ -154,17 +166,32 @@ async function withEnvironment<T>(dir: string, read: (environment: LogEnvironmen
   }
 }
 
-function takeOver(environment: LogEnvironment, record: OwnerRecord, before: OwnerRecord | undefined): Promise<boolean> {
+/**
+ * The version of this claim; null where another start came first. One that opened the log at the same moment may have hidden this claim from
+ * LMDB, and claim the same epoch in its place: so no two claims have one version.
+ */
+async function takeOver(
+  environment: LogEnvironment,
+  record: OwnerRecord,
+  before: StoredOwner | undefined,
+): Promise<number | null> {
+  const version = record.epoch + randomInt(1, CLAIMS) / CLAIMS;
   // Null: on condition that there is none.
-  return putOwner(environment, record, before?.epoch ?? (null as unknown as number));
+  const isTaken = await putOwner(environment, record, version, before?.version ?? (null as unknown as number));
+  return isTaken ? version : null;
 }
 
-async function putOwner(environment: LogEnvironment, record: OwnerRecord, epochBefore: number): Promise<boolean> {
+async function putOwner(
+  environment: LogEnvironment,
+  record: OwnerRecord,
+  version: number,
+  versionBefore: number,
+): Promise<boolean> {
   const bytes = Buffer.from(JSON.stringify(record));
-  return environment.meta.put(OWNER_KEY, bytes, record.epoch, epochBefore).catch(unknownOutcome(environment.path));
+  return environment.meta.put(OWNER_KEY, bytes, version, versionBefore).catch(unknownOutcome(environment.path));
 }
 
-function readOwner(environment: LogEnvironment): OwnerRecord | undefined {
+function readOwner(environment: LogEnvironment): StoredOwner | undefined {
   try {
     const entry = environment.meta.getEntry(OWNER_KEY);
     return entry === undefined ? undefined : ownerOf(entry, environment.path);
@@ -173,7 +200,7 @@ function readOwner(environment: LogEnvironment): OwnerRecord | undefined {
   }
 }
 
-function ownerOf({ value, version }: { value: Uint8Array; version?: number }, path: string): OwnerRecord {
+function ownerOf({ value, version }: { value: Uint8Array; version?: number }, path: string): StoredOwner {
   let owner: OwnerRecord;
   try {
     owner = JSON.parse(Buffer.from(value).toString('utf8')) as OwnerRecord;
@@ -181,8 +208,9 @@ function ownerOf({ value, version }: { value: Uint8Array; version?: number }, pa
     throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`, { cause: error });
   }
   // Nobody could take over, and the folder would look as if it were in use.
-  if (owner.epoch !== version) throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
-  return owner;
+  if (version === undefined || owner.epoch !== Math.floor(version))
+    throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
+  return { ...owner, version };
 }
 
 function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
@@ -230,7 +258,7 @@ async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boo
 /** Beats until stopped; silent once another owner took over, of which `onLost` is told once. */
 function startHeart(
   dir: string,
-  epoch: number,
+  { epoch, version }: StoredOwner,
   environment: LogEnvironment,
   heartbeatMs: number,
   onLost: (error: OwnerLostError) => void,
@@ -239,7 +267,7 @@ function startHeart(
   let isLost = false;
   const write = async () => {
     if (isLost) return;
-    isLost = readOwner(environment)?.epoch !== epoch;
+    isLost = readOwner(environment)?.version !== version;
     if (isLost) return onLost(new OwnerLostError(`another process owns ${environment.path} now`));
     beat += 1;
     // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.

@@ -3,111 +3,127 @@
  * record. Of the starters exactly one wins, and from then on nothing of the old owner is in the log.
  */
 import { join } from 'node:path';
-import { type LogWriter, OwnerLostError } from '../../src/group/ports.js';
-import { claimFolder, FolderOwnedError } from '../../src/store/owner.js';
-import { batchOf } from '../contracts/log.js';
-import { deadProcess } from '../store/temporary-folder.js';
+import { FolderOwnedError } from '../../src/store/owner.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+import { type Claim, claimHere, type Owner, RacerProcesses } from './racers.js';
 
 const startersMax = 4;
 const writesMax = 6;
 /** Races on one folder, so that the log stays short. */
 const racesPerFolder = 200;
 
-/** Appends until it is fenced or has had enough; answers the numbers of batches that were acknowledged. */
-async function write(
-  owner: LogWriter,
-  from: number,
-  count: number,
-): Promise<{ acknowledged: number[]; fenced: boolean }> {
-  const acknowledged: number[] = [];
-  for (let seq = from; seq < from + count; seq++) {
-    try {
-      await owner.append(batchOf(seq), []);
-    } catch (error) {
-      if (error instanceof OwnerLostError) return { acknowledged, fenced: true };
-      throw error;
-    }
-    acknowledged.push(seq);
-  }
-  return { acknowledged, fenced: false };
-}
-
-const seqsFrom = (log: LogWriter, from: number) => log.from(from, 1_000, 1e9).map(({ firstSeq }) => firstSeq);
-
 class Race {
   readonly #tally: Tally;
   readonly #random: Random;
+  readonly #claim: Claim;
   /** Number of the next batch. */
   #next = 1;
 
-  constructor(tally: Tally, random: Random) {
+  constructor(tally: Tally, random: Random, claim: Claim) {
     this.#tally = tally;
     this.#random = random;
+    this.#claim = claim;
   }
 
   /** One race on `dir`, whose owner is `owner`; answers the next owner. */
-  async run(dir: string, owner: LogWriter & Abandoned, round: number): Promise<LogWriter & Abandoned> {
+  async run(dir: string, owner: Owner, round: number): Promise<Owner> {
     const from = this.#next;
     const starters = 2 + this.#random.below(startersMax - 1);
-    const writing = write(owner, from, this.#random.below(writesMax + 1));
+    const writing = owner.write(from, this.#random.below(writesMax + 1));
     // To every starter this process is one that died: what the heartbeat and the process table say is another test's.
-    const claims = await Promise.allSettled(Array.from({ length: starters }, () => claimFolder(dir, deadProcess())));
-    const won = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
+    const claims = await Promise.allSettled(Array.from({ length: starters }, () => this.#claim(dir)));
+    const won = claims.flatMap((claim) => (claim.status === 'fulfilled' && claim.value !== null ? [claim.value] : []));
     const odd = claims.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
-    for (const error of odd) if (!(error instanceof FolderOwnedError)) throw error;
+    for (const error of odd) if (!(error instanceof FolderOwnedError)) this.#refused(error);
+    if (won.length === 0) won.push(await this.#again(dir));
     // A starter may come after the winner, whom it takes for dead as well: the last to win is the owner.
-    const winner = won.reduce((best, next) => (next.epoch > best.epoch ? next : best), won[0]!);
-    if (new Set(won.map(({ epoch }) => epoch)).size !== won.length) {
-      this.#tally.break(`round ${round}: two starters won the epoch ${winner.epoch}`);
-    }
-    const inherited = seqsFrom(winner, from);
+    const epoch = Math.max(...won.map((one) => one.epoch));
+    this.#next = from + writesMax + 1;
+    const winner = await this.#onlyOne(
+      won.filter((one) => one.epoch === epoch),
+      round,
+    );
+    const inherited = await winner.seqsFrom(from);
     const { acknowledged, fenced } = await writing;
     if (fenced) this.#tally.add('owners fenced amid their writes');
     const lost = acknowledged.filter((seq) => !inherited.includes(seq));
     if (lost.length > 0) this.#tally.break(`round ${round}: ${lost} acknowledged to the old owner, unseen by the new`);
 
-    this.#next = from + writesMax + 1;
     for (const loser of [owner, ...won.filter((one) => one !== winner)]) await this.#mustFail(loser, round);
-    await winner.append(batchOf(this.#next), []);
+    const { fenced: isLost } = await winner.write(this.#next, 1);
+    if (isLost) this.#tally.break(`round ${round}: the last to win is not the owner`);
     const expected = [...inherited, this.#next];
-    const found = seqsFrom(winner, from);
+    const found = await winner.seqsFrom(from);
     if (JSON.stringify(found) !== JSON.stringify(expected)) {
       this.#tally.break(`round ${round}: the log holds ${found}, not ${expected}`);
     }
     this.#next += 1;
-    for (const loser of [owner, ...won.filter((one) => one !== winner)]) await loser.abandon();
+    for (const loser of [owner, ...won.filter((one) => one !== winner)]) await loser.leave();
     return winner;
   }
 
-  async #mustFail(fenced: LogWriter, round: number): Promise<void> {
-    const { acknowledged } = await write(fenced, this.#next, 1);
+  /** Of those that won one epoch, since one of them hid the claim of the others, the one that can write. */
+  async #onlyOne(won: readonly Owner[], round: number): Promise<Owner> {
+    if (won.length === 1) return won[0]!;
+    this.#tally.add('epochs that more than one start won');
+    const writers: Owner[] = [];
+    for (const one of won) if ((await one.write(this.#next, 1)).acknowledged.length > 0) writers.push(one);
+    if (writers.length !== 1)
+      throw new Error(`round ${round}: ${writers.length} processes write as owner ${won[0]!.epoch}`);
+    this.#next += 1;
+    return writers[0]!;
+  }
+
+  /** A start may fail where others open the folder at the same moment; it may not win what is not its own. */
+  #refused(error: unknown): void {
+    if (this.#claim === claimHere) throw error;
+    this.#tally.add('starts that failed amid a race of processes');
+  }
+
+  /** The start that follows where all have failed. */
+  async #again(dir: string): Promise<Owner> {
+    const owner = await this.#claim(dir);
+    if (owner === null) throw new Error('nobody owns the folder, and nobody can');
+    return owner;
+  }
+
+  async #mustFail(fenced: Owner, round: number): Promise<void> {
+    const { acknowledged } = await fenced.write(this.#next, 1);
     if (acknowledged.length > 0) this.#tally.break(`round ${round}: an owner wrote after it was fenced`);
     else this.#tally.add('writes of fenced owners refused');
   }
 }
 
-interface Abandoned {
-  abandon(): Promise<void>;
-}
-
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
-  const race = new Race(tally, new Random(rounds.seed));
+  const random = new Random(rounds.seed);
+  const processes = new RacerProcesses();
   await inFastFolder(async (root) => {
-    let owner: (LogWriter & Abandoned) | null = null;
+    let claim = claimHere;
+    let race = new Race(tally, random, claim);
+    let owner: Owner | null = null;
     for (const round of rounds) {
-      const dir = join(root, `folder-${Math.floor(round / racesPerFolder)}`);
+      const folder = Math.floor(round / racesPerFolder);
+      const dir = join(root, `folder-${folder}`);
       if (round % racesPerFolder === 0) {
-        await owner?.close();
-        owner = await claimFolder(dir, deadProcess());
+        await owner?.leave();
+        // Of the long form every other folder is raced for by processes.
+        claim = rounds.strict && folder % 2 === 1 ? processes.claim : claimHere;
+        race = new Race(tally, random, claim);
+        owner = await claim(dir);
       }
-      owner = await race.run(dir, owner!, round);
-      tally.add('races');
+      tally.add(claim === claimHere ? 'races in one process' : 'races of processes');
+      try {
+        owner = await race.run(dir, owner!, round);
+      } catch (error) {
+        tally.break(error instanceof Error ? error.message : String(error));
+        rounds.end();
+      }
     }
-    await owner?.close();
-  });
+    await owner?.leave();
+  }).finally(() => processes.end());
+  tally.need('writes of fenced owners refused');
   return tally.findings();
 }
 

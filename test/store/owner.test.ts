@@ -244,6 +244,25 @@ test('a commit that another process hid is not overwritten: the next one fails, 
   removeFolder(dir);
 });
 
+// Found by `faults -- takeover`, round 367 of seed 1: the processes of two starts owned one folder, both under epoch 220.
+test('of two starts that win the same epoch, since one hid the claim of the other, only the one that stands can write', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir, deadProcess());
+  assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
+  const second = await claimFolder(dir, deadProcess());
+  assert.is(second.epoch, first.epoch);
+  assert.ok((await rejection(first.append(batchOf(1), []))) instanceof OwnerLostError);
+  await second.append(batchOf(1), []);
+  await first.close();
+  await second.append(batchOf(2), []);
+  assert.equal(
+    second.from(0, 10, 1e6).map(({ firstSeq }) => firstSeq),
+    [1, 2],
+  );
+  await second.close();
+  removeFolder(dir);
+});
+
 // Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
 test('an owner whose version is damaged is damage, and no owner that lives', async () => {
   const dir = temporaryFolder();

@@ -411,6 +411,26 @@ export function conversations(requestsMax: number): Arbitrary<Conversation> {
   return all.map((one) => (one.damages.length === 0 ? one : { ...one, requests: one.requests.map(withBodyInAnswer) }));
 }
 
+/** All that a node tells of the players of a conversation, to a peer that sent events about them. */
+export const readsOfPlayers: Conversation = {
+  requests: [0, 1, 2, 3, 4, 5]
+    .flatMap((i) => ['trust-score?explain=true', 'verdict', 'events?limit=200'].map((what) => `~hash${i}~/${what}`))
+    .map((rest) => ({
+      method: 'GET',
+      target: `/api/v1/players/${rest}`,
+      version: '1.1',
+      fields: [
+        ['Host', 'node.example'],
+        ['X-Peer-API-Key', '~key0~'],
+      ],
+      body: null,
+      chunkBytes: null,
+    })),
+  raw: '',
+  damages: [],
+  cuts: [],
+};
+
 function withBodyInAnswer(request: FuzzRequest): FuzzRequest {
   return request.method === 'HEAD' ? { ...request, method: 'GET' } : request;
 }

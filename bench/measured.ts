@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
 import { Report, tell } from './report.js';
-import { positive, type Scenario, wholeNumber } from './scenario.js';
+import { positive, type Scenario, seedMeans, wholeNumber } from './scenario.js';
 import { profileInto } from './server-process.js';
 
 export interface LoadOptions {
@@ -53,7 +53,7 @@ export function measured(
         .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", positive)
         .option('--players <n>', 'players that have events', wholeNumber(1), defaults.players)
         .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
-        .option('--seed <n>', 'the same seed, the same requests', wholeNumber(0), 1)
+        .option('--seed <n>', seedMeans, wholeNumber(0), 1)
         .option('--no-pin', 'let server and load run on any core')
         .option('--profile <folder>', 'CPU profiles of the Node servers; they slow them by a few percent')
         .option('--json <file>', 'write the result as JSON')

@@ -57,6 +57,13 @@ export class Report {
     this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
   }
 
+  /** A goal that is a rule: where `value` does not hold it, the run fails. */
+  rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
+    this.goal(figure, value, sense, bound, unit);
+    const { met, goal, reached } = this.#goals.at(-1)!;
+    if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);
+  }
+
   /** Something went wrong that makes the figures worthless: said beside them, and the run's exit code is 1. */
   fault(text: string): void {
     this.note(`FAULT: ${text}`);

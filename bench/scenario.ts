@@ -9,6 +9,9 @@ export interface Scenario {
   define(command: Command): void;
 }
 
+/** What `--seed` promises: see `load/requests.ts`. */
+export const seedMeans = 'the same seed, the same requests in the same order, but for which peer sends each';
+
 /** Parses an option that must be a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {

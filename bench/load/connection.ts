@@ -10,6 +10,9 @@ export const noAnswer = 0;
 const lengthField = /content-length: *(\d+)/i;
 const chunkedField = /transfer-encoding: *chunked/i;
 const closeField = /connection: *close/i;
+const againField = /retry-after: *\d+/i;
+/** A status from here on may ask to try again: looking for it in every answer would cost each of them. */
+const refusedFrom = 400;
 const headEnd = '\r\n\r\n';
 const lastChunk = '0\r\n\r\n';
 
@@ -29,6 +32,8 @@ export class Connection {
   /** For whoever drives the connection: when the request was due (ms), and its kind. */
   startedMs = 0;
   kind = 0;
+  /** Whether the last answer said when to try again. */
+  saysWhenAgain = false;
 
   readonly #host: string;
   readonly #port: number;
@@ -133,6 +138,7 @@ export class Connection {
     this.#pieces = '';
     this.#status = Number(head.slice(9, 12));
     this.#closes = closeField.test(head);
+    this.saysWhenAgain = this.#status >= refusedFrom && againField.test(head);
     const length = lengthField.exec(head);
     if (length !== null) {
       this.#left = Number(length[1]) - bodyBytes;

@@ -11,8 +11,8 @@ export interface Kind<Request extends string | Uint8Array = string | Uint8Array>
   /** Statuses that are what was asked for. */
   readonly expects: readonly number[];
   /**
-   * The request number `i`, head and body: the same for the same number. `connection`: its number; a peer has connections of
-   * its own, as a game server has.
+   * The request number `i`, head and body: the same for the same number, but for the peer that sends it. That follows from the number of
+   * the connection that is free when it is due: a peer has connections of its own, as a game server has.
    */
   request(i: number, connection: number): Request;
   /** Scores or events in one request, for rates that count these; 1 where absent. */
@@ -53,6 +53,8 @@ export interface KindOutcome {
   readonly statuses: Map<number, number>;
   /** The same, of answers within the time only. */
   readonly inTime: Map<number, number>;
+  /** Answers of 503 that did not say when to try again. */
+  withoutRetryAfter: number;
 }
 
 export interface Driven {
@@ -66,6 +68,7 @@ export interface Driven {
 }
 
 const tickMs = 100;
+const unavailable = 503;
 /** Statuses from here on tell that something was not done. */
 const refusedFrom = 400;
 /** How long answers are awaited after the end. They still count by their latency, not by the rate. */
@@ -107,6 +110,7 @@ class Drive {
       refusals: new Latencies(),
       statuses: new Map(),
       inTime: new Map(),
+      withoutRetryAfter: 0,
     }));
   }
 
@@ -174,6 +178,7 @@ class Drive {
     const isInTime = nowMs <= this.#endMs;
     countOne(outcome.statuses, status);
     if (isInTime) countOne(outcome.inTime, status);
+    if (status === unavailable && !connection.saysWhenAgain) outcome.withoutRetryAfter++;
     if (!this.#options.workload.kinds[connection.kind]!.expects.includes(status)) return;
     const latencies = status >= refusedFrom ? outcome.refusals : outcome.latencies;
     latencies.record(nowMs - connection.startedMs);

@@ -1,6 +1,6 @@
 /**
- * The requests of the service's interface as ready texts or bytes. Everything in them follows from the seed and the request's number,
- * so that the same seed gives the same requests.
+ * The requests of the service's interface as ready texts or bytes. What they ask for and what they report follows from the seed and the
+ * request's number; which peer reports it, from the connection's number, and so from which one is free when the request is due.
  */
 import { BatchTemplate } from './batch-requests.js';
 import type { Kind, Workload } from './drive.js';

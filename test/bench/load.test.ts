@@ -65,6 +65,16 @@ test('the same seed gives the same requests, another seed others', () => {
   }
 });
 
+test('over another connection a request is the same but for the peer that sends it', () => {
+  for (const kindOf of [scoreKind, matchKind, eventKind, batchKind]) {
+    const kind: Kind = kindOf(site);
+    const [one, other, again] = [0, 1, 2].map((connection) => textOf(kind.request(5, connection)));
+    assert.is(again, one);
+    assert.is(other!.replaceAll('"peer_id":"q"', '"peer_id":"p"').replace('-key: l', '-key: k'), one);
+    assert.is(other === one, ['score', 'match'].includes(kind.name));
+  }
+});
+
 test('no two events have the same id, also between single ones and batches', () => {
   const ids = (text: string) => [...text.matchAll(/"event_id":"([^"]+)"/g)].map(([, id]) => id);
   const [single, batch] = [eventKind(site), batchKind(site)];
@@ -184,6 +194,27 @@ test('in an open loop a latency counts from when its request was due', async () 
       const { count, maxUs } = kinds[0]!.latencies.summary();
       assert.is(count, 80);
       assert.ok(maxUs > 200_000, `${maxUs} us at most`);
+    },
+  );
+});
+
+test('an answer of 503 that does not say when to try again is counted', async () => {
+  const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n';
+  const enough = new AbortController();
+  const kind: Kind = { ...scoreKind(site), expects: [200, 503] };
+  await withServer(
+    (socket, number) => {
+      if (number === enoughRequests) enough.abort();
+      const answers = [`${refusal}\r\n`, `${refusal}Retry-After: 1\r\n\r\n`, plain];
+      socket.write(answers[number % answers.length]!);
+    },
+    async (port) => {
+      const { kinds, sent } = await drive(
+        options(port, { ...long, workload: { kinds: [kind] }, until: enough.signal }),
+      );
+      const { statuses, withoutRetryAfter } = kinds[0]!;
+      assert.is(withoutRetryAfter, Math.floor(sent / 3));
+      assert.ok(statuses.get(503)! > withoutRetryAfter);
     },
   );
 });

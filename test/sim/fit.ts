@@ -191,14 +191,15 @@ function logOdds(
   const damped = mass.map((m) => Math.max(m / k.repeatsFrom, 1) ** 0.25);
   const known = mass.map((m) => m / (m + 1));
   const uncorroborated = new Set(votes.map(({ peer }) => peer)).size > 2 ? k.uncorroborated : 0;
-  const om = new Map(
-    votes.map((vote) => {
-      const others = Math.max(0, mass[vote.player]! - tau[vote.peer]! * vote.n1);
-      return [vote, (vote.n1 * (others + uncorroborated)) / (others + k.halfCorroborated)];
-    }),
-  );
-  const byPeer = (figure: (vote: Vote) => number) =>
-    sumBy(votes, 'peer', peers, (vote) => om.get(vote)! * figure(vote));
+  const judged = votes.map((vote) => {
+    const others = Math.max(0, mass[vote.player]! - tau[vote.peer]! * vote.n1);
+    return { ...vote, om: (vote.n1 * (others + uncorroborated)) / (others + k.halfCorroborated) };
+  });
+  const byPeer = (figure: (vote: Vote) => number) => {
+    const sums = zeros(peers);
+    for (const vote of judged) sums[vote.peer]! += vote.om * figure(vote);
+    return sums;
+  };
   const nb = byPeer(({ x }) => x);
   const ng = byPeer(({ x }) => 1 - x);
   const z = nb.map((bad, j) => Math.min(bad, ng[j]!) / (Math.min(bad, ng[j]!) + k.twoWays));

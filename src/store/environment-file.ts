@@ -94,6 +94,16 @@ function damageOf(descriptor: number): string | undefined {
   return size < expectedBytes ? `the file has ${size} bytes where its pages take ${expectedBytes}` : undefined;
 }
 
+/** The number of the newest commit in `file`, which `checkEnvironmentFile` passed. */
+export function newestTxnOf(file: string): number {
+  const descriptor = openSync(file, 'r');
+  try {
+    return newestMeta(descriptor)?.txn ?? 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** The meta page of the newest commit, of a file that `checkEnvironmentFile` passed. */
 export function newestMeta(descriptor: number): MetaPage | undefined {
   const first = readMeta(descriptor, 0);

@@ -11,7 +11,7 @@ import { kill, pid as ownPid } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
-import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
+import { checkEnvironmentFile, dataFileOf, isMissing, newestTxnOf } from './environment-file.js';
 import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
 import {
   formLogEnvironment,
@@ -53,6 +53,9 @@ interface StoredOwner extends OwnerRecord {
 /** So many versions has an epoch: a power of two, so that they are exact beside epochs below 2^33. */
 const CLAIMS = 2 ** 20;
 
+/** Looks at a log whose newest commit others hide. */
+const LOOKS = 10;
+
 /** Another node owns the folder and lives, or took it a moment before. */
 export class FolderOwnedError extends Error {
   override readonly name = 'FolderOwnedError';
@@ -90,22 +93,31 @@ export async function claimFolder(
   const logFolder = logFolderOf(dir);
   await formLogEnvironment(logFolder);
   checkEnvironmentFile(dataFileOf(logFolder));
-  const environment = openedLog(logFolder);
+  let environment = openedLog(logFolder);
   try {
-    const before = readOwner(environment);
-    if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
-    const record = recordOf(identity, (before?.epoch ?? 0) + 1);
-    const version = await takeOver(environment, record, before);
-    if (version === null) throw owned(dir, readOwner(environment));
-    const claimed = { ...record, version };
+    let claimed: StoredOwner;
+    for (let look = 1; ; look += 1) {
+      const before = readOwner(environment);
+      if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
+      claimed = claimOf(recordOf(identity, (before?.epoch ?? 0) + 1));
+      const put = putOwner(environment, claimed, before?.version);
+      if (put === 'done') break;
+      if (put === 'refused') throw owned(dir, readOwner(environment));
+      if (look === LOOKS)
+        throw new Error(`${dataFileOf(logFolder)}: other processes that open it hide its newest commit`);
+      // To open it is what brings the number back.
+      await environment.root.close();
+      environment = openedLog(logFolder);
+    }
+    const { epoch, version } = claimed;
     const stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
     const writer = new LmdbLogWriter(environment, {
-      epoch: record.epoch,
+      epoch,
       version,
       stop: stopHeart,
       async release() {
-        // Only while it is still one's own: the condition is its version.
-        await putOwner(environment, { ...record, released: true }, version, version);
+        // Only while it is still one's own: the condition is its version. Where it cannot be, the next start looks whether this process lives.
+        putOwner(environment, { ...claimed, released: true }, version);
       },
     });
     await writer.tidy();
@@ -149,7 +161,7 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
   await formLogEnvironment(logFolderOf(dir));
   const environment = openLogEnvironment(logFolderOf(dir));
   try {
-    await takeOver(environment, { ...recordOf(thisProcess(), epoch), released: true }, undefined);
+    putOwner(environment, claimOf({ ...recordOf(thisProcess(), epoch), released: true }), undefined);
   } finally {
     await environment.root.close();
   }
@@ -166,29 +178,33 @@ async function withEnvironment<T>(dir: string, read: (environment: LogEnvironmen
   }
 }
 
-/**
- * The version of this claim; null where another start came first. One that opened the log at the same moment may have hidden this claim from
- * LMDB, and claim the same epoch in its place: so no two claims have one version.
- */
-async function takeOver(
-  environment: LogEnvironment,
-  record: OwnerRecord,
-  before: StoredOwner | undefined,
-): Promise<number | null> {
-  const version = record.epoch + randomInt(1, CLAIMS) / CLAIMS;
-  // Null: on condition that there is none.
-  const isTaken = await putOwner(environment, record, version, before?.version ?? (null as unknown as number));
-  return isTaken ? version : null;
+/** No two claims have one version: a commit of the owner before may hide a claim, and the next one then has its epoch again. */
+function claimOf(record: OwnerRecord): StoredOwner {
+  return { ...record, version: record.epoch + randomInt(1, CLAIMS) / CLAIMS };
 }
 
-async function putOwner(
+/**
+ * Puts a record in the place of the one of `versionBefore`, undefined for none; 'refused' where another is there. A process that opens the log takes
+ * the number of its newest commit, which LMDB keeps for all of them, back to what it read a moment before, and what is committed then takes the place
+ * of what was: 'hidden' where that is so, and nothing was put.
+ */
+function putOwner(
   environment: LogEnvironment,
-  record: OwnerRecord,
-  version: number,
-  versionBefore: number,
-): Promise<boolean> {
-  const bytes = Buffer.from(JSON.stringify(record));
-  return environment.meta.put(OWNER_KEY, bytes, version, versionBefore).catch(unknownOutcome(environment.path));
+  { version, ...record }: StoredOwner,
+  versionBefore: number | undefined,
+): 'done' | 'refused' | 'hidden' {
+  const { root, meta, path } = environment;
+  try {
+    return root.transactionSync(() => {
+      // From here on nobody else commits.
+      if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
+      if (meta.getEntry(OWNER_KEY)?.version !== versionBefore) return 'refused';
+      meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify(record)), version);
+      return 'done';
+    });
+  } catch (error) {
+    return unknownOutcome(path)(error);
+  }
 }
 
 function readOwner(environment: LogEnvironment): StoredOwner | undefined {

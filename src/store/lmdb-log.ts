@@ -179,6 +179,8 @@ export interface LogOwnership {
   stop(): Promise<void>;
   /** Marks the folder free for the next owner, where it is still this one's. */
   release(): Promise<void>;
+  /** Has another process open the log: LMDB knows its newest commit again then. */
+  showNewest(): Promise<void>;
 }
 
 /** Made by `claimFolder` only: it is what makes an epoch one's own. */
@@ -201,8 +203,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${this.#lastSeq}`);
     }
     const { log, moved } = this.environment;
-    const replacements = this.reading(() => rewrites.map((rewrite) => this.#replacementOf(rewrite)));
     await this.#commit(() => {
+      const replacements = this.reading(() => rewrites.map((rewrite) => this.#replacementOf(rewrite)));
       for (const { key, framed, movesOut } of replacements) {
         log.put(key, framed);
         if (movesOut) moved.put(key, MOVED);
@@ -268,9 +270,24 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   /**
    * Commits what `write` puts, all or nothing, on condition that this owner still owns the folder, and that the newest batch is there. LMDB
    * keeps the number of the newest commit in memory that all processes share, and each process that opens the log writes there what it read a
-   * moment before: the next commit would take the place of one that was acknowledged. Where the number is older still, LMDB fails.
+   * moment before: the next commit would take the place of one that was acknowledged. Another open brings the number back, and `write` is
+   * called again. Where the number is older still, LMDB fails.
    */
   async #commit(write: () => Promise<boolean>): Promise<void> {
+    for (let tries = 1; !(this.#seesNewest() && (await this.#commitNext(write))); tries += 1) {
+      const { path } = this.environment;
+      if (tries === TRIES) throw new Error(`${dataFileOf(path)}: processes that open it hide its newest commit`);
+      await this.#ownership.showNewest();
+    }
+  }
+
+  #seesNewest(): boolean {
+    if (this.#lastSeq < 0) return true;
+    return this.reading(() => this.environment.log.getBinaryFast(keyOfSeq(this.#lastSeq)) !== undefined);
+  }
+
+  /** False where the newest commit is hidden: nothing was written then. */
+  async #commitNext(write: () => Promise<boolean>): Promise<boolean> {
     const { log, meta, path } = this.environment;
     let followed: Promise<boolean> = Promise.resolve(true);
     let written: Promise<boolean> = Promise.resolve(true);
@@ -283,12 +300,13 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     });
     const [isOwner, isNext, isWritten] = await Promise.all([held, followed, written]).catch(unknownOutcome(path));
     if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
-    if (!isNext)
-      throw new Error(`${dataFileOf(path)}: another process that opened it hid the newest commit; a new start sees it`);
-    if (!isWritten) throw new Error('the log refused a batch that is not its newest');
+    if (isNext && !isWritten) throw new Error('the log refused a batch that is not its newest');
+    return isNext;
   }
 }
 
+/** Of a commit that does not meet the newest batch. */
+const TRIES = 3;
 /** Below that of every batch: records count from 1. */
 const FIRST_KEY = keyOfSeq(0);
 const MOVED = Buffer.from([1]);

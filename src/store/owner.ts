@@ -22,6 +22,7 @@ import {
   removeHalfFormed,
   unknownOutcome,
 } from './log-environment.js';
+import { openElsewhere } from './open-elsewhere.js';
 import { repeatedly } from './repeatedly.js';
 
 /** Tells one process from all others, also after its number was used again. Null where the system does not say. */
@@ -119,6 +120,7 @@ export async function claimFolder(
         // Only while it is still one's own: the condition is its version. Where it cannot be, the next start looks whether this process lives.
         putOwner(environment, { ...claimed, released: true }, version);
       },
+      showNewest: () => openElsewhere(dir),
     });
     await writer.tidy();
     removeHalfFormed(logFolder);

@@ -10,9 +10,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, OwnerLostError } from '../../src/group/ports.js';
 import { limits } from '../../src/limits.js';
+import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../src/store/log-environment.js';
 import { claimFolder, FolderOwnedError, type ProcessIdentity, thisProcess } from '../../src/store/owner.js';
+import { checkPages } from '../../src/store/page-check.js';
 import { batchOf, rejection } from '../contracts/log.js';
 import { until } from '../support/until.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
@@ -155,7 +157,8 @@ test('once another owner took over, no append of the old one is written, and its
   await first.close();
   assert.equal(second.from(0, 10, 1e6), [batchOf(1), batchOf(2)]);
   // The old one may have been amid a beat when it was fenced; the next one is of the new one, and so are all that follow.
-  await until(() => readFileSync(join(dir, 'heartbeat'), 'utf8').startsWith('2 '));
+  const heartbeat = join(dir, 'heartbeat');
+  await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('2 '));
   assert.ok(
     (await rejection(claimFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
     'closing the old one released nothing of the new one',
@@ -169,7 +172,8 @@ test('an owner that writes nothing is told once that another one took over', asy
   const told: unknown[] = [];
   const first = await claimFolder(dir, deadProcess(), TIMES, (error) => told.push(error));
   // So that its heart has beaten as an owner's.
-  await until(() => readFileSync(join(dir, 'heartbeat'), 'utf8').startsWith('1 '));
+  const heartbeat = join(dir, 'heartbeat');
+  await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('1 '));
   assert.equal(told, []);
   const second = await claimFolder(dir, thisProcess(), TIMES);
   await until(() => told.length > 0);
@@ -225,22 +229,22 @@ test('of many processes that start on a killed owner exactly one wins', async ()
 });
 
 // Found beside `faults -- retire`: a process that opened the log while the node wrote made it lose a batch that was acknowledged.
-test('a commit that another process hid is not overwritten: the next one fails, and a new start sees it', async () => {
+test('a commit that another process hid is not overwritten: the next one follows it', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir, deadProcess());
-  for (const seq of [1, 2, 3]) await writer.append(batchOf(seq), []);
-  // In a process of its own: to close a descriptor of the table of readers drops the locks of the process that does so.
-  assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
-  const error = await rejection(writer.append(batchOf(4), []));
-  assert.match(String(error), /data\.mdb: another process that opened it hid the newest commit/);
-  await writer.abandon();
-  const next = await claimFolder(dir);
-  await next.append(batchOf(4), []);
-  assert.equal(
-    next.from(0, 10, 1e6).map(({ firstSeq }) => firstSeq),
-    [1, 2, 3, 4],
-  );
-  await next.close();
+  const stored = () => writer.from(0, 100, 1e6).map(({ firstSeq }) => firstSeq);
+  await writer.append(batchOf(1), []);
+  for (let seq = 2; seq <= 8; seq++) {
+    await writer.append(batchOf(seq), []);
+    // In a process of its own: to close a descriptor of the table of readers drops the locks of the process that does so.
+    assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
+    if (seq % 2 === 0) await writer.append(null, [{ ...batchOf(seq), bytes: batchOf(seq).bytes.slice(1) }]);
+  }
+  await writer.append(batchOf(9), []);
+  await writer.scrub();
+  assert.equal(stored(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  await writer.close();
+  checkPages(dataFileOf(logFolderOf(dir)));
   removeFolder(dir);
 });
 

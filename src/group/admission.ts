@@ -34,6 +34,11 @@ export class Admission {
     return false;
   }
 
+  /** An event was refused that nobody asked about: with that many waiting, it would have been refused. */
+  turnedAway(waiting: number): void {
+    if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
+  }
+
   /** A command was put into the mailbox. */
   offered(): void {
     this.#calmDown();

@@ -129,6 +129,10 @@ export class GroupLoop {
     return this.#admission.overloaded;
   }
 
+  turnedAway(): void {
+    this.#admission.turnedAway(this.actor.mailbox.events);
+  }
+
   /** Whether so many further events would be let in now: there is room for them, and they would not wait for long. */
   admits(events: number): boolean {
     return this.#admission.admits(this.actor.mailbox.events, events);

@@ -54,6 +54,10 @@ export abstract class GroupReads implements GroupViews {
     return this.running.overloaded;
   }
 
+  turnedAway(): void {
+    this.running.turnedAway();
+  }
+
   counts(): GroupCounts {
     const { peers, subjects, eventCount } = this.running.state;
     return { peers: peers.size, players: subjects.size, events: eventCount };

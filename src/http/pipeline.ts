@@ -123,7 +123,10 @@ export function createEndpoint<Id extends OperationId>(
   function readJson(incoming: Incoming): Outcome<unknown> | Promise<Outcome<unknown>> {
     if (id !== 'submitEvents') return incoming.readBody(roomFault);
     const arriving = batches.begin(performance.now(), deps.group.overloaded);
-    if (arriving === undefined) return overloaded();
+    if (arriving === undefined) {
+      deps.group.turnedAway();
+      return overloaded();
+    }
     const read = incoming.readBody(() => {
       batches.end(arriving);
       return roomFault();

@@ -108,4 +108,18 @@ test('an overload is over for whoever asks, too, not only for the next event tha
   }
 });
 
+test('an overload goes on while batches are turned away at the door, as long as many wait', () => {
+  for (const [waiting, goesOn] of [
+    [limits.eventsAheadAlways, false],
+    [limits.eventsAheadAlways + 1, true],
+  ] as const) {
+    const one = node();
+    letIn(one);
+    one.nowMs += limits.overloadEndsMs - 1;
+    one.admission.turnedAway(waiting);
+    one.nowMs += 1;
+    assert.is(one.admission.overloaded, goesOn, `${waiting} wait`);
+  }
+});
+
 test.run();

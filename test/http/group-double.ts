@@ -48,6 +48,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     trust: () => undefined,
     admits: () => true,
     overloaded: false,
+    turnedAway: () => undefined,
     trusts: (subjects) => subjects.map(() => undefined),
     explain: () => undefined,
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },

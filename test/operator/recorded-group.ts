@@ -71,6 +71,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     trust: notAsked,
     admits: notAsked,
     overloaded: false,
+    turnedAway: () => undefined,
     trusts: notAsked,
     explain: notAsked,
     verdicts: { mark: null, erasedAt: 0, listen: notAsked, recent: notAsked, walk: notAsked },

@@ -283,7 +283,9 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   #seesNewest(): boolean {
     if (this.#lastSeq < 0) return true;
-    return this.reading(() => this.environment.log.getBinaryFast(keyOfSeq(this.#lastSeq)) !== undefined);
+    // Its key alone: a batch may be large, and this comes before every commit.
+    const range = { start: keyOfSeq(this.#lastSeq), limit: 1 };
+    return this.reading(() => [...this.environment.log.getKeys(range)].length > 0);
   }
 
   /** False where the newest commit is hidden: nothing was written then. */

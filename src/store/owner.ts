@@ -163,7 +163,8 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
   await formLogEnvironment(logFolderOf(dir));
   const environment = openLogEnvironment(logFolderOf(dir));
   try {
-    putOwner(environment, claimOf({ ...recordOf(thisProcess(), epoch), released: true }), undefined);
+    const put = putOwner(environment, claimOf({ ...recordOf(thisProcess(), epoch), released: true }), undefined);
+    if (put !== 'done') throw new Error(`${dir} got an owner of another process while it was made`);
   } finally {
     await environment.root.close();
   }

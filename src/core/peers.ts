@@ -20,9 +20,13 @@ export interface Peer {
   eventCount: number;
 }
 
+/** Hex digits of a digest that find a peer, 64 bits: no two keys of a group have the same. */
+const FOUND_BY = 16;
+
 export class Peers {
   readonly list: Peer[] = [];
   readonly #byId = new Map<string, Peer>();
+  /** By the first digits of a key's digest. A table compares in a time that tells how much is right; the whole digest is compared in one that does not. */
   readonly #byKey = new Map<string, Peer>();
 
   get size(): number {
@@ -48,8 +52,9 @@ export class Peers {
 
   /** The peer of a key's digest, old keys only while they work. */
   byKey(digest: string, now: number): Peer | undefined {
-    const peer = this.#byKey.get(digest);
-    if (peer === undefined || digest === peer.keyDigest) return peer;
+    const peer = this.#byKey.get(digest.slice(0, FOUND_BY));
+    if (peer === undefined || isSame(digest, peer.keyDigest)) return peer;
+    if (peer.oldKeyDigest === null || !isSame(digest, peer.oldKeyDigest)) return undefined;
     // An end that lies further ahead is one that a clock set forward gave: it must not come back with the right time.
     const leftMs = peer.oldKeyUntil - now;
     return leftMs > 0 && leftMs <= limits.keyOverlapMsMax ? peer : undefined;
@@ -59,18 +64,33 @@ export class Peers {
     if (peer.index !== this.list.length) throw new Error(`peers: number ${peer.index} is out of order`);
     this.list.push(peer);
     this.#byId.set(peer.peerId, peer);
-    this.#byKey.set(peer.keyDigest, peer);
-    if (peer.oldKeyDigest !== null) this.#byKey.set(peer.oldKeyDigest, peer);
+    this.#findBy(peer.keyDigest, peer);
+    if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);
   }
 
   rotate(peer: Peer, keyDigest: string, oldKeyUntil: number): void {
-    if (peer.oldKeyDigest !== null) this.#byKey.delete(peer.oldKeyDigest);
-    this.#byKey.delete(peer.keyDigest);
+    if (peer.oldKeyDigest !== null) this.#forget(peer.oldKeyDigest);
     const overlaps = oldKeyUntil > 0;
+    if (!overlaps) this.#forget(peer.keyDigest);
     peer.oldKeyDigest = overlaps ? peer.keyDigest : null;
     peer.oldKeyUntil = oldKeyUntil;
-    if (overlaps) this.#byKey.set(peer.keyDigest, peer);
     peer.keyDigest = keyDigest;
-    this.#byKey.set(keyDigest, peer);
+    this.#findBy(keyDigest, peer);
   }
+
+  #findBy(digest: string, peer: Peer): void {
+    this.#byKey.set(digest.slice(0, FOUND_BY), peer);
+  }
+
+  #forget(digest: string): void {
+    this.#byKey.delete(digest.slice(0, FOUND_BY));
+  }
+}
+
+/** In a time that depends on the lengths alone. */
+function isSame(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let differing = 0;
+  for (let i = 0; i < a.length; i++) differing |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return differing === 0;
 }

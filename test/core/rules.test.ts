@@ -105,6 +105,19 @@ test('a rotated key dies at once, or when its overlap ends', () => {
   assert.is(works('second', t0 - 365 * dayMs), false, 'the clock was ahead');
 });
 
+test('a key that has the first half of its digest from a peer is not the key of that peer, nor is its old one', () => {
+  const given = new Given().peers(1);
+  const digestOf = (first: string, last: string) => first.repeat(63) + last;
+  for (const keyDigest of [digestOf('a', '1'), digestOf('b', '1')]) {
+    const command = { peerId: 'peer-0', keyDigest, overlapMs: 1000, by: 't' };
+    given.apply(decideKeyRotation(given.state, command, t0).records, t0);
+  }
+  const found = (digest: string) => given.state.peers.byKey(digest, t0)?.peerId;
+  assert.equal([found(digestOf('a', '1')), found(digestOf('b', '1'))], ['peer-0', 'peer-0']);
+  assert.equal([found(digestOf('a', '2')), found(digestOf('b', '2'))], [undefined, undefined]);
+  assert.is(found(digestOf('b', '1').slice(0, 63)), undefined);
+});
+
 test('a revoked peer leaves the pre-trusted and cannot come back', () => {
   const given = new Given().peers(2);
   const preTrust = (change: 'add' | 'remove', peerId: string) => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
-import { Report, tell } from './report.js';
+import { addTellOptions, Report, type TellOptions, tell } from './report.js';
 import { positive, type Scenario, seedMeans, wholeNumber } from './scenario.js';
 import { profileInto } from './server-process.js';
 
@@ -19,15 +19,13 @@ export interface LoadOptions {
   readonly seed: number;
 }
 
-interface GivenOptions extends Partial<LoadOptions> {
+interface GivenOptions extends Partial<LoadOptions>, TellOptions {
   readonly seconds: number;
   readonly players: number;
   readonly peers: number;
   readonly seed: number;
   readonly pin: boolean;
   readonly profile?: string;
-  readonly json?: string;
-  readonly html?: string;
 }
 
 export interface Defaults {
@@ -47,7 +45,7 @@ export function measured(
     name,
     summary,
     define(command: Command): void {
-      command
+      addTellOptions(command)
         .option('--seconds <n>', 'of load for each figure', positive, defaults.seconds ?? 10)
         .option('--connections <n>', "in place of the scenario's own number", wholeNumber(1))
         .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", positive)
@@ -56,9 +54,7 @@ export function measured(
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
         .option('--no-pin', 'let server and load run on any core')
         .option('--profile <folder>', 'CPU profiles of the Node servers; they slow them by a few percent')
-        .option('--json <file>', 'write the result as JSON')
-        .option('--html <file>', 'write a page with plots')
-        .action(async ({ pin, profile, json, html, ...given }: GivenOptions) => {
+        .action(async ({ pin, profile, json, html, strict, ...given }: GivenOptions) => {
           if (!pin) leaveUnpinned();
           if (profile !== undefined) profileInto(resolve(profile));
           await buildNode();
@@ -66,7 +62,7 @@ export function measured(
           const options: LoadOptions = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };
           const report = new Report(name, options);
           await measure(options, report);
-          tell(report.result(), { ...(json !== undefined && { json }), ...(html !== undefined && { html }) });
+          tell(report.result(), { json, html, strict });
         });
     },
   };

@@ -3,6 +3,7 @@
  * courses over time. At the end they are printed as tables, and written as JSON and as a page.
  */
 import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
 import type { LatencySummary } from './load/latency.js';
@@ -12,17 +13,13 @@ import {
   type Figure,
   type Goal,
   median,
+  meetsGoals,
   type NamedLatencies,
   plain,
   type Result,
   resultFormat,
   resultText,
 } from './result.js';
-
-export interface ReportFiles {
-  readonly json?: string;
-  readonly html?: string;
-}
 
 export class Report {
   readonly #scenario: string;
@@ -94,9 +91,25 @@ export class Report {
   }
 }
 
-/** Prints a result, and writes the files that were asked for. */
-export function tell(result: Result, { json, html }: ReportFiles): void {
+/** Where a result goes, and what it must hold. */
+export interface TellOptions {
+  readonly json?: string | undefined;
+  readonly html?: string | undefined;
+  /** A goal that is missed, or that was not measured, fails the run. */
+  readonly strict?: boolean | undefined;
+}
+
+export function addTellOptions(command: Command): Command {
+  return command
+    .option('--json <file>', 'write the result as JSON')
+    .option('--html <file>', 'write a page with plots')
+    .option('--strict', 'fail where a goal is missed or was not measured');
+}
+
+/** Prints a result, writes the files that were asked for, and where `strict` is asked for holds it to its goals. */
+export function tell(result: Result, { json, html, strict }: TellOptions): void {
   console.log(resultText(result));
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
   if (html !== undefined) writeFileSync(html, resultPage(result));
+  if (strict === true && !meetsGoals(result)) process.exitCode = 1;
 }

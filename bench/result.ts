@@ -76,6 +76,11 @@ export function goalCells({ figure, goal, reached, met }: Goal): string[] {
   return [figure, goal, reached ?? '-', met === null ? 'not measured' : met ? 'met' : 'MISSED'];
 }
 
+/** Whether every goal was measured and is met. */
+export function meetsGoals({ goals }: Result): boolean {
+  return goals.every(({ met }) => met === true);
+}
+
 const told = [50, 90, 99, 99.9, 99.99];
 export const latencyHead = ['Latency, us', 'answers', ...told.map((percentile) => `p${percentile}`), 'max'];
 

@@ -13,7 +13,7 @@ import { filledNode, snapshotsOf, startNode } from '../node-target.js';
 import { buildNode } from '../own-node.js';
 import type { LoopSample } from '../probe.js';
 import { startProgress } from '../progress.js';
-import { Report, tell } from '../report.js';
+import { addTellOptions, Report, type TellOptions, tell } from '../report.js';
 import { median } from '../result.js';
 import { positive, type Scenario, seedMeans, wholeNumber } from '../scenario.js';
 import { ServerProcess } from '../server-process.js';
@@ -21,15 +21,13 @@ import { type RemovalCounts, removeAlong } from '../soak/removals.js';
 import { type Sample, sampleOf } from '../soak/samples.js';
 import { bytesPerCommit, bytesPerEvent } from '../state-bytes.js';
 
-interface Options {
+interface Options extends TellOptions {
   readonly minutes: number;
   readonly rate: number;
   readonly players: number;
   readonly peers: number;
   readonly connections: number;
   readonly seed: number;
-  readonly json?: string;
-  readonly html?: string;
 }
 
 const MB = 1e6;
@@ -49,21 +47,19 @@ export const soak: Scenario = {
   name: 'soak',
   summary: 'half an hour of everything: memory, files and stalls over time',
   define(command) {
-    command
+    addTellOptions(command)
       .option('--minutes <n>', 'how long', positive, 30)
       .option('--rate <n>', 'requests a second', positive, 400)
       .option('--players <n>', 'players that each peer has reported before', wholeNumber(1), 10_000)
       .option('--peers <n>', 'peers that send events', wholeNumber(1), 20)
       .option('--connections <n>', 'that the load comes over', wholeNumber(1), 32)
       .option('--seed <n>', seedMeans, wholeNumber(0), 1)
-      .option('--json <file>', 'write the result as JSON')
-      .option('--html <file>', 'write a page with plots')
-      .action(async ({ json, html, ...options }: Options) => {
+      .action(async ({ json, html, strict, ...options }: Options) => {
         leaveUnpinned();
         await buildNode();
         const report = new Report('soak', options);
         await run(options, report);
-        tell(report.result(), { ...(json !== undefined && { json }), ...(html !== undefined && { html }) });
+        tell(report.result(), { json, html, strict });
       });
   },
 };

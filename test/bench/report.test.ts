@@ -4,7 +4,7 @@ import { compare } from '../../bench/compare.js';
 import { decades, lineChart, ticksTo } from '../../bench/line-chart.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
-import { plain, type Result, resultText } from '../../bench/result.js';
+import { meetsGoals, plain, type Result, resultText } from '../../bench/result.js';
 
 function resultOf(fill: (report: Report) => void): Result {
   const report = new Report('read', { seed: 1, rate: null });
@@ -30,6 +30,14 @@ test('a goal is met, missed or not measured', () => {
     [true, false, null, null],
   );
   assert.equal([goals[1]!.goal, goals[1]!.reached, goals[2]!.reached], ['at most 10 ms', '11 ms', null]);
+});
+
+test('goals are met where each was measured and is met', () => {
+  const goalsOf = (...values: readonly (number | null)[]) =>
+    resultOf((report) => {
+      for (const value of values) report.goal('a', value, 'at most', 1, 'x');
+    });
+  assert.equal([goalsOf(1, 0.5), goalsOf(1, 2), goalsOf(null, 1)].map(meetsGoals), [true, false, false]);
 });
 
 test('a comparison judges only windows that lie apart', () => {

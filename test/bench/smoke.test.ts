@@ -49,7 +49,7 @@ const scenarios: Readonly<Record<string, { readonly figure: string; readonly goa
   recover: { figure: 'replay', goals: 2 },
   snapshot: { figure: 'a snapshot', goals: 1 },
   recompute: { figure: 'a recompute', goals: 4 },
-  overload: { figure: 'batches stored under overload / at capacity', goals: 3 },
+  overload: { figure: 'batches stored under overload / at capacity', goals: 4 },
   peers: { figure: 'reads against bare node:http', goals: 8 },
   soak: { figure: 'log, live data', goals: 2 },
   steps: { figure: 'event: parse', goals: 0 },

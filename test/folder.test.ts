@@ -18,7 +18,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { logFolderOf } from '../src/store/lmdb-log.js';
+import { LmdbSnapshotStore } from '../src/store/lmdb-snapshots.js';
+import { openLogEnvironment } from '../src/store/log-environment.js';
 import { endAll, mainEntry, NotStarted, replicaLoaded, startProcess, temporaryFolder } from './support/process.js';
+import { runPtf } from './support/ptf.js';
 import { until } from './support/until.js';
 
 async function refusal(env: Record<string, string>): Promise<NotStarted> {
@@ -238,6 +242,36 @@ test('a damaged snapshot is passed over: the log leads to the same scores', asyn
   assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);
   assert.is(await node.kill('SIGTERM'), 0);
   rmSync(dir, { recursive: true });
+});
+
+test('a snapshot of a newer format is passed over, and said: the log leads to the same scores', async () => {
+  const dir = await filled(true);
+  const snapshots = new LmdbSnapshotStore(dir);
+  const [seq] = snapshots.list() as [number];
+  const header = snapshots.readHeader(seq);
+  const version = header.version + 1;
+  await snapshots.write({ ...header, version }, [...snapshots.readBlocks(seq)]);
+  const node = await startProcess({ DATA_DIR: dir });
+  assert.match(node.output(), `snapshot ${seq}: has the format ${version}`);
+  assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);
+  assert.is(await node.kill('SIGTERM'), 0);
+  rmSync(dir, { recursive: true });
+});
+
+test('a log with a gap stops the start, which names the record; before a snapshot `ptf verify` does', async () => {
+  for (const snapshot of [false, true]) {
+    const dir = await filled(snapshot);
+    const { root, log } = openLogEnvironment(logFolderOf(dir));
+    const key = Buffer.alloc(8);
+    key.writeBigUInt64BE(3n);
+    assert.ok(log.removeSync(key));
+    await root.close();
+    const verified = await runPtf(['verify'], dir);
+    assert.is(verified.code, 1);
+    assert.match(verified.err, /record 3: does not follow the one before/);
+    if (!snapshot) assert.match((await refusal({ DATA_DIR: dir })).output, /record 3: does not follow the one before/);
+    rmSync(dir, { recursive: true });
+  }
 });
 
 test('a stopped node leaves a snapshot, and the next start uses it', async () => {

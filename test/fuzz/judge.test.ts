@@ -1,6 +1,7 @@
 /** The judge of the fuzz finds what it is for. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { errors } from '../../src/errors.js';
 import type { Conversation, FuzzRequest } from './conversation.js';
 import { areAlike, comparable, judge } from './judge.js';
 import { answersOf } from './wire.js';
@@ -64,6 +65,20 @@ test('a 5xx, a code of another route, a wrong status, a wrong body and a missing
   fails(answer(200, { player_id: 'x' }));
   fails(answer(404, unknown).replace('X-Frame-Options: DENY\r\n', ''));
   fails(answer(404, unknown).replace('nosniff', 'sniff'));
+});
+
+test('a bound that is reached may be named with 503, a node that has too much to do may not', () => {
+  const registration = asking([{ ...read, method: 'POST', target: '/api/v1/peers/register' }]);
+  const title = errors.overloaded.text;
+  const refusals = (error: string) => {
+    const problem = { type: 'urn:ptf:error:overloaded', title, status: 503, detail: error };
+    const asProblem = { 'Retry-After': '1', 'Content-Type': 'application/problem+json; charset=utf-8' };
+    const body = { error, code: 'overloaded' };
+    return [answer(503, body, { 'Retry-After': '1' }), answer(503, { ...problem, ...body }, asProblem)];
+  };
+  for (const one of refusals('this group holds as many peers as it may'))
+    assert.is(judge(registration, none, one).length, 1);
+  for (const one of refusals(title)) fails(one, registration);
 });
 
 test('an answer too few or too many, half an answer and bytes between answers are found', () => {

@@ -126,7 +126,7 @@ test('a thousand connections that drip end within 15 s, and cost the others at m
     } while (performance.now() - startedMs < watchedMs);
     const [was, is] = [quantile(before, 0.99), quantile(during, 0.99)];
     process.stdout.write(
-      `p99 of the others ${was.toFixed(2)} ms before (${before.length} requests), ${is.toFixed(2)} ms during (${during.length}); all ${ends.length} closed after ${(Math.max(...ends) / 1000).toFixed(1)} s\n`,
+      `\nNOTE: p99 of the others ${was.toFixed(2)} ms before (${before.length} requests), ${is.toFixed(2)} ms during (${during.length}); all ${ends.length} closed after ${(Math.max(...ends) / 1000).toFixed(1)} s\n`,
     );
     assert.ok(Math.max(...ends) < 15_000, `the last one ended after ${Math.max(...ends)} ms`);
     const mostMs = isForGoal ? 2 * was : standstillMs;

@@ -88,7 +88,9 @@ test('no key, salt, secret or player id is found in files, output, metrics or er
   const keys = ['key0', 'key1', 'key2', 'key3'].map((name) => ({ what: name, text: names.get(name) ?? '' }));
   const secrets: Needle[] = [
     ...keys,
+    // A few whole ones in every form, and what all of them begin with.
     ...heard.keys.slice(0, 20).map((text) => ({ what: 'a key', text })),
+    { what: 'the beginning of a key', text: heard.keys[0]!.slice(0, heard.keys[0]!.lastIndexOf('_') + 1) },
     { what: 'the salt', text: groupSalt },
     { what: 'the session secret', text: sessionSecret },
     { what: 'a session', text: cookie.slice(-40) },

@@ -7,10 +7,12 @@ import { trustConstants } from '../../src/core/trust-constants.js';
 import { PeerWeights } from '../../src/core/weights.js';
 import { MinuteMoment } from '../../src/group/moment.js';
 import { Replica } from '../../src/group/replica.js';
+import { Turn } from '../../src/group/turn.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
-import { drawPlan } from './steps.js';
+import { operationsPerSeed, simulate } from './simulate.js';
+import { drawPlan, type Step } from './steps.js';
 
 const operations = 1_500;
 const seedsMax = 6;
@@ -74,6 +76,18 @@ test('a commit that is answered and never written is found', async () => {
     },
     ['lost', 'damage', 'invariant', 'answer'],
   );
+});
+
+test('an event that is answered and never recorded is found by the oracle, though log and state agree', async () => {
+  const plant = everywhere(
+    Turn.prototype,
+    'record',
+    (record) =>
+      function (this: Turn<unknown>, one) {
+        if (one.type !== 'event_accepted' || !one.event_id.startsWith('event-7')) record.call(this, one);
+      },
+  );
+  await mustBeFound(plant, ['records', 'score', 'listing', 'answer', 'counts']);
 });
 
 test('an event that is applied twice is found', async () => {
@@ -145,16 +159,34 @@ test('a reader that goes on with the weights before the last ones is found', asy
   await mustBeFound(plant, ['weights', 'score', 'answer', 'records']);
 });
 
+const resurrection = everywhere(
+  Subjects.prototype,
+  'remove',
+  (remove) =>
+    function (this: Subjects, subject) {
+      if ((subject[0] ?? 0) % 2 === 0) remove.call(this, subject);
+    },
+);
+
 test('a subject that is back after its erasure is found', async () => {
-  const plant = everywhere(
-    Subjects.prototype,
-    'remove',
-    (remove) =>
-      function (this: Subjects, subject) {
-        if ((subject[0] ?? 0) % 2 === 0) remove.call(this, subject);
-      },
-  );
-  await mustBeFound(plant, ['score', 'answer', 'counts', 'listing']);
+  await mustBeFound(resurrection, ['score', 'answer', 'counts', 'listing']);
+});
+
+test('a difference is printed with its seed, its step, and a short list of steps that shows it again', async () => {
+  const written: string[] = [];
+  const write = (text: string) => void written.push(text);
+  const isSame = await simulate({ seed: 1, operations: seedsMax * operationsPerSeed, write, plant: resurrection });
+  assert.is(isSame, false);
+  const text = written.join('');
+  const [, seed, step] = /^seed (\d+), step (\d+): ./m.exec(text)!.map(Number);
+  const [, left, of] = /^(\d+) of (\d+) steps show it/m.exec(text)!.map(Number);
+  assert.is(of, step! + 1);
+  const steps: Step[] = [...text.matchAll(/^ {2}(\{.*\})$/gm)].map(([, json]) => JSON.parse(json!));
+  assert.is(steps.length, left);
+  assert.ok(left! <= of! / 10, `${left} of ${of} steps are left`);
+  const again = await run(seed!, { ...drawPlan(seed!, operationsPerSeed), steps }, resurrection);
+  assert.ok(again.difference !== null);
+  assert.match(text, `again: npm run sim -- --seed ${seed} --operations ${operationsPerSeed}\n`);
 });
 
 test('an erased subject that a snapshot keeps is found', async () => {

@@ -24,6 +24,8 @@ export interface Profile {
 }
 
 const dayMs = 86_400_000;
+/** What the service allows by itself. Not taken from it: the oracle is told. */
+const epochHalfLives = 256;
 
 export function drawProfile(random: Random, seed: number): Profile {
   const isSmall = random.below(3) === 0;
@@ -51,7 +53,7 @@ export function drawProfile(random: Random, seed: number): Profile {
       catchUpBatches: random.pick([1, 7, 512]),
       snapshotBlockBytes: random.pick([64, 300, 65_536]),
       summaryEventsMax: random.pick([5, 30, 1_000]),
-      epochHalfLivesMax: random.pick([3, 40, limits.epochHalfLivesMax]),
+      epochHalfLivesMax: random.pick([3, 40, epochHalfLives]),
       readerBatchesKept: random.pick([1, 3, 32]),
       ...(isSmall ? { eventIdsMax: 300, subjectsMax: 10 } : {}),
     },
@@ -61,7 +63,7 @@ export function drawProfile(random: Random, seed: number): Profile {
 /** What the oracle has to know of a profile. */
 export function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile): Rules {
   const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
-  const { epochHalfLivesMax = 256, summaryEventsMax = 1_000 } = bounds;
+  const { epochHalfLivesMax = epochHalfLives, summaryEventsMax = 1_000 } = bounds;
   return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax, summaryEventsMax };
 }
 

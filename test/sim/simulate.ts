@@ -1,6 +1,6 @@
 /** Many lives one after the other, their sum, and what is shown of a difference. */
 import { createHash } from 'node:crypto';
-import { run } from './run.js';
+import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
 import { drawPlan } from './steps.js';
 
@@ -15,6 +15,7 @@ export interface Simulation {
   readonly progressMs?: number;
   /** Ends it after the life that is being lived. */
   readonly signal?: AbortSignal;
+  readonly plant?: Plant;
 }
 
 const shown = [
@@ -57,7 +58,8 @@ const shown = [
 ];
 
 /** True where no difference was found. The first one ends it, and is printed with the steps that show it. */
-export async function simulate({ seed, operations, write, progressMs = 5_000, signal }: Simulation): Promise<boolean> {
+export async function simulate(simulation: Simulation): Promise<boolean> {
+  const { seed, operations, write, progressMs = 5_000, signal, plant } = simulation;
   const started = performance.now();
   const totals = new Map<string, number>();
   const digests = createHash('sha256');
@@ -66,11 +68,11 @@ export async function simulate({ seed, operations, write, progressMs = 5_000, si
   let next = seed;
   for (; done < operations && signal?.aborted !== true; next++) {
     const plan = drawPlan(next, Math.min(operationsPerSeed, operations - done));
-    const { difference, step, digest, counts } = await run(next, plan);
+    const { difference, step, digest, counts } = await run(next, plan, plant);
     for (const [what, count] of counts) totals.set(what, (totals.get(what) ?? 0) + count);
     if (difference !== null) {
       write(`seed ${next}, step ${step}: ${difference.message}\n`);
-      const short = await shorten(next, { ...plan, steps: plan.steps.slice(0, step + 1) }, difference.rule);
+      const short = await shorten(next, { ...plan, steps: plan.steps.slice(0, step + 1) }, difference.rule, plant);
       write(`${short.steps.length} of ${step + 1} steps show it (${short.message}):\n`);
       for (const one of short.steps) write(`  ${JSON.stringify(one)}\n`);
       write(`again: npm run sim -- --seed ${next} --operations ${operationsPerSeed}\n`);

@@ -3,27 +3,38 @@
  * file that nobody ever writes to, which no exit can call it back from.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
 import { dataFileOf } from '../src/store/environment-file.js';
-import { register } from './faults/kill.js';
+import { claimFolder, thisProcess } from '../src/store/owner.js';
+import { eventOf, type Peer, post, register } from './faults/kill.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
 
 /** More than an end takes on a busy machine, and less than for ever. */
 const slackMs = 20_000;
 
-/** A node that is being stopped and whose replica, which was to make the last snapshot, hangs. */
-async function stoppingWithHungReplica(): Promise<{ dir: string; node: NodeProcess }> {
+/** From where the node's process cannot be looked up, and patient for less than a heartbeat. */
+const elsewhere = { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
+const impatient = { heartbeatMs: 100, ownerSilentMs: 200 };
+
+/** A node whose replica, once it is asked for something, hangs. */
+async function startedWithHungReplica(): Promise<{ dir: string; node: NodeProcess; peer: Peer }> {
   const dir = temporaryFolder();
   const node = await startProcess({ DATA_DIR: dir, LOG_LEVEL: 'info', DISK_FREE_MIN_MB: '0' });
   const snapshot = join(dir, 'snapshot-0000000000000001');
   mkdirSync(snapshot);
   execFileSync('mkfifo', [dataFileOf(snapshot)]);
-  await register(node.url);
+  return { dir, node, peer: await register(node.url) };
+}
+
+/** A node that is being stopped and whose replica, which was to make the last snapshot, hangs. */
+async function stoppingWithHungReplica(): Promise<{ dir: string; node: NodeProcess }> {
+  const { dir, node } = await startedWithHungReplica();
   void node.kill('SIGTERM');
   await until(() => node.output().includes('the last snapshot takes too long and is left'));
   return { dir, node };
@@ -53,6 +64,39 @@ test('a stop that comes to no end by itself ends the node soon after its 10 s, w
   const [, { dir, node }] = await hung;
   assert.is(await endedWithin(limits.shutdownMs + slackMs, node), 'SIGKILL', node.output());
   assert.match(node.output(), 'the node did not stop within');
+  rmSync(dir, { recursive: true });
+});
+
+/** The function of the kernel in which a thread waits; none where it has just ended. */
+function waitingIn(task: string): string {
+  try {
+    return readFileSync(`${task}/wchan`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Resolves once a thread of the process waits for whoever writes to a pipe; where the system does not tell, it will by then. */
+async function hangs(pid: number): Promise<void> {
+  if (process.platform !== 'linux') return delay(slackMs / 4);
+  const tasks = `/proc/${pid}/task`;
+  await until(() => readdirSync(tasks).some((task) => waitingIn(`${tasks}/${task}`) === 'wait_for_partner'));
+}
+
+// Found by `faults -- disk` on a busy machine: a failed node waited for a thread that got no core.
+test('a node that fails ends, whatever its threads do', async () => {
+  const { dir, node, peer } = await startedWithHungReplica();
+  // It calls for weights, and these for the replica.
+  assert.is((await post(node.url, '/api/v1/events', peer, eventOf(peer, 'e', 'p'))).status, 201);
+  await hangs(node.child.pid!);
+  let taken: Awaited<ReturnType<typeof claimFolder>> | undefined;
+  await until(async () => {
+    taken = await claimFolder(dir, elsewhere, impatient).catch(() => undefined);
+    return taken !== undefined;
+  });
+  assert.is(await endedWithin(slackMs, node), 'SIGKILL', node.output());
+  assert.match(node.output(), 'the node cannot go on');
+  await taken!.close();
   rmSync(dir, { recursive: true });
 });
 

@@ -158,6 +158,19 @@ test('what an erasure rewrites behind a check, once more and in the middle of it
   assert.is(step.value.lastSeq, machine.actor.durableSeq);
 });
 
+test('a batch that two erasures rewrite behind a check is no damage', async () => {
+  const machine = await lived();
+  const events = [0, 1].map((i) => ({ ...event, eventId: `b${i}`, subject: subjectOf(`both ${i}`), timestamp: t0 }));
+  await machine.ask('both', { type: 'submit', caller: 0, events });
+  await erase(machine, 'both 0');
+  const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
+  for (const _ of [1, 2]) assert.is(steps.next().done, false);
+  await erase(machine, 'both 1');
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  assert.equal(step.value.faults, []);
+});
+
 test('rewritten content that no record accounts for is still damage', async () => {
   const machine = await lived();
   const batches = machine.log.from(0, 1_000, 1e9);

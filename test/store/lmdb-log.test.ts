@@ -6,8 +6,9 @@ import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
 import { limits } from '../../src/limits.js';
 import { LmdbLogReader, type LmdbLogWriter, logFolderOf, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';
-import { keyOfSeq, openLogEnvironment } from '../../src/store/log-environment.js';
+import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../src/store/log-environment.js';
 import { claimFolder } from '../../src/store/owner.js';
+import { verifyFolder } from '../../src/workers/verify-folder.js';
 import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
@@ -84,6 +85,19 @@ test('pages that make no sense to LMDB are damage of a named file, to a reader a
   removeFolder(dir);
 });
 
+test('what LMDB and the system say of a file names it: damage where pages make no sense, else what it was', () => {
+  const file = '/d/log/data.mdb';
+  const of = (code: number) => Object.assign(new Error('says LMDB'), { code });
+  const [invalid, corrupted, noSpace] = [22, -30_796, 28];
+  for (const code of [invalid, corrupted]) {
+    assert.ok(namesFile(file, 'says LMDB')(namedDamage(of(code), '/d/log')));
+    assert.ok(namesFile(file, 'says LMDB')(namedDamage(new Error('x', { cause: of(code) }), '/d/log')));
+  }
+  const full = of(noSpace);
+  assert.is(namedDamage(full, '/d/log'), full);
+  assert.throws(() => unknownOutcome('/d/log')(full), new RegExp(`^${file}: a commit failed`));
+});
+
 test('a meta page that lost its number is damage, or the state of an older commit would come back', async () => {
   const { dir, file, pageBytes } = await leftLog();
   const whole = readFileSync(file);
@@ -110,6 +124,7 @@ test('a reader that is alone changes nothing, and a database that cannot be foun
   assert.not.equal(content, whole);
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir, { alone: true }), namesFile(file, '"moved" is missing'));
+  assert.match((await verifyFolder(dir, 'full')).faults[0]!, '"moved" is missing');
   assert.is(Buffer.compare(readFileSync(file), content), 0);
   removeFolder(dir);
 });

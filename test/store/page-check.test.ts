@@ -7,6 +7,7 @@ import { DamagedError, type StoredBatch } from '../../src/group/ports.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { checkPages } from '../../src/store/page-check.js';
+import { verifyFolder } from '../../src/workers/verify-folder.js';
 import { batchOf } from '../contracts/log.js';
 import { inFastFolder } from '../faults/fault.js';
 import { Random } from '../support/random.js';
@@ -76,7 +77,7 @@ function layoutOf(file: string): Layout {
 /** A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it. */
 async function saysOf(damage: (layout: Layout) => void): Promise<string> {
   let said = '';
-  await inLog(async ({ file, writer }) => {
+  await inLog(async ({ dir, file, writer }) => {
     for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq), []);
     await writer.close();
     const layout = layoutOf(file);
@@ -88,6 +89,7 @@ async function saysOf(damage: (layout: Layout) => void): Promise<string> {
       assert.instance(error, DamagedError);
       assert.ok((error as Error).message.startsWith(`${file}: page `));
       said = (error as Error).message;
+      assert.equal((await verifyFolder(dir, 'start')).faults, [said]);
     }
   });
   return said;

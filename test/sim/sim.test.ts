@@ -31,6 +31,8 @@ test('no life of the fixed seeds differs from the oracle', async () => {
   assert.ok(await simulate({ seed: 500_077, operations: 2_000, write }));
   // Here two peers are alike but for the last digit of what others say of them, and thirty rounds of the gate drive them apart.
   assert.ok(await simulate({ seed: 500_196, operations: 2_000, write }));
+  // Here the half-life changes twice while the clock is 20 years behind, and a sum grows beyond what a double holds.
+  assert.ok(await simulate({ seed: 500_000_929, operations: 2_000, write }));
 });
 
 test.run();

@@ -34,6 +34,23 @@ export function worthAt(at: number, epoch: number, halfLifeDays: number): number
   return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
 
+/** More than any peer's evidence on a player comes to, on any scale: an event counts for about one, and the epoch moves before 2^256 of them. */
+const SUM_MAX = 2 ** 300;
+const WORTH_MAX = 2 ** 53;
+
+/**
+ * A sum of evidence on another scale. Bounded, as `worthOf` is: where the half-life changes again and again while the clock is set back, sums are carried
+ * over that no event gave, to infinity and no number at all.
+ */
+export function rescaled(sum: number, factor: number): number {
+  return Math.min(sum * factor, SUM_MAX);
+}
+
+/** A sum of evidence at the moment of `worth`. */
+export function worthOf(sum: number, worth: number): number {
+  return Math.min(sum * worth, WORTH_MAX);
+}
+
 /**
  * How the epoch moves before evidence at `at` can be scaled: by whole half-lives, so that the factor is an exact power of two.
  * Null while `at` is near enough.

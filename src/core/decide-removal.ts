@@ -2,6 +2,7 @@
 import { granted, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from './commands.js';
+import { rescaled } from './decay.js';
 import { audited, type Decision, refuse } from './decision.js';
 import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, EvidenceKept, LogRecord } from './records.js';
@@ -27,15 +28,16 @@ export function decideWithdrawal(
   const entry = row < 0 ? -1 : state.subjects.entryOf(row, event.peer);
   if (entry < 0 || isGoing(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
-  const mass = event.mass * rescaledSince(state, eventSeq);
+  const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
+  const isLowering = event.mass < 0;
   const count = entries.count(entry) - 1;
   const record: LogRecord = {
     type: 'event_withdrawn',
     peer: event.peer,
     subject: subjectHex(event.subject),
     event_seq: eventSeq,
-    lowering: count === 0 ? 0 : without(entries.lowering(entry), -mass),
-    raising: count === 0 ? 0 : without(entries.raising(entry), mass),
+    lowering: count === 0 ? 0 : without(entries.lowering(entry), isLowering ? part : 0),
+    raising: count === 0 ? 0 : without(entries.raising(entry), isLowering ? 0 : part),
     count,
     updated_at: Math.max(now, state.subjects.updatedAt(row)),
     evidence_at: state.subjects.evidenceAt(row),
@@ -52,11 +54,11 @@ function isGoing(state: GroupState, eventSeq: number, event: EventAccepted): boo
   return false;
 }
 
-/** What the changes of scale since a record made of its mass. */
-function rescaledSince(state: GroupState, seq: number): number {
-  let factor = 1;
-  for (const rescale of state.rescales) if (rescale.seq > seq) factor *= rescale.factor;
-  return factor;
+/** What the changes of scale since a record made of its mass, which is not negative. */
+function rescaledSince(state: GroupState, seq: number, mass: number): number {
+  let part = mass;
+  for (const rescale of state.rescales) if (rescale.seq > seq) part = rescaled(part, rescale.factor);
+  return part;
 }
 
 /** A sum without one of its parts; what rounding leaves behind is nothing. */

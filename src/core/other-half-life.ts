@@ -2,7 +2,7 @@
  * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of the log. The
  * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
-import { evidenceAt, scaleAt, worthAt } from './decay.js';
+import { evidenceAt, rescaled, scaleAt, worthAt, worthOf } from './decay.js';
 import type { EvidenceSubjects } from './evidence-view.js';
 import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, LogRecord } from './records.js';
@@ -39,7 +39,7 @@ export class OtherHalfLife {
     this.#halfLifeDays = halfLifeDays;
     this.#at = at;
     this.#scale = { epoch: state.formed.epoch, halfLifeDays: state.formed.half_life_days };
-    this.#toCome = state.rescales.reduce((product, { factor }) => product * factor, 1);
+    this.#toCome = factorOf(state.rescales);
     this.#worthNow = worthAt(at, state.epoch, state.halfLifeDays);
     this.#lowering = new Float64Array(entries);
     this.#raising = new Float64Array(entries);
@@ -60,7 +60,7 @@ export class OtherHalfLife {
     this.#scale.epoch = epoch;
     this.#scale.halfLifeDays = halfLifeDays;
     this.#rescalesTaken++;
-    this.#toCome = this.#state.rescales.slice(this.#rescalesTaken).reduce((product, { factor }) => product * factor, 1);
+    this.#toCome = factorOf(this.#state.rescales.slice(this.#rescalesTaken));
   }
 
   #event(event: EventAccepted, seq: number, receivedAt: number): void {
@@ -73,7 +73,7 @@ export class OtherHalfLife {
     const from = evidenceAt(event.timestamp, receivedAt);
     const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
     const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
-    const now = Math.abs(event.mass) * this.#toCome * this.#worthNow;
+    const now = worthOf(Math.abs(event.mass) * this.#toCome, this.#worthNow);
     const [sums, sumsNow] = event.mass < 0 ? [this.#lowering, this.#loweringNow] : [this.#raising, this.#raisingNow];
     sums[entry]! += mass;
     sumsNow[entry]! += now;
@@ -85,7 +85,7 @@ export class OtherHalfLife {
     const { subjects } = this.#state;
     const { entries } = subjects;
     const isWhole = (entry: number) => this.#counted[entry] === entries.count(entry);
-    const rest = (held: number, counted: number) => Math.max(0, held * this.#worthNow - counted);
+    const rest = (held: number, counted: number) => Math.max(0, worthOf(held, this.#worthNow) - counted);
     return {
       rows: subjects.rows,
       size: subjects.size,
@@ -105,6 +105,10 @@ export class OtherHalfLife {
       },
     };
   }
+}
+
+function factorOf(rescales: GroupState['rescales']): number {
+  return rescales.reduce((product, { factor }) => rescaled(product, factor), 1);
 }
 
 /** One more than the greatest entry in use. */

@@ -11,6 +11,7 @@
  * | 5     | Uint16  | 2     | the peer's number, in the high half                                                  |
  * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
  */
+import { rescaled } from './decay.js';
 import { Segment } from './segment.js';
 
 const SEGMENT_BITS = 16;
@@ -153,8 +154,8 @@ export class PeerEntries {
   scale(factor: number): void {
     for (const { view } of this.#segments) {
       for (let at = 0; at < SEGMENT_SIZE * BYTES; at += BYTES) {
-        view.setFloat64(at, view.getFloat64(at, true) * factor, true);
-        view.setFloat64(at + RAISING_AT, view.getFloat64(at + RAISING_AT, true) * factor, true);
+        view.setFloat64(at, rescaled(view.getFloat64(at, true), factor), true);
+        view.setFloat64(at + RAISING_AT, rescaled(view.getFloat64(at + RAISING_AT, true), factor), true);
       }
     }
   }

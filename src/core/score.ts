@@ -2,7 +2,7 @@
  * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights
  * (scoring page, "State and reads"). O(peers that reported the player), no allocation but the answer.
  */
-import { worthAt } from './decay.js';
+import { worthAt, worthOf } from './decay.js';
 import { damping, saturate, sigmoid, unit } from './evidence.js';
 import type { EvidenceView } from './evidence-view.js';
 import type { GroupState } from './state.js';
@@ -67,8 +67,8 @@ export function trustOf(state: EvidenceView, row: number, moment: Moment): Trust
   for (let entry = first; entry < end; entry++) {
     events += entries.count(entry);
     const peer = entries.peer(entry);
-    const lowering = entries.lowering(entry) * worth;
-    const m = lowering + entries.raising(entry) * worth;
+    const lowering = worthOf(entries.lowering(entry), worth);
+    const m = lowering + worthOf(entries.raising(entry), worth);
     if (!(m > 0) || excluded[peer] === 1) continue;
     const x = lowering / m;
     const n = saturate(m);
@@ -108,8 +108,8 @@ export function explanationOf(state: GroupState, row: number, moment: Moment): T
   const first = subjects.firstEntry(row);
   const explanation = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-    const b = subjects.entries.lowering(entry) * worth;
-    const g = subjects.entries.raising(entry) * worth;
+    const b = worthOf(subjects.entries.lowering(entry), worth);
+    const g = worthOf(subjects.entries.raising(entry), worth);
     const peer = subjects.entries.peer(entry);
     if (!(b + g > 0) || excluded[peer] === 1) continue;
     explanation.lowering += b;

@@ -1,9 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decidePeerStatus } from '../../src/core/decide-peer.js';
+import { decideErasure } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { explanationOf, momentOf, trustOf, verdictOf } from '../../src/core/score.js';
-import { dayMs, Given, t0 } from '../support/given.js';
+import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
 
 function scoreAt(given: Given, player: string, at = t0) {
   return trustOf(given.state, given.row(player), momentOf(given.state, at));
@@ -109,6 +110,30 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
     }
     if (halfLife === 30) assert.ok(scoreAt(given, 'd', t0 + dayMs).score < 45);
   }
+});
+
+// Found by the simulation: seed 500000929.
+test('a half-life that changes again and again while the clock is twenty years behind leaves every score finite, then and later', () => {
+  const behind = t0 - 7305 * dayMs;
+  const given = new Given(30).peers(1);
+  const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);
+  const isFinite = (at: number) => {
+    const { score, confidence } = scoreAt(given, 'a', at);
+    assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
+    const { lowering, raising } = explanationOf(given.state, given.row('a'), momentOf(given.state, at));
+    assert.ok(Number.isFinite(lowering) && Number.isFinite(raising), `${lowering}, ${raising}`);
+  };
+  given.event(0, 'b', { severity: 0 });
+  given.event(0, 'a', { timestamp: behind }, behind);
+  halfLife(7, behind);
+  const erasure = { caller: 0, subject: subjectOf('b'), commitment: '0', by: 'peer-0' };
+  given.apply(decideErasure(given.state, bounds, erasure, behind).records, behind);
+  for (let i = 0; i < 3; i++) {
+    halfLife(0, behind);
+    halfLife(7, t0);
+    isFinite(behind);
+  }
+  for (const years of [0, 1, 10]) isFinite(t0 + years * 365 * dayMs);
 });
 
 test('an event that arrives while the clock is ahead keeps its true time, and later ones count beside it', () => {

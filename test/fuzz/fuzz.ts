@@ -173,7 +173,7 @@ class Fuzz {
     }
   }
 
-  /** By the medians of a tenth after the warm-up, and of the last tenth. */
+  /** From a tenth of the looks after the warm-up to the last tenth. */
   growth(): (Growth | undefined)[] {
     const { memory } = this;
     const tenth = Math.max(1, Math.floor(memory.length / 10));
@@ -181,7 +181,7 @@ class Fuzz {
     const early = memory.slice(Math.floor(memory.length * warmedUp)).slice(0, tenth);
     const late = memory.slice(-tenth);
     return this.nodes.map((_, place) => {
-      const [from, to] = [early, late].map((looks) => middle(looks.map((look) => look[place])));
+      const [from, to] = [early, late].map((looks) => collected(looks.map((look) => look[place])));
       if (from === undefined || to === undefined) return undefined;
       const stateMiB = to.stateMiB - from.stateMiB;
       const share = (to.residentMiB - from.residentMiB - stateMiB) / from.residentMiB;
@@ -190,11 +190,14 @@ class Fuzz {
   }
 }
 
-/** The one in the middle by resident memory; undefined where one is. */
-function middle(looks: readonly (Memory | undefined)[]): Memory | undefined {
+/**
+ * What is resident behind a collection: a low one of these looks, most of which fall between two collections, at moments and with garbage that
+ * depend on how fast the machine is. Undefined where one of them is.
+ */
+function collected(looks: readonly (Memory | undefined)[]): Memory | undefined {
   const known = looks.filter((look) => look !== undefined);
   if (known.length < looks.length) return undefined;
-  return known.sort((a, b) => a.residentMiB - b.residentMiB)[Math.floor(known.length / 2)];
+  return known.sort((a, b) => a.residentMiB - b.residentMiB)[Math.floor(known.length / 10)];
 }
 
 /** Starts the nodes, sends so many requests to each, and ends them. Rejects only where the fuzz itself cannot run. */

@@ -31,6 +31,8 @@ const roundingPart = 1e-12;
  * sums grow to 2^256 or so before the epoch moves. What is nearer to that end than this is no finding.
  */
 const rangeLives = 700;
+/** Half-lives before its time at which evidence may be beyond the bound of a sum in the service, 2^300; the epoch moves before 256. */
+const boundedLives = 280;
 /** Error of evidence from which on a read tells nothing. */
 const vague = 1e-7;
 
@@ -76,16 +78,25 @@ function decaysFrom(event: EventFact): number {
   return Math.min(event.timestamp, event.receivedAt);
 }
 
-/** Half-lives by which an event is decayed at a moment, through every scale that came after it; negative: it is yet to come. */
-function livesOf(oracle: Oracle, event: EventFact, at: number): number {
+/**
+ * Half-lives by which an event is decayed at a moment, through every scale that came after it; negative: it is yet to come. `isBounded`: it
+ * was carried over as more than any evidence is, which the service bounds.
+ */
+function livesOf(
+  oracle: Oracle,
+  event: EventFact,
+  at: number,
+): { readonly lives: number; readonly isBounded: boolean } {
   const { scales } = oracle.facts;
   let lives = 0;
   let from = decaysFrom(event);
+  let isBounded = false;
   for (let i = event.scales; i < scales.length; i++) {
     lives += livesBetween(from, scales[i]!.epoch, scales[i - 1]!.halfLifeDays);
     from = scales[i]!.epoch;
+    isBounded ||= lives < -boundedLives;
   }
-  return lives + livesBetween(from, at, oracle.scale.halfLifeDays);
+  return { lives: lives + livesBetween(from, at, oracle.scale.halfLifeDays), isBounded };
 }
 
 function livesBetween(from: number, to: number, halfLifeDays: number): number {
@@ -119,10 +130,11 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     byPeer.set(event.peer, sums);
     const [sign, base] = types[event.type];
     // An event of no severity is worth nothing at any moment, also where the factor is beyond the range of doubles.
-    const worth = event.severity === 0 ? 0 : base * event.severity * 2 ** -livesOf(oracle, event, at);
+    const { lives, isBounded } = livesOf(oracle, event, at);
+    const worth = event.severity === 0 ? 0 : base * event.severity * 2 ** -lives;
     if (scales !== event.scales) [scales, cut] = [event.scales, cutOff(oracle, event.scales, at)];
     // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
-    sums.error += worth * roundingPart + cut;
+    sums.error += isBounded && event.severity > 0 ? Number.POSITIVE_INFINITY : worth * roundingPart + cut;
     sums.isHeavy ||= event.severity > 0;
     if (oracle.facts.withdrawals.has(event.id)) continue;
     sums.isHeld = true;

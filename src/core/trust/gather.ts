@@ -1,4 +1,5 @@
 /** The evidence of a state as the columns that peer trust is computed from, at one moment. */
+import { worthOf } from '../decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
 import { momentOf, worthFor } from '../score.js';
 import { trustConstants } from '../trust-constants.js';
@@ -70,8 +71,8 @@ function columnsOf(state: GatheredView, rows: Uint32Array, at: number, scratch: 
     const end = first + subjects.peerCount(row);
     for (let entry = first; entry < end; entry++, to++) {
       peer[to] = entries.peer(entry);
-      lowering[to] = entries.lowering(entry) * worth;
-      raising[to] = entries.raising(entry) * worth;
+      lowering[to] = worthOf(entries.lowering(entry), worth);
+      raising[to] = worthOf(entries.raising(entry), worth);
     }
   }
   return { peers: state.peers.size, players: rows.length, offsets, peer, lowering, raising };

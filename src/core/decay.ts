@@ -36,7 +36,8 @@ export function worthAt(at: number, epoch: number, halfLifeDays: number): number
 
 /** More than any peer's evidence on a player comes to, on any scale: an event counts for about one, and the epoch moves before 2^256 of them. */
 const SUM_MAX = 2 ** 300;
-const WORTH_MAX = 2 ** 53;
+/** As far from where doubles end as all that reads add up. */
+const WORTH_MAX = 2 ** 900;
 
 /**
  * A sum of evidence on another scale. Bounded, as `worthOf` is: where the half-life changes again and again while the clock is set back, sums are carried

@@ -2,7 +2,7 @@
  * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of the log. The
  * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
-import { evidenceAt, rescaled, scaleAt, worthAt, worthOf } from './decay.js';
+import { evidenceAt, scaleAt, worthAt, worthOf } from './decay.js';
 import type { EvidenceSubjects } from './evidence-view.js';
 import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, LogRecord } from './records.js';
@@ -107,8 +107,9 @@ export class OtherHalfLife {
   }
 }
 
+/** Finite, as a mass that it multiplies must stay a number, where that is none. */
 function factorOf(rescales: GroupState['rescales']): number {
-  return rescales.reduce((product, { factor }) => rescaled(product, factor), 1);
+  return rescales.reduce((product, { factor }) => Math.min(product * factor, Number.MAX_VALUE), 1);
 }
 
 /** One more than the greatest entry in use. */

@@ -70,11 +70,11 @@ export class Peers {
 
   rotate(peer: Peer, keyDigest: string, oldKeyUntil: number): void {
     if (peer.oldKeyDigest !== null) this.#forget(peer.oldKeyDigest);
-    const overlaps = oldKeyUntil > 0;
-    if (!overlaps) this.#forget(peer.keyDigest);
-    peer.oldKeyDigest = overlaps ? peer.keyDigest : null;
+    this.#forget(peer.keyDigest);
+    peer.oldKeyDigest = oldKeyUntil > 0 ? peer.keyDigest : null;
     peer.oldKeyUntil = oldKeyUntil;
     peer.keyDigest = keyDigest;
+    if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);
     this.#findBy(keyDigest, peer);
   }
 

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import type { Address } from '../../src/node.js';
 import { ask } from '../http/exchange.js';
 import { residentMiB } from '../support/memory.js';
 import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
@@ -36,8 +37,9 @@ export class FuzzNode {
   readonly #env: Readonly<Record<string, string>>;
   #process: NodeProcess | undefined;
   #dir = '';
-  /** Of the output, how much was looked at for complaints. */
-  #readTo = 0;
+  /** The begin of a line of its output whose end is still to come. */
+  #lineBegun = '';
+  #metricsUrl = '';
   #complaints: string[] = [];
   #peers: ReadonlyMap<string, string> = new Map();
 
@@ -53,7 +55,7 @@ export class FuzzNode {
   /** With two active peers, one suspended and one revoked. */
   async start(): Promise<void> {
     this.#dir = temporaryFolder();
-    this.#readTo = 0;
+    this.#lineBegun = '';
     this.#complaints = [];
     this.#process = await startProcess({
       DATA_DIR: this.#dir,
@@ -69,6 +71,8 @@ export class FuzzNode {
       ...memory,
       ...this.#env,
     });
+    const { metrics } = JSON.parse(/^.*"msg":"listening".*$/m.exec(this.output)![0]) as { metrics: Address };
+    this.#metricsUrl = `http://${metrics.host}:${metrics.port}/metrics`;
     const names = new Map<string, string>();
     for (const [place, peer_name] of ['first', 'second', 'suspended', 'revoked'].entries()) {
       const { body } = await ask(this.url, '/api/v1/peers/register', {
@@ -114,18 +118,15 @@ export class FuzzNode {
   }
 
   async #metrics(): Promise<string> {
-    const line = /^.*"msg":"listening".*$/m.exec(this.output)?.[0] ?? '';
-    const { metrics } = JSON.parse(line) as { metrics: { host: string; port: number } };
-    return (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
+    return (await fetch(this.#metricsUrl)).text();
   }
 
-  /** Errors that it logged, and what is no line of a log: nothing, if all is well. Each output is looked at once: it grows to many MB. */
+  /** Errors that it logged, and what is no line of a log: nothing, if all is well. */
   get complaints(): readonly string[] {
-    const { output } = this;
-    const end = output.lastIndexOf('\n') + 1;
-    for (const line of output.slice(this.#readTo, end).split('\n'))
+    const lines = `${this.#lineBegun}${this.#process?.takeUnread() ?? ''}`.split('\n');
+    this.#lineBegun = lines.pop()!;
+    for (const line of lines)
       if (line !== '' && !/"level":"(?:warn|info|debug|trace)"/.test(line)) this.#complaints.push(line);
-    this.#readTo = end;
     return this.#complaints;
   }
 

@@ -15,6 +15,8 @@ export interface NodeProcess {
   /** Resolves with the exit code or the signal's name. */
   readonly ended: Promise<number | string | null>;
   output(): string;
+  /** What it wrote since this was last asked: all that it wrote becomes too long to be read again and again. */
+  takeUnread(): string;
   kill(signal: NodeJS.Signals): Promise<number | string | null>;
 }
 
@@ -51,6 +53,7 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let unread = '';
   running.add(child);
   const ended = once(child, 'close').then(() => {
     running.delete(child);
@@ -60,6 +63,7 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
     let listens = false;
     const take = (text: string) => {
       output += text;
+      unread += text;
       if (listens) return;
       const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
       if (line === undefined) return;
@@ -75,6 +79,11 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
     child,
     ended,
     output: () => output,
+    takeUnread() {
+      const text = unread;
+      unread = '';
+      return text;
+    },
     async kill(signal) {
       // The node itself, whatever wraps it.
       process.kill(pid, signal);

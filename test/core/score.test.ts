@@ -117,7 +117,7 @@ test('a half-life that changes again and again while the clock is twenty years b
   const behind = t0 - 7305 * dayMs;
   const given = new Given(30).peers(1);
   const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);
-  const isFinite = (at: number) => {
+  const mustBeFinite = (at: number) => {
     const { score, confidence } = scoreAt(given, 'a', at);
     assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
     const { lowering, raising } = explanationOf(given.state, given.row('a'), momentOf(given.state, at));
@@ -131,9 +131,9 @@ test('a half-life that changes again and again while the clock is twenty years b
   for (let i = 0; i < 3; i++) {
     halfLife(0, behind);
     halfLife(7, t0);
-    isFinite(behind);
+    mustBeFinite(behind);
   }
-  for (const years of [0, 1, 10]) isFinite(t0 + years * 365 * dayMs);
+  for (const years of [0, 1, 10]) mustBeFinite(t0 + years * 365 * dayMs);
 });
 
 test('an event that arrives while the clock is ahead keeps its true time, and later ones count beside it', () => {

@@ -90,7 +90,7 @@ test('no key, salt, secret or player id is found in files, output, metrics or er
     ...keys,
     // A few whole ones in every form, and what all of them begin with.
     ...heard.keys.slice(0, 20).map((text) => ({ what: 'a key', text })),
-    { what: 'the beginning of a key', text: heard.keys[0]!.slice(0, heard.keys[0]!.lastIndexOf('_') + 1) },
+    { what: 'the beginning of a key', text: keys[0]!.text.slice(0, keys[0]!.text.lastIndexOf('_') + 1) },
     { what: 'the salt', text: groupSalt },
     { what: 'the session secret', text: sessionSecret },
     { what: 'a session', text: cookie.slice(-40) },

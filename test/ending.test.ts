@@ -10,17 +10,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
 import { dataFileOf } from '../src/store/environment-file.js';
-import { claimFolder, thisProcess } from '../src/store/owner.js';
 import { eventOf, type Peer, post, register } from './faults/kill.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from './support/process.js';
+import { takeOver } from './support/take-over.js';
 import { until } from './support/until.js';
 
 /** More than an end takes on a busy machine, and less than for ever. */
 const slackMs = 20_000;
-
-/** From where the node's process cannot be looked up, and patient for less than a heartbeat. */
-const elsewhere = { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
-const impatient = { heartbeatMs: 100, ownerSilentMs: 200 };
 
 /** A node whose replica, once it is asked for something, hangs. */
 async function startedWithHungReplica(): Promise<{ dir: string; node: NodeProcess; peer: Peer }> {
@@ -91,14 +87,10 @@ test('a node that fails ends, whatever its threads do', async () => {
   // It calls for weights, and these for the replica.
   assert.is((await post(node.url, '/api/v1/events', peer, eventOf(peer, 'e', 'p'))).status, 201);
   await hangs(node.child.pid!);
-  let taken: Awaited<ReturnType<typeof claimFolder>> | undefined;
-  await until(async () => {
-    taken = await claimFolder(dir, elsewhere, impatient).catch(() => undefined);
-    return taken !== undefined;
-  });
+  const taken = await takeOver(dir);
   assert.is(await endedWithin(slackMs, node), 'SIGKILL', node.output());
   assert.match(node.output(), 'the node cannot go on');
-  await taken!.close();
+  await taken.close();
   rmSync(dir, { recursive: true });
 });
 

@@ -3,15 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OwnerLostError } from '../src/group/ports.js';
 import { LmdbSnapshotStore } from '../src/store/lmdb-snapshots.js';
-import { claimFolder, thisProcess } from '../src/store/owner.js';
 import { PiscinaPool } from '../src/workers/pool.js';
 import { rejection } from './contracts/log.js';
 import { startTestNode } from './support/node.js';
+import { takeOver } from './support/take-over.js';
 import { until } from './support/until.js';
-
-/** From where the node's process cannot be looked up, and patient for less than a heartbeat. */
-const elsewhere = { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
-const impatient = { heartbeatMs: 100, ownerSilentMs: 200 };
 
 test('a node that only reads ends once another one owns its folder, and publishes no snapshot of what it knew', async () => {
   const failures: unknown[] = [];
@@ -25,18 +21,13 @@ test('a node that only reads ends once another one owns its folder, and publishe
     assert.equal(snapshots.list(), [lastSeq]);
     await snapshots.remove(lastSeq);
 
-    let taken: Awaited<ReturnType<typeof claimFolder>> | undefined;
-    // Where a beat of the node falls into so short a silence it lives, and the next try comes.
-    await until(async () => {
-      taken = await claimFolder(node.dir, elsewhere, impatient).catch(() => undefined);
-      return taken !== undefined;
-    });
+    const taken = await takeOver(node.dir);
     assert.match(String(await rejection(pool.snapshot(lastSeq, ownerEpoch))), 'given up');
     assert.equal(snapshots.list(), []);
 
     await until(() => failures.length > 0);
     assert.ok(failures[0] instanceof OwnerLostError);
-    await taken!.close();
+    await taken.close();
   } finally {
     await pool.close();
     await node.close();

@@ -28,6 +28,12 @@ interface Found {
   readonly cause: TrustErrorCode | null;
 }
 
+/** Values, and when they were last true, by this machine's clock. */
+interface Dated {
+  readonly values: TrustValues;
+  readonly asOf: number;
+}
+
 export interface ReaderOptions {
   readonly caller: Caller;
   readonly runtime: Runtime;
@@ -73,16 +79,20 @@ export class ScoreReader {
     return this.#options.sentId(playerId);
   }
 
-  /** What the cache says of each key, where it is current; undefined where it does not hold the player. */
+  /** What the cache says of each key, where it is current; undefined where it does not hold the player, or only an answer of long ago. */
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
-    const { table } = this.#options;
+    const { table, runtime } = this.#options;
     const feed = this.#options.feed();
-    if (feed?.isFresh !== true) return [];
-    const { asOf } = feed;
+    const asOf = feed?.isFresh === true ? feed.asOf : null;
+    if (feed === null || asOf === null) return [];
+    const since = runtime.now() - feed.silentMs;
     const unknown = table.complete ? unknownPlayer : undefined;
     return keys.map((key) => {
-      const values = table.get(key)?.values ?? unknown;
-      return values === undefined ? undefined : { values, source: 'cache', asOf, cause: null };
+      const row = table.get(key);
+      const told = row?.told?.values ?? unknown;
+      const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
+      if (newest === undefined || newest.asOf < since) return undefined;
+      return { values: newest.values, source: 'cache', asOf: newest.asOf, cause: null };
     });
   }
 
@@ -113,18 +123,29 @@ export class ScoreReader {
   }
 
   #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
-    const row = fallback === 'neutral' ? undefined : this.#options.table.get(key);
-    const asOf = row === undefined ? null : this.#asOfRow(row);
-    if (row === undefined || asOf === null) return { values: unknownPlayer, source: 'assumed', asOf: null, cause };
-    return { values: row.values, source: 'last-known', asOf, cause };
+    const { runtime, table, feed } = this.#options;
+    const row = fallback === 'neutral' ? undefined : table.get(key);
+    const held = row?.told ?? null;
+    const told = held && { values: held.values, asOf: Math.max(this.#clockAt(held.at), feed()?.asOf ?? 0) };
+    const newest = this.#newest(told ?? undefined, row);
+    if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) {
+      return { values: unknownPlayer, source: 'assumed', asOf: null, cause };
+    }
+    return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
   }
 
-  /** When a row was last true, by this machine's clock: when it came, or later where the stream kept it current. Null: too long ago. */
-  #asOfRow({ at }: Row): number | null {
-    const { runtime, feed } = this.#options;
-    const cameAt = runtime.now() - Math.round(runtime.elapsedMs() - at);
-    const asOf = Math.max(cameAt, feed()?.asOf ?? cameAt);
-    return runtime.now() - asOf <= bounds.lastKnownMs ? asOf : null;
+  /** What the stream told, or the answer in the row where that came after all that the stream is current to. */
+  #newest(told: Dated | undefined, row: Row | undefined): Dated | undefined {
+    const answer = row?.answer ?? null;
+    if (answer === null) return told;
+    const asOf = this.#clockAt(answer.at);
+    return told === undefined || told.asOf < asOf ? { values: answer.values, asOf } : told;
+  }
+
+  /** What this machine's clock showed, or would have shown, at a time in `elapsedMs`. */
+  #clockAt(at: number): number {
+    const { runtime } = this.#options;
+    return runtime.now() - Math.round(runtime.elapsedMs() - at);
   }
 }
 

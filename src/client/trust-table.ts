@@ -4,13 +4,21 @@
  */
 import type { TrustValues } from './player-trust.js';
 
-/**
- * A row, and when it came, in `elapsedMs`. While a stream is current every row is, whatever brought it: the stream has told each
- * change since, and its snapshot dropped whom it did not name.
- */
-export interface Row {
+/** Values, and when they came, in `elapsedMs`. */
+export interface Held {
   readonly values: TrustValues;
   readonly at: number;
+}
+
+/**
+ * What is held of a player. What the stream told is current for as long as the stream is: it tells each step away from it. An answer
+ * was true when it came, and no longer: the stream measures from what it told itself, so a player may move on from an answer, or back
+ * from its verdict, without a word. So an answer never takes the place of what was told.
+ */
+export interface Row {
+  readonly told: Held | null;
+  /** The last that came since. */
+  readonly answer: Held | null;
   /** Reads counted when it was last moved to the end of the line. */
   readAt: number;
   /** The snapshot during or after which it came. */
@@ -77,10 +85,14 @@ export class TrustTable {
 
   /** The answer to a call. Ignored where the stream told something since `reading`. */
   answered(token: ReadToken, values: TrustValues, at: number): void {
-    if (this.#reading.get(token.key) !== token) return;
-    this.#remove(token.key);
+    const { key } = token;
+    if (this.#reading.get(key) !== token) return;
+    const before = this.#read.get(key) ?? this.#told.get(key);
+    // A snapshot has begun since, which tells it anew or drops it.
+    const told = before?.generation === this.#generation ? before.told : null;
+    this.#remove(key);
     this.#makeRoom();
-    this.#read.set(token.key, { values, at, generation: this.#generation, readAt: ++this.#reads });
+    this.#read.set(key, { told, answer: { values, at }, generation: this.#generation, readAt: ++this.#reads });
   }
 
   /**
@@ -103,7 +115,8 @@ export class TrustTable {
   tell(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key);
-    const row: Row = { values, at, generation: this.#generation, readAt: before?.readAt ?? 0 };
+    const told: Held = { values, at };
+    const row: Row = { told, answer: null, generation: this.#generation, readAt: before?.readAt ?? 0 };
     if (before !== undefined) this.#read.set(key, row);
     else if (this.#told.delete(key) || this.size < this.#rowsMax) this.#told.set(key, row);
     else this.#overflow(key, row);
@@ -139,11 +152,13 @@ export class TrustTable {
     this.#inSnapshot = false;
   }
 
-  /** The stream is over for good; it kept the rows current until `at`. */
+  /** The stream is over for good; it kept what it told current until `at`. */
   orphan(at: number): void {
     this.#complete = false;
     for (const rows of [this.#read, this.#told]) {
-      for (const [key, row] of rows) if (row.at < at) rows.set(key, { ...row, at });
+      for (const [key, row] of rows) {
+        if (row.told !== null && row.told.at < at) rows.set(key, { ...row, told: { ...row.told, at } });
+      }
     }
   }
 

@@ -104,10 +104,15 @@ export class VerdictFeed {
     return Math.min(this.#options.runtime.now(), this.#asOf + this.#clockAheadMs);
   }
 
-  /** Whether what the table holds is current: no older than the silence after which a stream counts as lost. */
+  /** The silence after which the stream counts as lost: nothing that passes for current is older. */
+  get silentMs(): number {
+    return this.#heartbeatMs * bounds.streamSilentHeartbeats;
+  }
+
+  /** Whether what the stream told is current. */
   get isFresh(): boolean {
     const { asOf } = this;
-    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
+    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.silentMs;
   }
 
   /** Resolves once the feed is live; at once where it is. Rejects with `closed`. */
@@ -124,10 +129,6 @@ export class VerdictFeed {
     const { runtime, table } = this.#options;
     const { asOf } = this;
     if (asOf !== null) table.orphan(runtime.elapsedMs() - (runtime.now() - asOf));
-  }
-
-  get #silentMs(): number {
-    return this.#heartbeatMs * bounds.streamSilentHeartbeats;
   }
 
   async #run(): Promise<void> {
@@ -196,7 +197,7 @@ export class VerdictFeed {
     for await (const chunk of response.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
       if (end !== undefined) return end;
-      watch.expectWithin(this.#silentMs);
+      watch.expectWithin(this.silentMs);
     }
     return new TrustError('unreachable', 'the stream ended');
   }

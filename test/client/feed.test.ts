@@ -154,6 +154,53 @@ test('while the stream is lost reads call, and once the node is gone too they sa
   assert.ok(made.runtime.now() - trusts[0]!.asOf! >= 30_000);
 });
 
+/** Less than a step from `bad` each, and more from each other; a verdict is told wherever it is not the one told last. */
+const nearly: Told = { score: 12.9, confidence: 0.64, verdict: 'suspicious' };
+const barely: Told = { score: 12.1, confidence: 0.56, verdict: 'untrusted' };
+
+test('an answer from while the stream was lost does not outlive its return: from there on nothing is told', async () => {
+  const made = await following();
+  const { node, runtime } = made;
+  node.refuse = () => new Error('no way');
+  node.connection.end();
+  await runtime.advance(1);
+  node.board.set(hashOf('bad'), nearly);
+  assert.is((await read(made, 'bad')).trusts[0]?.verdict, 'suspicious');
+  // Back at what the stream told last, it has nothing to tell.
+  node.board.set(hashOf('bad'), barely);
+  node.refuse = null;
+  while (made.feed.state.phase !== 'live') await runtime.advance(10);
+  const { calls, trusts } = await read(made, 'bad');
+  assert.equal([calls, trusts[0]?.source, trusts[0]?.verdict, trusts[0]?.confidence], [0, 'cache', 'untrusted', 0.6]);
+});
+
+test('once the node is gone the newest counts: what the stream told, or an answer from behind it', async () => {
+  const made = await following();
+  const { node, runtime } = made;
+  node.refuse = () => new Error('no way');
+  node.connection.end();
+  await runtime.advance(1);
+  node.board.set(hashOf('bad'), nearly);
+  const answeredAt = (await read(made, 'bad')).trusts[0]!.asOf!;
+  node.refuseCalls = () => new Error('gone');
+  await runtime.advance(1_000);
+  const [lost, other] = (await read(made, 'bad', 'good')).trusts;
+  assert.equal(
+    [lost?.source, lost?.verdict, other?.source, other?.verdict],
+    ['last-known', 'suspicious', 'last-known', 'trusted'],
+  );
+  assert.ok(Math.abs(lost!.asOf! - answeredAt) < 1, 'to the ms');
+  assert.is(other?.asOf, made.feed.state.asOf);
+  node.refuse = null;
+  while (made.feed.state.phase !== 'live') await runtime.advance(10);
+  const currentTo = made.feed.state.asOf;
+  node.refuse = () => new Error('no way');
+  node.connection.end();
+  await runtime.advance(1_000);
+  const [again] = (await read(made, 'bad')).trusts;
+  assert.equal([again?.source, again?.verdict, again?.asOf], ['last-known', 'untrusted', currentTo]);
+});
+
 test('an id that is too old is reset: a fresh snapshot drops whom it does not name', async () => {
   const made = await following({ kept: 2 });
   made.node.connection.end();
@@ -230,6 +277,23 @@ test('a group larger than the cache: who was read stays current, who is not held
   const { trusts, calls } = await read(made, 'bad-3', 'nobody');
   assert.equal([calls, trusts[0]?.verdict, trusts[1]?.verdict], [0, 'trusted', 'trusted']);
   assert.ok(made.feed.state.players <= 10);
+});
+
+test('in a group larger than the cache an answer is current no longer than a silent stream is', async () => {
+  const players = Array.from({ length: 50 }, (_, index) => `bad-${index}`);
+  const made = await following({}, { playersMax: 10 }, players);
+  assert.is((await read(made, 'nobody')).calls, 1);
+  for (const [seconds, calls] of [
+    [5, 0],
+    [12, 0],
+    [15, 1],
+    [20, 0],
+  ] as const) {
+    while (made.runtime.elapsedMs() < seconds * 1_000) await made.runtime.advance(100);
+    made.node.heartbeat();
+    await made.runtime.advance(1);
+    assert.is((await read(made, 'nobody')).calls, calls, `after ${seconds} s`);
+  }
 });
 
 test('an answer that was on its way while the stream told something newer does not undo it', async () => {

@@ -40,7 +40,7 @@ test('nobody who is only told takes the place of one who was read', () => {
   table.tell('x', values, 0);
   assert.is(held(table, 'abcx'), 'abc');
   table.tell('b', other, 0);
-  assert.is(table.get('b')?.values.verdict, 'trusted', 'those that are held stay current');
+  assert.is(table.get('b')?.told?.values.verdict, 'trusted', 'those that are held stay current');
 });
 
 test('it is complete from a snapshot that fits, until somebody finds no room', () => {
@@ -79,11 +79,32 @@ test('an answer is no news once the stream has told something since the call lef
   const early = table.reading('a');
   table.tell('a', other, 1);
   table.answered(early, values, 2);
-  assert.is(table.get('a')?.values.verdict, 'trusted');
+  assert.is(table.get('a')?.told?.values.verdict, 'trusted');
+  assert.is(table.get('a')?.answer, null);
   const second = table.reading('b');
   table.gone('b');
   table.answered(second, values, 2);
   assert.is(table.get('b'), undefined);
+});
+
+test('an answer stands beside what was told, until the stream tells something else or a snapshot begins', () => {
+  const table = new TrustTable(10);
+  const held = () => {
+    const row = table.get('a');
+    return [row?.told?.values.verdict, row?.answer?.values.verdict];
+  };
+  table.snapshotBegins();
+  table.tell('a', other, 0);
+  table.snapshotEnds();
+  answered(table, 'a');
+  answered(table, 'a');
+  assert.equal(held(), ['trusted', 'untrusted']);
+  table.tell('a', other, 1);
+  assert.equal(held(), ['trusted', undefined]);
+  table.snapshotBegins();
+  answered(table, 'a');
+  table.snapshotEnds();
+  assert.equal(held(), [undefined, 'untrusted'], 'the snapshot did not name it');
 });
 
 test('a read that ends while an erasure is under way does not end what the erasure forgets', () => {
@@ -106,8 +127,8 @@ test('rows that a stream kept current are as old as the stream once it is over',
   table.tell('a', values, 5);
   answered(table, 'b', 50);
   table.orphan(20);
-  assert.is(table.get('a')?.at, 20);
-  assert.is(table.get('b')?.at, 50);
+  assert.is(table.get('a')?.told?.at, 20);
+  assert.is(table.get('b')?.answer?.at, 50);
 });
 
 test.run();

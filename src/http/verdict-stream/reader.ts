@@ -29,7 +29,7 @@ export interface ReaderParts {
 export class StreamReader {
   readonly #to: Writable;
   readonly #parts: ReaderParts;
-  /** The position up to which it has caught up, from where on it is told what is told; null before. */
+  /** The position up to which it was told, and is told on from; null before it has caught up. */
   #liveFrom: number | null = null;
   #isOver = false;
   /** Of `performance.now()`. */
@@ -53,6 +53,7 @@ export class StreamReader {
 
   told({ position, change, rows }: ToldFrames): void {
     if (this.#isOver || this.#liveFrom === null || position <= this.#liveFrom) return;
+    this.#liveFrom = position;
     this.#write(change);
     this.#parts.onRows(rows);
   }
@@ -71,7 +72,9 @@ export class StreamReader {
   beat(now: number): void {
     if (this.#isOver || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
-    if (this.#liveFrom !== null && mark !== null) this.#write(heartbeatFrame(mark));
+    // What is on its way to all readers may not have come to this one: it would resume behind it.
+    const isTold = this.#liveFrom !== null && mark !== null && mark.position <= this.#liveFrom;
+    if (isTold) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
   }
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { ToldWalk } from '../../../src/core/told-table.js';
 import type { GroupApi } from '../../../src/group/api.js';
 import type { ToldMark } from '../../../src/group/verdict-feed.js';
-import { helloFrame } from '../../../src/http/verdict-stream/frames.js';
+import { comment, helloFrame } from '../../../src/http/verdict-stream/frames.js';
 import { StreamReader } from '../../../src/http/verdict-stream/reader.js';
 import { limits } from '../../../src/limits.js';
 
@@ -102,6 +102,24 @@ test('a reader that catches up asks for no more than it reads', async () => {
   pipe.destroy();
   await started;
   assert.equal(ends, [null]);
+});
+
+test('a heartbeat never runs ahead of a change that is on its way', async () => {
+  const feed = { mark };
+  const pipe = new Pipe(true);
+  const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
+  const parts = { feed: Object.assign(feed, whole), onEnd() {}, onRows() {} };
+  const reader = new StreamReader(pipe, parts);
+  await reader.start(hello, resumeAt(3));
+  Object.assign(feed, { mark: { ...mark, position: 4 } });
+  const quiet = performance.now() + limits.streamHeartbeatMs;
+  reader.beat(quiet);
+  assert.not(pipe.text.includes(resumeAt(4)));
+  assert.ok(pipe.text.endsWith(comment), 'a sign of life');
+  reader.told({ position: 4, change: Buffer.from('event: change\n\n'), rows: 1 });
+  reader.beat(quiet + limits.streamHeartbeatMs);
+  assert.equal(events(pipe.text), ['hello', 'heartbeat', 'change', 'heartbeat']);
+  assert.ok(pipe.text.includes(resumeAt(4)));
 });
 
 test('a piece that was read before an erasure was told is read again', async () => {

@@ -5,7 +5,7 @@ import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
 import type { Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
-import { loneSurrogate } from './subject.js';
+import { isSubjectHash, loneSurrogate } from './subject.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
 import type { Row, TrustTable } from './trust-table.js';
 import type { VerdictFeed } from './verdict-feed.js';
@@ -86,10 +86,9 @@ export class ScoreReader {
     const asOf = feed?.isFresh === true ? feed.asOf : null;
     if (feed === null || asOf === null) return [];
     const since = runtime.now() - feed.silentMs;
-    const unknown = table.complete ? unknownPlayer : undefined;
     return keys.map((key) => {
       const row = table.get(key);
-      const told = row?.told?.values ?? unknown;
+      const told = this.#toldOf(key, row);
       const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
       if (newest === undefined || newest.asOf < since) return undefined;
       return { values: newest.values, source: 'cache', asOf: newest.asOf, cause: null };
@@ -110,8 +109,9 @@ export class ScoreReader {
       const values = matchValues(body, chunk.length);
       const at = runtime.elapsedMs();
       const asOf = runtime.now();
+      const since = at - (this.#options.feed()?.silentMs ?? 0);
       for (const [index, token] of tokens.entries()) {
-        table.answered(token, values[index]!, at);
+        table.answered(token, values[index]!, at, since);
         found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
       }
     } catch (error) {
@@ -124,14 +124,20 @@ export class ScoreReader {
 
   #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
     const { runtime, table, feed } = this.#options;
-    const row = fallback === 'neutral' ? undefined : table.get(key);
-    const held = row?.told ?? null;
-    const told = held && { values: held.values, asOf: Math.max(this.#clockAt(held.at), feed()?.asOf ?? 0) };
-    const newest = this.#newest(told ?? undefined, row);
-    if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) {
-      return { values: unknownPlayer, source: 'assumed', asOf: null, cause };
-    }
+    const assumed: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause };
+    if (fallback === 'neutral') return assumed;
+    const row = table.get(key);
+    const told = this.#toldOf(key, row);
+    const asOf = Math.max(row?.told ? this.#clockAt(row.told.at) : 0, feed()?.asOf ?? 0);
+    const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
+    if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) return assumed;
     return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
+  }
+
+  /** What the stream told of a player; where it told of all that there are, any other has no events. It tells of hashes alone. */
+  #toldOf(key: string, row: Row | undefined): TrustValues | undefined {
+    if (row?.told) return row.told.values;
+    return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;
   }
 
   /** What the stream told, or the answer in the row where that came after all that the stream is current to. */

@@ -8,8 +8,8 @@ import type { TrustTable } from './trust-table.js';
 export type FrameEffect =
   | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
   | { readonly kind: 'snapshot' }
-  /** Everything up to `asOf` (ms, the node's clock) is known. `beat`: the node had nothing else to say. */
-  | { readonly kind: 'current'; readonly asOf: number; readonly beat: boolean }
+  /** Everything up to `at`, in `elapsedMs`, is known. `beat`: the node had nothing else to say. */
+  | { readonly kind: 'current'; readonly at: number; readonly beat: boolean }
   | { readonly kind: 'ended'; readonly text: string; readonly afterMs: number }
   | { readonly kind: 'bad'; readonly text: string }
   | { readonly kind: 'none' };
@@ -23,19 +23,22 @@ const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
   untrusted: true,
 };
 
-/** `at`: when the frame came, in `elapsedMs`. Whether a snapshot is under way stands in the table: its first frame begins it. */
-export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable, at: number): FrameEffect {
+/** In `elapsedMs`, a moment in ms of the node's clock. */
+export type Elapsed = (nodeMs: number) => number;
+
+/** Whether a snapshot is under way stands in the table: its first frame begins it. */
+export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable, elapsed: Elapsed): FrameEffect {
   switch (event) {
     case 'hello':
       return hello(parse(data));
     case 'reset':
       return none;
     case 'snapshot':
-      return snapshot(parse(data), table, at);
+      return snapshot(parse(data), table, elapsed);
     case 'change':
-      return change(parse(data), table, at, id !== undefined);
+      return change(parse(data), table, elapsed, id !== undefined);
     case 'heartbeat':
-      return current(parse(data), true);
+      return heartbeat(parse(data), elapsed);
     case 'resume': {
       const { reason, after_ms }: Frame<'resume'> = parse(data);
       return { kind: 'ended', text: `the node ended the stream: ${String(reason)}`, afterMs: Number(after_ms) || 0 };
@@ -69,26 +72,33 @@ function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameE
   return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
 }
 
-function snapshot(frame: Frame<'snapshot'>, table: TrustTable, at: number): FrameEffect {
-  const { players, last } = frame;
-  if (!Array.isArray(players) || typeof last !== 'boolean') return bad('snapshot');
+function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable, elapsed: Elapsed): FrameEffect {
+  const asOf = timeOf(as_of);
+  if (!Array.isArray(players) || typeof last !== 'boolean' || asOf === null) return bad('snapshot');
+  const at = elapsed(asOf);
   if (!table.inSnapshot) table.snapshotBegins();
   for (const player of players) if (!tell(player, table, at)) return bad('snapshot');
   if (!last) return { kind: 'snapshot' };
   table.snapshotEnds();
-  return current(frame, false);
+  return { kind: 'current', at, beat: false };
 }
 
-function change(frame: Frame<'change'>, table: TrustTable, at: number, whole: boolean): FrameEffect {
-  const { changes } = frame;
-  if (!Array.isArray(changes)) return bad('change');
-  for (const one of changes) if (!tell(one, table, at)) return bad('change');
-  return whole ? current(frame, false) : none;
-}
-
-function current({ as_of }: Frame<'heartbeat'>, beat: boolean): FrameEffect {
+function change(
+  { changes, as_of }: Frame<'change'>,
+  table: TrustTable,
+  elapsed: Elapsed,
+  isWhole: boolean,
+): FrameEffect {
   const asOf = timeOf(as_of);
-  return asOf === null ? bad('heartbeat') : { kind: 'current', asOf, beat };
+  if (!Array.isArray(changes) || asOf === null) return bad('change');
+  const at = elapsed(asOf);
+  for (const one of changes) if (!tell(one, table, at)) return bad('change');
+  return isWhole ? { kind: 'current', at, beat: false } : none;
+}
+
+function heartbeat({ as_of }: Frame<'heartbeat'>, elapsed: Elapsed): FrameEffect {
+  const asOf = timeOf(as_of);
+  return asOf === null ? bad('heartbeat') : { kind: 'current', at: elapsed(asOf), beat: true };
 }
 
 /** False where the row does not hold to its form. */

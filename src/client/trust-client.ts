@@ -199,6 +199,9 @@ export class TrustClient {
         eventsErased: typeof body.events_erased === 'number' ? body.events_erased : 0,
         receipt: body.receipt,
       };
+    } catch (error) {
+      if (error instanceof TrustError && error.code === 'subject_not_found') this.#table.erased(token);
+      throw error;
     } finally {
       this.#table.done([token]);
     }
@@ -222,10 +225,12 @@ export class TrustClient {
    */
   follow(options: FollowOptions = {}): Feed {
     if (this.#closing !== null) throw closed();
-    if (this.#feed !== null && this.#feed.state.phase !== 'closed') return this.#feed;
+    if (this.#feed !== null && !this.#feed.isClosed) return this.#feed;
+    // Both would write to one table.
+    const before = this.#feed?.close();
     const { transport, runtime, apiKey, groupId } = this.#settings;
     const { onState } = options;
-    this.#feed = new VerdictFeed({
+    const feed = new VerdictFeed({
       transport,
       runtime,
       table: this.#table,
@@ -234,8 +239,9 @@ export class TrustClient {
       groupId,
       onState,
     });
-    this.#feed.start();
-    return this.#feed;
+    feed.start(before);
+    this.#feed = feed;
+    return feed;
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
- * What the client remembers of players, bounded: answers to calls, and what the stream tells. Rows that were read are kept
- * before rows that were only told, and the least recently read goes first.
+ * What the client remembers of players, bounded: answers to calls, and what the stream tells. Answers that are current no longer go
+ * first, then rows that were only told, then the least recently read.
  */
 import type { TrustValues } from './player-trust.js';
 
@@ -36,10 +36,12 @@ const nearPart = 8;
 
 export class TrustTable {
   readonly #rowsMax: number;
-  /** Insertion order is the order of the last reads, to within a part of the table. */
+  /** Told and read. Insertion order is the order of the last reads, to within a part of the table. */
   readonly #read = new Map<string, Row>();
   /** Told and never read, oldest first. */
   readonly #told = new Map<string, Row>();
+  /** Not told, oldest answer first. */
+  readonly #answered = new Map<string, Row>();
   readonly #reading = new Map<string, ReadToken>();
   #reads = 0;
   #generation = 0;
@@ -53,7 +55,7 @@ export class TrustTable {
   }
 
   get size(): number {
-    return this.#read.size + this.#told.size;
+    return this.#read.size + this.#told.size + this.#answered.size;
   }
 
   /** True while the table holds every player of the group: who is not in it has no events. */
@@ -65,7 +67,7 @@ export class TrustTable {
   get(key: string): Row | undefined {
     this.#reads++;
     const row = this.#read.get(key) ?? this.#told.get(key);
-    if (row === undefined) return undefined;
+    if (row === undefined) return this.#answered.get(key);
     // Moving a row costs ten look-ups: one that is near the end of the line already stays where it is.
     if (row.readAt > 0 && this.#reads - row.readAt < this.#rowsMax / nearPart) return row;
     row.readAt = this.#reads;
@@ -83,16 +85,20 @@ export class TrustTable {
     return token;
   }
 
-  /** The answer to a call. Ignored where the stream told something since `reading`. */
-  answered(token: ReadToken, values: TrustValues, at: number): void {
+  /**
+   * The answer to a call. Ignored where the stream told something since `reading`, or began a snapshot. Answers of before `since` pass for
+   * current no longer.
+   */
+  answered(token: ReadToken, values: TrustValues, at: number, since: number): void {
     const { key } = token;
     if (this.#reading.get(key) !== token) return;
     const before = this.#read.get(key) ?? this.#told.get(key);
-    // A snapshot has begun since, which tells it anew or drops it.
+    // What a snapshot that has begun since did not tell yet, it tells anew or drops.
     const told = before?.generation === this.#generation ? before.told : null;
     this.#remove(key);
-    this.#makeRoom();
-    this.#read.set(key, { told, answer: { values, at }, generation: this.#generation, readAt: ++this.#reads });
+    this.#makeRoom(since);
+    const row: Row = { told, answer: { values, at }, generation: this.#generation, readAt: ++this.#reads };
+    (told === null ? this.#answered : this.#read).set(key, row);
   }
 
   /**
@@ -114,9 +120,10 @@ export class TrustTable {
   /** A value that the stream tells. */
   tell(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
-    const before = this.#read.get(key);
+    const before = this.#read.get(key) ?? this.#answered.get(key);
     const told: Held = { values, at };
     const row: Row = { told, answer: null, generation: this.#generation, readAt: before?.readAt ?? 0 };
+    this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
     else if (this.#told.delete(key) || this.size < this.#rowsMax) this.#told.set(key, row);
     else this.#overflow(key, row);
@@ -134,6 +141,8 @@ export class TrustTable {
 
   snapshotBegins(): void {
     this.#inSnapshot = true;
+    // An answer may be older than what the snapshot is of, which names nobody who was erased in between.
+    this.#reading.clear();
     this.#generation++;
     this.#overflowed = false;
   }
@@ -141,7 +150,7 @@ export class TrustTable {
   /** Drops what the snapshot did not name. */
   snapshotEnds(): void {
     this.#inSnapshot = false;
-    for (const rows of [this.#read, this.#told]) {
+    for (const rows of [this.#read, this.#told, this.#answered]) {
       for (const [key, { generation }] of rows) if (generation < this.#generation) rows.delete(key);
     }
     this.#complete = !this.#overflowed;
@@ -172,13 +181,17 @@ export class TrustTable {
     this.#told.set(key, row);
   }
 
-  #makeRoom(): void {
+  #makeRoom(since: number): void {
     if (this.size < this.#rowsMax) return;
-    const oldest = this.#told.keys().next();
-    const victim = oldest.done ? this.#read.keys().next() : oldest;
-    if (victim.done) return;
-    this.#incomplete();
-    this.#remove(victim.value);
+    const [answered] = this.#answered;
+    const [told] = this.#told.size > 0 ? this.#told : this.#read;
+    const isOver = (answered?.[1].answer?.at ?? since) < since;
+    if (told !== undefined && !isOver) {
+      this.#incomplete();
+      this.#remove(told[0]);
+    } else if (answered !== undefined) {
+      this.#remove(answered[0]);
+    }
   }
 
   #incomplete(): void {
@@ -189,5 +202,6 @@ export class TrustTable {
   #remove(key: string): void {
     this.#read.delete(key);
     this.#told.delete(key);
+    this.#answered.delete(key);
   }
 }

@@ -63,14 +63,16 @@ export class VerdictFeed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
   #ended: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
   #lastEventId = '';
-  /** The node's time up to which all is known, and what this machine's clock shows more than the node's. */
-  #asOf: number | null = null;
-  #clockAheadMs = 0;
+  /** Up to when all is known, by both clocks of this machine: one may be set, the other stands still while the machine sleeps. */
+  #asOf: { readonly elapsedMs: number; readonly wallMs: number } | null = null;
+  /** The node's clock, and what `elapsedMs` was when it said so. */
+  #hello = { nodeMs: 0, elapsedMs: 0 };
   #heartbeatMs: number = bounds.streamOpenMs;
   #connections = 0;
-  /** Failures since something was last learned from a stream. */
+  /** Failures since a stream was last current. */
   #failures = 0;
   #retryMs = 0;
   #lastError: TrustError | null = null;
@@ -80,8 +82,9 @@ export class VerdictFeed {
     this.#options = options;
   }
 
-  start(): void {
-    this.#ended = this.#run();
+  /** `before`: what has to be over first. */
+  start(before?: Promise<void>): void {
+    this.#ended = before === undefined ? this.#run() : before.then(() => this.#run());
   }
 
   get state(): FeedState {
@@ -101,7 +104,7 @@ export class VerdictFeed {
   /** Up to when all is known, by this machine's clock. */
   get asOf(): number | null {
     if (this.#asOf === null) return null;
-    return Math.min(this.#options.runtime.now(), this.#asOf + this.#clockAheadMs);
+    return Math.min(this.#asOf.wallMs, this.#wallAt(this.#asOf.elapsedMs));
   }
 
   /** The silence after which the stream counts as lost: nothing that passes for current is older. */
@@ -120,12 +123,24 @@ export class VerdictFeed {
     return this.#live.promise;
   }
 
-  async close(): Promise<void> {
-    if (this.#phase === 'closed') return;
-    this.#stop.abort(new TrustError('closed', 'the feed is closed'));
+  /** Whether it was closed, though it may not have ended yet. */
+  get isClosed(): boolean {
+    return this.#closing !== null;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const closed = new TrustError('closed', 'the feed is closed');
+    this.#stop.abort(closed);
     await this.#ended;
     this.#become('closed');
-    this.#live.reject(new TrustError('closed', 'the feed is closed'));
+    this.#live.reject(closed);
+    this.#live = withResolve();
+    this.#live.reject(closed);
     const { runtime, table } = this.#options;
     const { asOf } = this;
     if (asOf !== null) table.orphan(runtime.elapsedMs() - (runtime.now() - asOf));
@@ -205,7 +220,10 @@ export class VerdictFeed {
   /** Returns an error where the connection is of no more use. */
   #take(message: EventSourceMessage): TrustError | undefined {
     const { table, runtime } = this.#options;
-    const effect = applyFrame(message, table, runtime.elapsedMs());
+    const arrivedAt = runtime.elapsedMs();
+    const { nodeMs, elapsedMs } = this.#hello;
+    // What it says is no news before it came.
+    const effect = applyFrame(message, table, (at) => Math.min(arrivedAt, elapsedMs + at - nodeMs));
     // What could not be understood is to come again.
     const { id } = message;
     if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
@@ -218,19 +236,19 @@ export class VerdictFeed {
         const { groupId, runtime } = this.#options;
         if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream is that of another group');
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
-        this.#clockAheadMs = runtime.now() - effect.now;
+        this.#hello = { nodeMs: effect.now, elapsedMs: runtime.elapsedMs() };
         return undefined;
       }
       case 'snapshot':
         this.#become('snapshot');
         return undefined;
       case 'current':
-        this.#asOf = effect.asOf;
+        this.#asOf = { elapsedMs: effect.at, wallMs: this.#wallAt(effect.at) };
         if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
-          this.#failures = 0;
           this.#become('live');
           this.#live.resolve();
         }
+        if (this.isFresh) this.#failures = 0;
         return effect.beat && !this.isFresh ? new TrustError('timeout', 'the stream lags behind the node') : undefined;
       case 'ended':
         return new TrustError('unreachable', effect.text, { retryAfterMs: effect.afterMs });
@@ -239,6 +257,12 @@ export class VerdictFeed {
       case 'none':
         return undefined;
     }
+  }
+
+  /** What this machine's clock showed at a moment of before, as far as nobody set it since. */
+  #wallAt(elapsedMs: number): number {
+    const { runtime } = this.#options;
+    return runtime.now() - Math.round(runtime.elapsedMs() - elapsedMs);
   }
 
   #become(phase: FeedPhase): void {

@@ -6,6 +6,7 @@ import type { Feed } from '../../src/client/calls.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
 import { subjectHash } from '../../src/client/subject.js';
 import { TrustClient } from '../../src/client/trust-client.js';
+import type { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';
 import { refusal, type Scripted } from './scripted-transport.js';
 import { type DoubleOptions, frame, rowOf, StreamDouble, type Told } from './stream-double.js';
@@ -107,6 +108,17 @@ test('an erased player is forgotten at once, one whose erasure waits for the ope
   assert.equal([erased.calls, erased.trusts[0]?.known], [0, false]);
 });
 
+test('a player of whom the node knows nothing to erase is forgotten too: an earlier attempt may have done it', async () => {
+  const made = scene();
+  made.node.board.set(hashOf('bad'), bad);
+  await read(made, 'bad');
+  made.node.erasure = async () => refusal(404, 'subject_not_found');
+  const error = await made.runtime.until(made.client.eraseSubject('bad').catch((reason: unknown) => reason));
+  assert.is((error as TrustError).code, 'subject_not_found');
+  made.node.refuseCalls = () => new Error('gone');
+  assert.is((await read(made, 'bad')).trusts[0]?.source, 'assumed');
+});
+
 test('what the stream told of an erased player before the answer came outlives it', async () => {
   const made = await following();
   made.node.erasure = async () => {
@@ -198,7 +210,8 @@ test('once the node is gone the newest counts: what the stream told, or an answe
   node.connection.end();
   await runtime.advance(1_000);
   const [again] = (await read(made, 'bad')).trusts;
-  assert.equal([again?.source, again?.verdict, again?.asOf], ['last-known', 'untrusted', currentTo]);
+  assert.equal([again?.source, again?.verdict], ['last-known', 'untrusted']);
+  assert.ok(Math.abs(again!.asOf! - currentTo!) < 1);
 });
 
 test('an id that is too old is reset: a fresh snapshot drops whom it does not name', async () => {
@@ -344,6 +357,75 @@ test("how old the cache is follows the node's clock, whatever this machine's sho
   }
 });
 
+test('a clock that is set makes nothing newer than it is', async () => {
+  for (const setMs of [-3_600_000, 3_600_000]) {
+    const made = await following();
+    const { node, runtime } = made;
+    const asOf = node.asOf();
+    runtime.wallSetMs = setMs;
+    if (setMs > 0) {
+      // It may have slept as well: who knows until the stream says something.
+      assert.is((await read(made, 'bad')).calls, 1);
+    }
+    // From here on the node's own clock stands still for the stream: it lags.
+    for (let second = 0; second < 14; second++) {
+      await runtime.advance(1_000);
+      node.write(node.connection, frame('change', { changes: [], as_of: asOf }, '0-0'));
+    }
+    await runtime.advance(1);
+    assert.is(runtime.now() - made.feed.state.asOf!, 14_001);
+    assert.is((await read(made, 'bad')).calls, 1);
+  }
+});
+
+test('rows of a backlog are as old as it says', async () => {
+  const made = await following();
+  const { node, runtime } = made;
+  const asOf = node.asOf();
+  await runtime.advance(10_000);
+  node.write(node.connection, frame('change', { changes: [rowOf(hashOf('bad'), bad)], as_of: asOf }));
+  await runtime.advance(1);
+  node.refuse = () => new Error('no way');
+  node.refuseCalls = () => new Error('gone');
+  node.connection.end();
+  await runtime.advance(1);
+  const { trusts } = await read(made, 'bad', 'nobody');
+  assert.equal(
+    trusts.map(({ source, known }) => [source, known]),
+    [
+      ['last-known', true],
+      ['last-known', false],
+    ],
+  );
+  for (const trust of trusts) assert.ok(runtime.now() - trust.asOf! >= 10_000);
+});
+
+test('a node that lags is asked less and less often', async () => {
+  const made = await following();
+  const { node, runtime } = made;
+  runtime.dice = 1;
+  const asOf = node.asOf();
+  node.asOf = () => asOf;
+  await runtime.advance(60_000);
+  assert.is(made.feed.state.lastError?.message, 'the stream lags behind the node');
+  const before = node.connections.length;
+  await runtime.advance(60_000);
+  assert.ok(node.connections.length - before <= 4, `${node.connections.length - before} connections in a minute`);
+});
+
+test('without the salt only a subject hash is known not to be in the group', async () => {
+  const runtime = new VirtualRuntime();
+  const node = new StreamDouble({ runtime });
+  const made = {
+    runtime,
+    node,
+    client: new TrustClient({ url: 'http://node', apiKey: 'key', transport: node, runtime }),
+  };
+  await runtime.until(made.client.follow().live());
+  assert.is((await read(made, hashOf('nobody'))).calls, 0);
+  assert.is((await read(made, 'bad')).calls, 1);
+});
+
 test('a resume frame ends the connection, and the next one waits as long as it says', async () => {
   const made = await following();
   made.runtime.dice = 0;
@@ -438,11 +520,26 @@ test('closing the feed ends the stream and leaves its values as last known ones'
   assert.is((await read(made, 'bad')).calls, 1);
   made.node.refuseCalls = () => new Error('gone');
   assert.is((await read(made, 'bad')).trusts[0]?.source, 'last-known');
+  const over = await made.runtime.until(feed.live().catch((reason: unknown) => reason));
+  assert.is((over as TrustError | undefined)?.code, 'closed');
   const again = made.client.follow();
   await made.runtime.until(again.live());
   assert.is((await read(made, 'bad')).calls, 0);
   await made.runtime.until(made.client.close());
   assert.is(made.runtime.timers, 0);
+});
+
+test('a feed that begins while the one before it ends waits for that', async () => {
+  const made = await following({ rowsPerFrame: 1 });
+  const closing = made.feed.close();
+  const next = made.client.follow();
+  assert.is.not(next, made.feed);
+  assert.is(made.node.connections.length, 1);
+  await made.runtime.until(Promise.all([closing, next.live()]));
+  assert.is(made.feed.state.phase, 'closed');
+  const { calls, trusts } = await read(made, 'bad', 'good', 'nobody');
+  assert.equal([calls, ...trusts.map(({ known }) => known)], [0, true, true, false]);
+  await made.runtime.until(made.client.close());
 });
 
 test.run();

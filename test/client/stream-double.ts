@@ -135,7 +135,12 @@ export class StreamDouble implements Transport {
     return last;
   }
 
+  /** Up to when it says that all is told: now, unless a test has it lag. */
   asOf(): string {
+    return this.#now();
+  }
+
+  #now(): string {
     return new Date(this.#options.runtime.now() + this.#options.aheadMs).toISOString();
   }
 
@@ -209,7 +214,7 @@ export class StreamDouble implements Transport {
       version: 1,
       group_id: this.#options.groupId,
       identity_mode: 'privacy-first',
-      now: this.asOf(),
+      now: this.#now(),
       heartbeat_ms: 5_000,
       score_step: 1,
       confidence_step: 0.05,

@@ -7,10 +7,16 @@ import { TrustTable } from '../../src/client/trust-table.js';
 const values: TrustValues = { score: 12, confidence: 0.5, verdict: 'untrusted', known: true };
 const other: TrustValues = { score: 90, confidence: 0.5, verdict: 'trusted', known: true };
 
-function answered(table: TrustTable, key: string, at = 0): void {
+function answered(table: TrustTable, key: string, at = 0, since = at): void {
   const token = table.reading(key);
-  table.answered(token, values, at);
+  table.answered(token, values, at, since);
   table.done([token]);
+}
+
+/** Told, and read once. */
+function read(table: TrustTable, key: string): void {
+  table.tell(key, values, 0);
+  table.get(key);
 }
 
 const held = (table: TrustTable, keys: string) => [...keys].filter((key) => table.get(key) !== undefined).join('');
@@ -18,9 +24,9 @@ const held = (table: TrustTable, keys: string) => [...keys].filter((key) => tabl
 test('beyond its bound the least recently read goes', () => {
   // Of eight rows, one that was read just before counts as near the end of the line.
   const table = new TrustTable(8);
-  for (const key of 'abcdefgh') answered(table, key);
+  for (const key of 'abcdefgh') read(table, key);
   for (const key of 'ab') table.get(key);
-  for (const key of 'ij') answered(table, key);
+  for (const key of 'ij') answered(table, key, 10, 0);
   assert.is(table.size, 8);
   assert.is(held(table, 'abcdefghij'), 'abefghij');
 });
@@ -29,14 +35,27 @@ test('who was only told makes room for who was read, the one told longest ago fi
   const table = new TrustTable(4);
   for (const key of 'abcd') table.tell(key, values, 0);
   table.get('a');
-  answered(table, 'e');
-  answered(table, 'f');
+  answered(table, 'e', 10, 0);
+  answered(table, 'f', 10, 0);
   assert.is(held(table, 'abcdef'), 'adef');
+});
+
+test('an answer that is current no longer makes room before anybody who was told, one that is does not', () => {
+  const table = new TrustTable(4);
+  table.snapshotBegins();
+  for (const key of 'ab') table.tell(key, values, 0);
+  table.snapshotEnds();
+  for (const [key, at] of [...'stuvw'].map((key, n) => [key, 10 * n] as const)) answered(table, key, at, at - 5);
+  assert.is(held(table, 'abstuvw'), 'abvw');
+  assert.ok(table.complete, 'nobody who was told had to go');
+  answered(table, 'x', 41, 20);
+  assert.is(held(table, 'abstuvwx'), 'bvwx');
+  assert.not.ok(table.complete);
 });
 
 test('nobody who is only told takes the place of one who was read', () => {
   const table = new TrustTable(3);
-  for (const key of 'abc') answered(table, key);
+  for (const key of 'abc') read(table, key);
   table.tell('x', values, 0);
   assert.is(held(table, 'abcx'), 'abc');
   table.tell('b', other, 0);
@@ -78,12 +97,12 @@ test('an answer is no news once the stream has told something since the call lef
   const table = new TrustTable(10);
   const early = table.reading('a');
   table.tell('a', other, 1);
-  table.answered(early, values, 2);
+  table.answered(early, values, 2, 0);
   assert.is(table.get('a')?.told?.values.verdict, 'trusted');
   assert.is(table.get('a')?.answer, null);
   const second = table.reading('b');
   table.gone('b');
-  table.answered(second, values, 2);
+  table.answered(second, values, 2, 0);
   assert.is(table.get('b'), undefined);
 });
 
@@ -107,6 +126,16 @@ test('an answer stands beside what was told, until the stream tells something el
   assert.equal(held(), [undefined, 'untrusted'], 'the snapshot did not name it');
 });
 
+test('an answer to a call that left before a snapshot is no news: it may be of a player whom that does not name any more', () => {
+  const table = new TrustTable(10);
+  const token = table.reading('a');
+  table.snapshotBegins();
+  table.answered(token, values, 1, 0);
+  table.done([token]);
+  table.snapshotEnds();
+  assert.is(table.get('a'), undefined);
+});
+
 test('a read that ends while an erasure is under way does not end what the erasure forgets', () => {
   const table = new TrustTable(10);
   const erasing = table.reading('a');
@@ -118,7 +147,7 @@ test('a read that ends while an erasure is under way does not end what the erasu
   const again = table.reading('a');
   table.erased(again);
   table.done([again]);
-  table.answered(late, values, 1);
+  table.answered(late, values, 1, 0);
   assert.is(table.get('a'), undefined, 'an answer from before the erasure is no news');
 });
 

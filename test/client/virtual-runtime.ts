@@ -15,6 +15,8 @@ export class VirtualRuntime implements Runtime {
   #elapsedMs = 0;
   #timers: Timer[] = [];
   #uuids = 0;
+  /** How far somebody has set the wall clock since. */
+  wallSetMs = 0;
   /** Fixes the dice where it is set. */
   dice: number | undefined;
   /** The pauses that were waited through, in ms. */
@@ -25,7 +27,7 @@ export class VirtualRuntime implements Runtime {
   }
 
   now(): number {
-    return this.#start + this.#elapsedMs;
+    return this.#start + this.#elapsedMs + this.wallSetMs;
   }
 
   elapsedMs(): number {

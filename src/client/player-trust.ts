@@ -13,7 +13,7 @@ export type Verdict = TrustScoreBody['verdict'];
  *
  * - `node`: from the node's answer to this very call.
  * - `cache`: from the cache that the stream keeps current.
- * - `last-known`: from an earlier answer, because the node did not answer in time. `asOf` says how old it is.
+ * - `last-known`: what the node said last, because it did not answer in time. `asOf` says how old it is.
  * - `assumed`: nobody answered and nothing is known: neutral, with confidence 0. Never act on it.
  *
  * @public

@@ -30,6 +30,30 @@ export const systemRuntime: Runtime = {
   },
 };
 
+/**
+ * What ages are measured by: ms by whichever clock says that more time has passed, since the wall clock may be set and the other one stands still
+ * while a machine sleeps. Never goes back.
+ */
+export class AgeClock {
+  readonly #runtime: Runtime;
+  #wallAheadMs = Number.NEGATIVE_INFINITY;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  ms(): number {
+    const elapsedMs = this.#runtime.elapsedMs();
+    this.#wallAheadMs = Math.max(this.#wallAheadMs, this.#runtime.now() - elapsedMs);
+    return elapsedMs + this.#wallAheadMs;
+  }
+
+  /** A moment of this clock as the wall clock tells it now, in ms since 1970. */
+  wallAt(ms: number): number {
+    return this.#runtime.now() - Math.round(this.ms() - ms);
+  }
+}
+
 /** Resolves after `ms`; rejects with the signal's reason where it is aborted before. */
 export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

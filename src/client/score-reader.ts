@@ -3,7 +3,7 @@ import type { MatchScoresBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
-import type { Runtime } from './runtime.js';
+import type { AgeClock, Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash, loneSurrogate } from './subject.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
@@ -37,6 +37,7 @@ interface Dated {
 export interface ReaderOptions {
   readonly caller: Caller;
   readonly runtime: Runtime;
+  readonly ages: AgeClock;
   readonly table: TrustTable;
   readonly prefix: string;
   /** The subject hash of an id, or the id itself where the client has no salt. */
@@ -100,18 +101,17 @@ export class ScoreReader {
     { budgetMs, fallback, signal }: Read,
     found: Map<string, Found>,
   ): Promise<void> {
-    const { caller, runtime, table, prefix } = this.#options;
+    const { caller, runtime, ages, table, prefix } = this.#options;
     const tokens = chunk.map((key) => table.reading(key));
     try {
       const ids = chunk.map(encodeURIComponent).join(',');
       const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
       const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?ids=${ids}`, ...limits });
       const values = matchValues(body, chunk.length);
-      const at = runtime.elapsedMs();
+      const at = ages.ms();
       const asOf = runtime.now();
-      const since = at - (this.#options.feed()?.silentMs ?? 0);
       for (const [index, token] of tokens.entries()) {
-        table.answered(token, values[index]!, at, since);
+        table.answered(token, values[index]!, at);
         found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
       }
     } catch (error) {
@@ -123,12 +123,12 @@ export class ScoreReader {
   }
 
   #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
-    const { runtime, table, feed } = this.#options;
+    const { runtime, ages, table, feed } = this.#options;
     const assumed: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause };
     if (fallback === 'neutral') return assumed;
     const row = table.get(key);
     const told = this.#toldOf(key, row);
-    const asOf = Math.max(row?.told ? this.#clockAt(row.told.at) : 0, feed()?.asOf ?? 0);
+    const asOf = Math.max(row?.told ? ages.wallAt(row.told.at) : 0, feed()?.asOf ?? 0);
     const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
     if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) return assumed;
     return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
@@ -144,14 +144,8 @@ export class ScoreReader {
   #newest(told: Dated | undefined, row: Row | undefined): Dated | undefined {
     const answer = row?.answer ?? null;
     if (answer === null) return told;
-    const asOf = this.#clockAt(answer.at);
+    const asOf = this.#options.ages.wallAt(answer.at);
     return told === undefined || told.asOf < asOf ? { values: answer.values, asOf } : told;
-  }
-
-  /** What this machine's clock showed, or would have shown, at a time in `elapsedMs`. */
-  #clockAt(at: number): number {
-    const { runtime } = this.#options;
-    return runtime.now() - Math.round(runtime.elapsedMs() - at);
   }
 }
 

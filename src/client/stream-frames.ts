@@ -8,7 +8,7 @@ import type { TrustTable } from './trust-table.js';
 export type FrameEffect =
   | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
   | { readonly kind: 'snapshot' }
-  /** Everything up to `at`, in `elapsedMs`, is known. `beat`: the node had nothing else to say. */
+  /** Everything up to `at`, by the `AgeClock`, is known. `beat`: the node had nothing else to say. */
   | { readonly kind: 'current'; readonly at: number; readonly beat: boolean }
   | { readonly kind: 'ended'; readonly text: string; readonly afterMs: number }
   | { readonly kind: 'bad'; readonly text: string }
@@ -23,22 +23,22 @@ const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
   untrusted: true,
 };
 
-/** In `elapsedMs`, a moment in ms of the node's clock. */
-export type Elapsed = (nodeMs: number) => number;
+/** By the `AgeClock`, a moment in ms of the node's clock. */
+export type NodeTime = (nodeMs: number) => number;
 
 /** Whether a snapshot is under way stands in the table: its first frame begins it. */
-export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable, elapsed: Elapsed): FrameEffect {
+export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable, timeAt: NodeTime): FrameEffect {
   switch (event) {
     case 'hello':
       return hello(parse(data));
     case 'reset':
       return none;
     case 'snapshot':
-      return snapshot(parse(data), table, elapsed);
+      return snapshot(parse(data), table, timeAt);
     case 'change':
-      return change(parse(data), table, elapsed, id !== undefined);
+      return change(parse(data), table, timeAt, id !== undefined);
     case 'heartbeat':
-      return heartbeat(parse(data), elapsed);
+      return heartbeat(parse(data), timeAt);
     case 'resume': {
       const { reason, after_ms }: Frame<'resume'> = parse(data);
       return { kind: 'ended', text: `the node ended the stream: ${String(reason)}`, afterMs: Number(after_ms) || 0 };
@@ -72,10 +72,10 @@ function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameE
   return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
 }
 
-function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable, elapsed: Elapsed): FrameEffect {
+function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable, timeAt: NodeTime): FrameEffect {
   const asOf = timeOf(as_of);
   if (!Array.isArray(players) || typeof last !== 'boolean' || asOf === null) return bad('snapshot');
-  const at = elapsed(asOf);
+  const at = timeAt(asOf);
   if (!table.inSnapshot) table.snapshotBegins();
   for (const player of players) if (!tell(player, table, at)) return bad('snapshot');
   if (!last) return { kind: 'snapshot' };
@@ -86,19 +86,19 @@ function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable
 function change(
   { changes, as_of }: Frame<'change'>,
   table: TrustTable,
-  elapsed: Elapsed,
+  timeAt: NodeTime,
   isWhole: boolean,
 ): FrameEffect {
   const asOf = timeOf(as_of);
   if (!Array.isArray(changes) || asOf === null) return bad('change');
-  const at = elapsed(asOf);
+  const at = timeAt(asOf);
   for (const one of changes) if (!tell(one, table, at)) return bad('change');
   return isWhole ? { kind: 'current', at, beat: false } : none;
 }
 
-function heartbeat({ as_of }: Frame<'heartbeat'>, elapsed: Elapsed): FrameEffect {
+function heartbeat({ as_of }: Frame<'heartbeat'>, timeAt: NodeTime): FrameEffect {
   const asOf = timeOf(as_of);
-  return asOf === null ? bad('heartbeat') : { kind: 'current', at: elapsed(asOf), beat: true };
+  return asOf === null ? bad('heartbeat') : { kind: 'current', at: timeAt(asOf), beat: true };
 }
 
 /** False where the row does not hold to its form. */

@@ -16,7 +16,7 @@ import type {
 import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
 import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
-import { linked, pause } from './runtime.js';
+import { AgeClock, linked, pause } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
 import { isSubjectHash, subjectHash } from './subject.js';
 import {
@@ -47,6 +47,7 @@ const api = '/api/v1';
 export class TrustClient {
   readonly #settings: Settings;
   readonly #caller: Caller;
+  readonly #ages: AgeClock;
   readonly #table: TrustTable;
   readonly #reader: ScoreReader;
   readonly #stop = new AbortController();
@@ -60,9 +61,11 @@ export class TrustClient {
     const { transport, runtime, playersMax } = this.#settings;
     this.#caller = new Caller(transport, runtime);
     this.#table = new TrustTable(playersMax);
+    this.#ages = new AgeClock(runtime);
     this.#reader = new ScoreReader({
       caller: this.#caller,
       runtime,
+      ages: this.#ages,
       table: this.#table,
       prefix: api,
       sentId: (playerId) => this.#sentId(playerId),
@@ -233,6 +236,7 @@ export class TrustClient {
     const feed = new VerdictFeed({
       transport,
       runtime,
+      ages: this.#ages,
       table: this.#table,
       key: apiKey,
       path: `${api}/verdicts/stream`,

@@ -4,7 +4,7 @@
  */
 import type { TrustValues } from './player-trust.js';
 
-/** Values, and when they came, in `elapsedMs`. */
+/** Values, and when they were true, by the `AgeClock`. */
 export interface Held {
   readonly values: TrustValues;
   readonly at: number;
@@ -28,6 +28,8 @@ export interface Row {
 /** Says whether the stream told something newer while calls about a player were under way; these share it. */
 export interface ReadToken {
   readonly key: string;
+  /** The snapshot during or after which the first of them left. */
+  readonly generation: number;
   calls: number;
 }
 
@@ -44,6 +46,8 @@ export class TrustTable {
   readonly #answered = new Map<string, Row>();
   readonly #reading = new Map<string, ReadToken>();
   #reads = 0;
+  /** How long an answer passes for current, in ms: as long as the stream may be silent, and without one not at all. */
+  answerMs = 0;
   #generation = 0;
   #inSnapshot = false;
   #complete = false;
@@ -79,25 +83,25 @@ export class TrustTable {
 
   /** To be called before a call leaves, so that its answer does not overwrite what the stream tells meanwhile. */
   reading(key: string): ReadToken {
-    const token = this.#reading.get(key) ?? { key, calls: 0 };
+    const token = this.#reading.get(key) ?? { key, generation: this.#generation, calls: 0 };
     token.calls++;
     this.#reading.set(key, token);
     return token;
   }
 
   /**
-   * The answer to a call. Ignored where the stream told something since `reading`, or began a snapshot. Answers of before `since` pass for
-   * current no longer.
+   * The answer to a call. Ignored where the stream told something since `reading`, or began a snapshot: that names nobody who was erased
+   * in between.
    */
-  answered(token: ReadToken, values: TrustValues, at: number, since: number): void {
-    const { key } = token;
-    if (this.#reading.get(key) !== token) return;
+  answered(token: ReadToken, values: TrustValues, at: number): void {
+    const { key, generation } = token;
+    if (this.#reading.get(key) !== token || generation < this.#generation) return;
     const before = this.#read.get(key) ?? this.#told.get(key);
     // What a snapshot that has begun since did not tell yet, it tells anew or drops.
-    const told = before?.generation === this.#generation ? before.told : null;
+    const told = before?.generation === generation ? before.told : null;
     this.#remove(key);
-    this.#makeRoom(since);
-    const row: Row = { told, answer: { values, at }, generation: this.#generation, readAt: ++this.#reads };
+    this.#makeRoom(at);
+    const row: Row = { told, answer: { values, at }, generation, readAt: ++this.#reads };
     (told === null ? this.#answered : this.#read).set(key, row);
   }
 
@@ -126,7 +130,7 @@ export class TrustTable {
     this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
     else if (this.#told.delete(key) || this.size < this.#rowsMax) this.#told.set(key, row);
-    else this.#overflow(key, row);
+    else this.#overflow(key, row, at);
   }
 
   /** The stream says that the player is gone. */
@@ -141,8 +145,7 @@ export class TrustTable {
 
   snapshotBegins(): void {
     this.#inSnapshot = true;
-    // An answer may be older than what the snapshot is of, which names nobody who was erased in between.
-    this.#reading.clear();
+    this.#complete = false;
     this.#generation++;
     this.#overflowed = false;
   }
@@ -163,6 +166,7 @@ export class TrustTable {
 
   /** The stream is over for good; it kept what it told current until `at`. */
   orphan(at: number): void {
+    this.answerMs = 0;
     this.#complete = false;
     for (const rows of [this.#read, this.#told]) {
       for (const [key, row] of rows) {
@@ -172,7 +176,11 @@ export class TrustTable {
   }
 
   /** More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was read. */
-  #overflow(key: string, row: Row): void {
+  #overflow(key: string, row: Row, at: number): void {
+    if (this.#forgetAnswer(at)) {
+      this.#told.set(key, row);
+      return;
+    }
     const oldest = this.#told.entries().next();
     // A row from before the running snapshot is not missed: where it still exists the snapshot names it.
     if (oldest.done || oldest.value[1].generation === this.#generation) this.#incomplete();
@@ -181,17 +189,21 @@ export class TrustTable {
     this.#told.set(key, row);
   }
 
-  #makeRoom(since: number): void {
-    if (this.size < this.#rowsMax) return;
-    const [answered] = this.#answered;
+  #makeRoom(at: number): void {
+    if (this.size < this.#rowsMax || this.#forgetAnswer(at)) return;
     const [told] = this.#told.size > 0 ? this.#told : this.#read;
-    const isOver = (answered?.[1].answer?.at ?? since) < since;
-    if (told !== undefined && !isOver) {
-      this.#incomplete();
-      this.#remove(told[0]);
-    } else if (answered !== undefined) {
-      this.#remove(answered[0]);
-    }
+    if (told !== undefined) this.#incomplete();
+    const victim = told?.[0] ?? this.#answered.keys().next().value;
+    if (victim !== undefined) this.#remove(victim);
+  }
+
+  /** Drops the oldest answer where it passes for current no longer, and says whether it did. */
+  #forgetAnswer(at: number): boolean {
+    const [oldest] = this.#answered;
+    if (oldest === undefined) return false;
+    const [key, { answer, generation }] = oldest;
+    const isOver = generation < this.#generation || (answer !== null && answer.at < at - this.answerMs);
+    return isOver && this.#answered.delete(key);
   }
 
   #incomplete(): void {

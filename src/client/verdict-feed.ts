@@ -5,7 +5,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from './bounds.js';
 import { readText, refusalOf, unexpected } from './caller.js';
-import { fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
+import { type AgeClock, fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { Transport, TransportResponse } from './transport.js';
 import { TrustError } from './trust-error.js';
@@ -49,6 +49,7 @@ export interface FeedState {
 export interface FeedOptions {
   readonly transport: Transport;
   readonly runtime: Runtime;
+  readonly ages: AgeClock;
   readonly table: TrustTable;
   readonly key: string | undefined;
   readonly path: string;
@@ -66,10 +67,10 @@ export class VerdictFeed {
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
   #lastEventId = '';
-  /** Up to when all is known, by both clocks of this machine: one may be set, the other stands still while the machine sleeps. */
-  #asOf: { readonly elapsedMs: number; readonly wallMs: number } | null = null;
-  /** The node's clock, and what `elapsedMs` was when it said so. */
-  #hello = { nodeMs: 0, elapsedMs: 0 };
+  /** Up to when all is known, by the clock of ages. */
+  #asOf: number | null = null;
+  /** What the node's clock showed, and when that came, by the clock of ages. */
+  #hello = { nodeMs: 0, cameAt: 0 };
   #heartbeatMs: number = bounds.streamOpenMs;
   #connections = 0;
   /** Failures since a stream was last current. */
@@ -103,8 +104,7 @@ export class VerdictFeed {
 
   /** Up to when all is known, by this machine's clock. */
   get asOf(): number | null {
-    if (this.#asOf === null) return null;
-    return Math.min(this.#asOf.wallMs, this.#wallAt(this.#asOf.elapsedMs));
+    return this.#asOf === null ? null : this.#options.ages.wallAt(this.#asOf);
   }
 
   /** The silence after which the stream counts as lost: nothing that passes for current is older. */
@@ -141,9 +141,7 @@ export class VerdictFeed {
     this.#live.reject(closed);
     this.#live = withResolve();
     this.#live.reject(closed);
-    const { runtime, table } = this.#options;
-    const { asOf } = this;
-    if (asOf !== null) table.orphan(runtime.elapsedMs() - (runtime.now() - asOf));
+    if (this.#asOf !== null) this.#options.table.orphan(this.#asOf);
   }
 
   async #run(): Promise<void> {
@@ -219,11 +217,10 @@ export class VerdictFeed {
 
   /** Returns an error where the connection is of no more use. */
   #take(message: EventSourceMessage): TrustError | undefined {
-    const { table, runtime } = this.#options;
-    const arrivedAt = runtime.elapsedMs();
-    const { nodeMs, elapsedMs } = this.#hello;
-    // What it says is no news before it came.
-    const effect = applyFrame(message, table, (at) => Math.min(arrivedAt, elapsedMs + at - nodeMs));
+    const now = this.#options.ages.ms();
+    const { nodeMs, cameAt } = this.#hello;
+    // A node's clock that was set since may say that something is known which is still to come.
+    const effect = applyFrame(message, this.#options.table, (at) => Math.min(now, cameAt + at - nodeMs));
     // What could not be understood is to come again.
     const { id } = message;
     if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
@@ -233,17 +230,18 @@ export class VerdictFeed {
   #follow(effect: FrameEffect): TrustError | undefined {
     switch (effect.kind) {
       case 'hello': {
-        const { groupId, runtime } = this.#options;
+        const { groupId, ages, table } = this.#options;
         if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream is that of another group');
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
-        this.#hello = { nodeMs: effect.now, elapsedMs: runtime.elapsedMs() };
+        this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
+        table.answerMs = this.silentMs;
         return undefined;
       }
       case 'snapshot':
         this.#become('snapshot');
         return undefined;
       case 'current':
-        this.#asOf = { elapsedMs: effect.at, wallMs: this.#wallAt(effect.at) };
+        this.#asOf = effect.at;
         if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
           this.#become('live');
           this.#live.resolve();
@@ -257,12 +255,6 @@ export class VerdictFeed {
       case 'none':
         return undefined;
     }
-  }
-
-  /** What this machine's clock showed at a moment of before, as far as nobody set it since. */
-  #wallAt(elapsedMs: number): number {
-    const { runtime } = this.#options;
-    return runtime.now() - Math.round(runtime.elapsedMs() - elapsedMs);
   }
 
   #become(phase: FeedPhase): void {

@@ -7,9 +7,9 @@ import { TrustTable } from '../../src/client/trust-table.js';
 const values: TrustValues = { score: 12, confidence: 0.5, verdict: 'untrusted', known: true };
 const other: TrustValues = { score: 90, confidence: 0.5, verdict: 'trusted', known: true };
 
-function answered(table: TrustTable, key: string, at = 0, since = at): void {
+function answered(table: TrustTable, key: string, at = 0): void {
   const token = table.reading(key);
-  table.answered(token, values, at, since);
+  table.answered(token, values, at);
   table.done([token]);
 }
 
@@ -26,7 +26,7 @@ test('beyond its bound the least recently read goes', () => {
   const table = new TrustTable(8);
   for (const key of 'abcdefgh') read(table, key);
   for (const key of 'ab') table.get(key);
-  for (const key of 'ij') answered(table, key, 10, 0);
+  for (const key of 'ij') answered(table, key, 10);
   assert.is(table.size, 8);
   assert.is(held(table, 'abcdefghij'), 'abefghij');
 });
@@ -35,22 +35,58 @@ test('who was only told makes room for who was read, the one told longest ago fi
   const table = new TrustTable(4);
   for (const key of 'abcd') table.tell(key, values, 0);
   table.get('a');
-  answered(table, 'e', 10, 0);
-  answered(table, 'f', 10, 0);
+  answered(table, 'e', 10);
+  answered(table, 'f', 10);
   assert.is(held(table, 'abcdef'), 'adef');
 });
 
 test('an answer that is current no longer makes room before anybody who was told, one that is does not', () => {
   const table = new TrustTable(4);
+  table.answerMs = 15;
   table.snapshotBegins();
   for (const key of 'ab') table.tell(key, values, 0);
   table.snapshotEnds();
-  for (const [key, at] of [...'stuvw'].map((key, n) => [key, 10 * n] as const)) answered(table, key, at, at - 5);
+  for (const [key, at] of [...'stuvw'].map((key, n) => [key, 10 * n] as const)) answered(table, key, at);
   assert.is(held(table, 'abstuvw'), 'abvw');
   assert.ok(table.complete, 'nobody who was told had to go');
-  answered(table, 'x', 41, 20);
+  answered(table, 'x', 41);
   assert.is(held(table, 'abstuvwx'), 'bvwx');
   assert.not.ok(table.complete);
+  table.tell('c', values, 50);
+  assert.is(held(table, 'bcvwx'), 'bcwx', 'nor before anybody who is told');
+});
+
+test('a snapshot finds room among answers from before it, and drops those that it leaves', () => {
+  const table = new TrustTable(4);
+  table.answerMs = 15;
+  for (const key of 'wxyz') answered(table, key, 0);
+  table.snapshotBegins();
+  for (const key of 'ab') table.tell(key, values, 1);
+  assert.is(held(table, 'abwxyz'), 'abyz');
+  answered(table, 'y', 1);
+  table.snapshotEnds();
+  assert.is(held(table, 'abwxyz'), 'aby');
+  assert.ok(table.complete);
+});
+
+test('while a snapshot comes nobody is known not to be in the group', () => {
+  const table = new TrustTable(4);
+  for (const isOver of [true, false]) {
+    table.snapshotBegins();
+    table.tell('a', values, 0);
+    assert.not.ok(table.complete);
+    if (isOver) table.snapshotEnds();
+    assert.is(table.complete, isOver);
+  }
+});
+
+test('an erasure that a snapshot overtakes is one all the same', () => {
+  const table = new TrustTable(4);
+  table.tell('a', values, 0);
+  const token = table.reading('a');
+  table.snapshotBegins();
+  table.erased(token);
+  assert.is(table.get('a'), undefined);
 });
 
 test('nobody who is only told takes the place of one who was read', () => {
@@ -97,12 +133,12 @@ test('an answer is no news once the stream has told something since the call lef
   const table = new TrustTable(10);
   const early = table.reading('a');
   table.tell('a', other, 1);
-  table.answered(early, values, 2, 0);
+  table.answered(early, values, 2);
   assert.is(table.get('a')?.told?.values.verdict, 'trusted');
   assert.is(table.get('a')?.answer, null);
   const second = table.reading('b');
   table.gone('b');
-  table.answered(second, values, 2, 0);
+  table.answered(second, values, 2);
   assert.is(table.get('b'), undefined);
 });
 
@@ -130,9 +166,9 @@ test('an answer to a call that left before a snapshot is no news: it may be of a
   const table = new TrustTable(10);
   const token = table.reading('a');
   table.snapshotBegins();
-  table.answered(token, values, 1, 0);
-  table.done([token]);
   table.snapshotEnds();
+  table.answered(token, values, 1);
+  table.done([token]);
   assert.is(table.get('a'), undefined);
 });
 
@@ -147,7 +183,7 @@ test('a read that ends while an erasure is under way does not end what the erasu
   const again = table.reading('a');
   table.erased(again);
   table.done([again]);
-  table.answered(late, values, 1, 0);
+  table.answered(late, values, 1);
   assert.is(table.get('a'), undefined, 'an answer from before the erasure is no news');
 });
 

@@ -15,7 +15,7 @@ export class VirtualRuntime implements Runtime {
   #elapsedMs = 0;
   #timers: Timer[] = [];
   #uuids = 0;
-  /** How far somebody has set the wall clock since. */
+  /** How far the wall clock was set since, or went on while the machine slept. */
   wallSetMs = 0;
   /** Fixes the dice where it is set. */
   dice: number | undefined;

@@ -14,6 +14,9 @@ interface Cost {
 
 /** What OWASP's password storage cheat sheet asks for at the least, in the form that takes 64 MiB. */
 const cost: Cost = { ln: 16, r: 8, p: 2 };
+/** What a check may take: four times the memory of a hash of today, and as many rounds. */
+const memoryMax = 2 ** 28;
+const roundsMax = 16;
 const saltBytes = 16;
 const hashBytes = 32;
 
@@ -38,15 +41,30 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Whether `kept` is the hash of this password, in a time that does not depend on where they differ. Throws where `kept` is no hash. */
 export async function isPassword(password: string, kept: string): Promise<boolean> {
-  const [, ln, r, p, salt = '', hash = ''] = form.exec(kept) ?? [];
-  if (hash === '') throw new Error('the kept hash of the password is not readable');
-  const found = await derive(password, Buffer.from(salt, 'base64'), { ln: Number(ln), r: Number(r), p: Number(p) });
-  return timingSafeEqual(found, Buffer.from(hash, 'base64'));
+  const parsed = parse(kept);
+  if (parsed === null) throw new Error('the kept hash of the password is not readable');
+  return timingSafeEqual(await derive(password, parsed.salt, parsed.cost), parsed.hash);
 }
 
 /** Whether a text is a hash that `isPassword` can read. */
 export function isPasswordHash(text: string): boolean {
-  return form.test(text);
+  return parse(text) !== null;
+}
+
+interface Kept {
+  readonly cost: Cost;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** Null where a text is no hash, or one whose check could not be done or would take too much: damaged, that is. */
+function parse(text: string): Kept | null {
+  const [, ln, r, p, salt = '', hash = ''] = form.exec(text) ?? [];
+  if (hash === '') return null;
+  const kept = { ln: Number(ln), r: Number(r), p: Number(p) };
+  const isPossible = Math.min(kept.ln, kept.r, kept.p) >= 1;
+  if (!isPossible || kept.p > roundsMax || 128 * 2 ** kept.ln * kept.r > memoryMax) return null;
+  return { cost: kept, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }
 
 function derive(password: string, salt: Uint8Array, { ln, r, p }: Cost): Promise<Buffer> {
@@ -54,7 +72,7 @@ function derive(password: string, salt: Uint8Array, { ln, r, p }: Cost): Promise
   // What was typed on one keyboard must hold when typed on another.
   const text = password.normalize('NFKC');
   return new Promise((resolve, reject) => {
-    scrypt(text, salt, hashBytes, { N, r, p, maxmem: 256 * N * r }, (error, hash) => {
+    scrypt(text, salt, hashBytes, { N, r, p, maxmem: 2 * memoryMax }, (error, hash) => {
       if (error === null) resolve(hash);
       else reject(error);
     });

@@ -56,7 +56,14 @@ test('what is no hash is told apart, and throws where it is used as one', async 
 test('a hash whose cost is damaged is none: no check takes more than it may, or fails', async () => {
   const kept = await hashPassword('correct horse battery');
   const withCost = (cost: string): string => kept.replace('ln=16,r=8,p=2', cost);
-  for (const cost of ['ln=16,r=0,p=2', 'ln=16,r=8,p=0', 'ln=0,r=8,p=2', 'ln=26,r=8,p=2', 'ln=96,r=8,p=2', 'ln=16,r=8,p=92']) {
+  for (const cost of [
+    'ln=16,r=0,p=2',
+    'ln=16,r=8,p=0',
+    'ln=0,r=8,p=2',
+    'ln=26,r=8,p=2',
+    'ln=96,r=8,p=2',
+    'ln=16,r=8,p=92',
+  ]) {
     assert.not.ok(isPasswordHash(withCost(cost)), cost);
   }
   for (const cost of ['ln=1,r=99,p=16', 'ln=18,r=8,p=1']) {

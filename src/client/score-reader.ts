@@ -84,9 +84,9 @@ export class ScoreReader {
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
     const { table, runtime } = this.#options;
     const feed = this.#options.feed();
-    const asOf = feed?.isFresh === true ? feed.asOf : null;
-    if (feed === null || asOf === null) return [];
-    const since = runtime.now() - feed.silentMs;
+    const asOf = feed?.isFresh ? feed.asOf : null;
+    if (asOf === null) return [];
+    const since = runtime.now() - table.answerMs;
     return keys.map((key) => {
       const row = table.get(key);
       const told = this.#toldOf(key, row);

@@ -107,15 +107,10 @@ export class VerdictFeed {
     return this.#asOf === null ? null : this.#options.ages.wallAt(this.#asOf);
   }
 
-  /** The silence after which the stream counts as lost: nothing that passes for current is older. */
-  get silentMs(): number {
-    return this.#heartbeatMs * bounds.streamSilentHeartbeats;
-  }
-
   /** Whether what the stream told is current. */
   get isFresh(): boolean {
     const { asOf } = this;
-    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.silentMs;
+    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
   }
 
   /** Resolves once the feed is live; at once where it is. Rejects with `closed`. */
@@ -142,6 +137,11 @@ export class VerdictFeed {
     this.#live = withResolve();
     this.#live.reject(closed);
     if (this.#asOf !== null) this.#options.table.orphan(this.#asOf);
+  }
+
+  /** The silence after which the stream counts as lost: nothing that passes for current is older. */
+  get #silentMs(): number {
+    return this.#heartbeatMs * bounds.streamSilentHeartbeats;
   }
 
   async #run(): Promise<void> {
@@ -210,7 +210,7 @@ export class VerdictFeed {
     for await (const chunk of response.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
       if (end !== undefined) return end;
-      watch.expectWithin(this.silentMs);
+      watch.expectWithin(this.#silentMs);
     }
     return new TrustError('unreachable', 'the stream ended');
   }
@@ -234,7 +234,7 @@ export class VerdictFeed {
         if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream is that of another group');
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
         this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
-        table.answerMs = this.silentMs;
+        table.answerMs = this.#silentMs;
         return undefined;
       }
       case 'snapshot':

@@ -56,6 +56,13 @@ async function read({ client, runtime, node }: Scene, ...players: string[]) {
   return { trusts, calls: node.calls - before };
 }
 
+/** Ends the stream, and lets nobody connect again. */
+async function loseStream({ runtime, node }: Scene): Promise<void> {
+  node.refuse = () => new Error('no way');
+  node.connection.end();
+  await runtime.advance(1);
+}
+
 test('after the snapshot reads are local, of players with and without events', async () => {
   const made = await following();
   const { trusts, calls } = await read(made, 'bad', 'nobody', 'good');
@@ -152,9 +159,7 @@ test('a stream that is cut resumes after the last whole state, and tells what wa
 
 test('while the stream is lost reads call, and once the node is gone too they say how old they are', async () => {
   const made = await following();
-  made.node.refuse = () => new Error('no way');
-  made.node.connection.end();
-  await made.runtime.advance(1);
+  await loseStream(made);
   assert.is(made.feed.state.phase, 'connecting');
   const called = await read(made, 'bad');
   assert.equal([called.calls, called.trusts[0]?.source], [1, 'node']);
@@ -173,9 +178,7 @@ const barely: Told = { score: 12.1, confidence: 0.56, verdict: 'untrusted' };
 test('an answer from while the stream was lost does not outlive its return: from there on nothing is told', async () => {
   const made = await following();
   const { node, runtime } = made;
-  node.refuse = () => new Error('no way');
-  node.connection.end();
-  await runtime.advance(1);
+  await loseStream(made);
   node.board.set(hashOf('bad'), nearly);
   assert.is((await read(made, 'bad')).trusts[0]?.verdict, 'suspicious');
   // Back at what the stream told last, it has nothing to tell.
@@ -189,9 +192,7 @@ test('an answer from while the stream was lost does not outlive its return: from
 test('once the node is gone the newest counts: what the stream told, or an answer from behind it', async () => {
   const made = await following();
   const { node, runtime } = made;
-  node.refuse = () => new Error('no way');
-  node.connection.end();
-  await runtime.advance(1);
+  await loseStream(made);
   node.board.set(hashOf('bad'), nearly);
   const answeredAt = (await read(made, 'bad')).trusts[0]!.asOf!;
   node.refuseCalls = () => new Error('gone');

@@ -30,7 +30,7 @@ export class StreamReader {
   readonly #to: Writable;
   readonly #parts: ReaderParts;
   /** The position up to which it was told, and is told on from; null before it has caught up. */
-  #liveFrom: number | null = null;
+  #toldTo: number | null = null;
   #isOver = false;
   /** Of `performance.now()`. */
   #wroteAt = 0;
@@ -52,15 +52,15 @@ export class StreamReader {
   }
 
   told({ position, change, rows }: ToldFrames): void {
-    if (this.#isOver || this.#liveFrom === null || position <= this.#liveFrom) return;
-    this.#liveFrom = position;
+    if (this.#isOver || this.#toldTo === null || position <= this.#toldTo) return;
+    this.#toldTo = position;
     this.#write(change);
     this.#parts.onRows(rows);
   }
 
   /** Erased players, for a reader that is still catching up. */
   goneMeanwhile(gone: Buffer): void {
-    if (this.#liveFrom === null) this.#write(gone);
+    if (this.#toldTo === null) this.#write(gone);
   }
 
   /** Everything was told once: catching up may begin. */
@@ -73,7 +73,7 @@ export class StreamReader {
     if (this.#isOver || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
     // What is on its way to all readers may not have come to this one: it would resume behind it.
-    const isTold = this.#liveFrom !== null && mark !== null && mark.position <= this.#liveFrom;
+    const isTold = this.#toldTo !== null && mark !== null && mark.position <= this.#toldTo;
     if (isTold) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
   }
@@ -153,7 +153,7 @@ export class StreamReader {
     }
     this.#parts.onRows(rows.length);
     this.#write(heartbeatFrame(mark));
-    this.#liveFrom = mark.position;
+    this.#toldTo = mark.position;
   }
 
   #woken(): Promise<void> {

@@ -71,6 +71,8 @@ async function run(options: Options, to: Report): Promise<void> {
     METRICS_PORT: String(metricsPort),
     ERASURE_QUOTA_PER_DAY: '1000000',
     SNAPSHOT_EVERY: String(Math.ceil(options.rate * 60)),
+    // As in deploy/: else pools of the C library, one for each thread, take memory in steps.
+    MALLOC_ARENA_MAX: '2',
   };
   const filled = await filledNode({ ...options, snapshotAfter: 1, everyPair: true, environment });
   await idle.start();

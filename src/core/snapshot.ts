@@ -28,7 +28,7 @@ const ID_BYTES = ID_TAG_BYTES + 10;
 const PLAYER_BYTES = 50;
 const ENTRY_BYTES = 30;
 
-/** Gathers rows of one table into blocks. */
+/** Gathers rows of one table into blocks, which all lie in the same memory: see `snapshotBlocks`. */
 class Blocks {
   readonly #name: string;
   #number = 0;
@@ -43,7 +43,7 @@ class Blocks {
   reserve(bytes: number): Block | null {
     if (this.at + bytes <= this.#buffer.length) return null;
     const full = this.finish();
-    this.#buffer = Buffer.allocUnsafe(Math.max(limits.snapshotBlockBytes, bytes));
+    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
     return full;
   }
 
@@ -68,7 +68,11 @@ class Blocks {
   }
 }
 
-/** The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. */
+/**
+ * The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. The bytes of a block
+ * are its own until the next is asked for: blocks of their own would be tens of megabytes of garbage, of which the C library keeps
+ * what a collection in the midst of a snapshot leaves.
+ */
 export function* snapshotBlocks(state: GroupState): Generator<Block> {
   const meta: SnapshotMeta = { ...metaOf(state), players: state.subjects.size };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };

@@ -86,7 +86,10 @@ export interface SnapshotBlock {
 export interface SnapshotStore {
   /** Sequence numbers of the complete snapshots, newest first. Left-overs of interrupted writes are not listed. */
   list(): number[];
-  /** Resolves once the snapshot is synced and in place. Replaces one with the same `seq`. */
+  /**
+   * Resolves once the snapshot is synced and in place. Replaces one with the same `seq`. A block is done with before the next is asked
+   * for, so that its memory can be that one's.
+   */
   write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void>;
   /** Throws `DamagedError` where the header is missing, unreadable or fails its checksum. */
   readHeader(seq: number): SnapshotHeader;

@@ -132,17 +132,19 @@ export class LmdbSnapshotStore implements SnapshotStore {
     this.#goOn(header);
     // Synced once, as a file, when it is whole.
     const environment = openEnvironment(folder, { noSync: true });
+    const values = new Values();
     try {
       let index = HEADER_INDEX;
       // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
       for (const block of blocks) {
         this.#goOn(header);
         index += 1;
-        environment.putSync(keyOf(index), blockValue(index, block));
+        environment.putSync(keyOf(index), values.of(index, block));
       }
       this.#goOn(header);
       const stored: StoredHeader = { header, blocks: index };
-      environment.putSync(keyOf(HEADER_INDEX), withCrc(HEADER_INDEX, Buffer.from(JSON.stringify(stored))));
+      const bytes = Buffer.from(JSON.stringify(stored));
+      environment.putSync(keyOf(HEADER_INDEX), values.withCrc(HEADER_INDEX, bytes));
     } finally {
       await environment.close();
     }
@@ -219,18 +221,33 @@ function keyOf(index: number): Buffer {
   return key;
 }
 
-function blockValue(index: number, block: SnapshotBlock): Buffer {
-  const key = Buffer.from(block.key, 'utf8');
-  const keyLength = Buffer.allocUnsafe(KEY_LENGTH_BYTES);
-  keyLength.writeUInt16BE(key.length);
-  return withCrc(index, keyLength, key, block.bytes);
-}
+/**
+ * Values as they are stored, all made in the same memory, as blocks are: each is good until the next is asked for. A put in a transaction
+ * of its own has copied it by then.
+ */
+class Values {
+  #memory = Buffer.alloc(0);
 
-/** CRC-32 (seeded with the place, so that two values that changed places are found) before the parts. */
-function withCrc(index: number, ...parts: readonly Uint8Array[]): Buffer {
-  const value = Buffer.concat([Buffer.alloc(CRC_BYTES), ...parts]);
-  value.writeUInt32BE(crc32(value.subarray(CRC_BYTES), index));
-  return value;
+  of(index: number, block: SnapshotBlock): Buffer {
+    const key = Buffer.from(block.key, 'utf8');
+    const keyLength = Buffer.allocUnsafe(KEY_LENGTH_BYTES);
+    keyLength.writeUInt16BE(key.length);
+    return this.withCrc(index, keyLength, key, block.bytes);
+  }
+
+  /** CRC-32 (seeded with the place, so that two values that changed places are found) before the parts. */
+  withCrc(index: number, ...parts: readonly Uint8Array[]): Buffer {
+    const length = parts.reduce((sum, part) => sum + part.length, CRC_BYTES);
+    if (length > this.#memory.length) this.#memory = Buffer.allocUnsafe(length);
+    const value = this.#memory.subarray(0, length);
+    let at = CRC_BYTES;
+    for (const part of parts) {
+      value.set(part, at);
+      at += part.length;
+    }
+    value.writeUInt32BE(crc32(value.subarray(CRC_BYTES), index));
+    return value;
+  }
 }
 
 /** The checked bytes behind the CRC, as a copy; undefined where there is no value or it fails. */

@@ -44,6 +44,20 @@ export function testSnapshots(name: string, harness: () => Promise<SnapshotsHarn
     assert.equal([...store.readBlocks(1)], blocks);
   });
 
+  rule('blocks may all lie in the same memory, each until the next is asked for', async (store) => {
+    const blocks = blocksOf(2, [300_000, 10, 5_000, 300_000]);
+    const memory = new Uint8Array(300_000);
+    function* oneAfterTheOther(): Generator<SnapshotBlock> {
+      for (const { key, bytes } of blocks) {
+        memory.set(bytes);
+        yield { key, bytes: memory.subarray(0, bytes.length) };
+        memory.fill(0xff);
+      }
+    }
+    await store.write(headerOf(3), oneAfterTheOther());
+    assert.equal([...store.readBlocks(3)], blocks);
+  });
+
   rule('a snapshot without blocks is one', async (store) => {
     await store.write(headerOf(0), []);
     assert.equal(store.list(), [0]);

@@ -60,6 +60,21 @@ test('a snapshot and the tail behind it equal the full replay, bit for bit, at e
   }
 });
 
+test('the blocks of a table lie in one memory, whatever its length', () => {
+  const given = new Given().peers(2);
+  for (let i = 0; i < 20_000; i++) given.event(i % 2, `p${i}`, { eventId: `e${i}` });
+  const blocks = new Map<string, number>();
+  const memory = new Set<ArrayBufferLike>();
+  for (const { key, bytes } of snapshotBlocks(given.state)) {
+    const table = key.slice(0, key.indexOf('/'));
+    blocks.set(table, (blocks.get(table) ?? 0) + 1);
+    if (table === 'players') memory.add(bytes.buffer);
+  }
+  assert.ok(blocks.get('players')! > 3, `${blocks.get('players')} blocks`);
+  assert.is(memory.size, 1);
+  assert.is(stateDigest(loadSnapshot(snapshotBlocks(given.state), salt)), stateDigest(given.state));
+});
+
 test('the digest does not depend on the order of rows, and does on every value', () => {
   const one = new Given().peers(2);
   const other = new Given().peers(2);
@@ -68,14 +83,14 @@ test('the digest does not depend on the order of rows, and does on every value',
   other.event(1, 'b', { eventId: 'y' });
   other.event(0, 'a', { eventId: 'x' });
   assert.is.not(stateDigest(one.state), stateDigest(other.state), 'the heads of chains differ');
-  const copy = loadSnapshot([...snapshotBlocks(one.state)], salt);
+  const copy = loadSnapshot(snapshotBlocks(one.state), salt);
   assert.is(stateDigest(copy), stateDigest(one.state));
   copy.subjects.entries.scale(1 - Number.EPSILON);
   assert.is.not(stateDigest(copy), stateDigest(one.state));
 });
 
 test('a snapshot with a block missing is refused', () => {
-  const blocks = [...snapshotBlocks(lived(3, 100).state)];
+  const blocks = Array.from(snapshotBlocks(lived(3, 100).state), ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
   for (const key of ['meta', 'ids/00000000', 'audit/00000000']) {
     assert.throws(() =>
       loadSnapshot(

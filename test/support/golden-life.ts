@@ -76,7 +76,7 @@ async function writeGolden(): Promise<void> {
     'log-v3.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
     [`snapshot-v${SNAPSHOT_VERSION}-retired.json`]: {
       digest,
-      blocks: [...snapshotBlocks(actor.state)].map(({ key, bytes }) => ({ key, bytes: base64(bytes) })),
+      blocks: Array.from(snapshotBlocks(actor.state), ({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },
   };
   for (const [name, content] of Object.entries(files)) {

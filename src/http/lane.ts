@@ -60,23 +60,29 @@ interface Answering {
 
 /**
  * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault of ours.
- * No piece of it is kept: the request itself stays with its connection until the next one.
+ * Nothing of it is kept: the request stays with its connection until the next one, and with it its listeners and what they hold.
  */
 function readJson(request: IncomingMessage, fault: () => Refusal | undefined): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
+    // Not `resolve` itself, which holds the promise, and the promise what was read.
+    let pending: typeof resolve | undefined = resolve;
     const take = (): Buffer[] => {
       const taken = chunks;
       chunks = [];
       return taken;
     };
+    const settle = (outcome: Outcome<unknown>): void => {
+      pending?.(outcome);
+      pending = undefined;
+    };
     request.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
     });
-    request.once('end', () => resolve(parsed(request, take(), fault())));
+    request.once('end', () => settle(parsed(request, take(), fault())));
     request.once('error', () => {
       take();
-      resolve(refused('malformed_json'));
+      settle(refused('malformed_json'));
     });
   });
 }

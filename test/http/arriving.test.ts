@@ -72,4 +72,33 @@ test('a connection that rests holds nothing of the body that it sent', async () 
   }
 });
 
+test('nor anything of what was read from it', async () => {
+  const face = await startFace();
+  const marked = { events: 'none', mark: 'x'.repeat(300_000) };
+  const read: WeakRef<object>[] = [];
+  const parse = JSON.parse;
+  JSON.parse = (...given: Parameters<typeof parse>) => {
+    const value: unknown = parse(...given);
+    if (typeof value === 'object' && value !== null && 'mark' in value) read.push(new WeakRef(value));
+    return value;
+  };
+  const sockets: Socket[] = [];
+  try {
+    for (let i = 0; i < 8; i++) sockets.push(await send(face.port, Buffer.from(JSON.stringify(marked))));
+    assert.is(read.length, sockets.length);
+    let kept = read.length;
+    for (let look = 0; look < 100 && kept > 1; look++) {
+      await delay(20);
+      collect();
+      kept = read.filter((body) => body.deref() !== undefined).length;
+    }
+    // The newest stays with the errors that the validator found last.
+    assert.ok(kept <= 1, `${kept} of ${read.length} are kept`);
+  } finally {
+    JSON.parse = parse;
+    for (const socket of sockets) socket.destroy();
+    await face.drain();
+  }
+});
+
 test.run();

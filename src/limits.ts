@@ -27,8 +27,12 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
-  /** Connections of late callers that are ended in one turn of the event loop: some 30 us each. */
-  connectionsEndedPerTurn: 8,
+  /** How often requests of the public port are looked for that are late: all that one look finds are told of in one turn. */
+  lateRequestsLookMs: 100,
+  /** Connections of late callers that are ended in a millisecond, each in some 100 us; more where thousands wait. */
+  connectionsEndedPerMs: 3,
+  /** Turns in which most of those that wait are ended, however many they are. */
+  connectionsEndedTurns: 1_024,
   /** What a caller still sends behind its last answer is read and dropped for so long, and so much of it. */
   lingerMs: 2_000,
   lingerBytes: 16 * MiB,

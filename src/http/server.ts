@@ -10,10 +10,10 @@ import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
-import { FewAtATime } from './few-at-a-time.js';
 import { HeldBack } from './held-back.js';
 import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
+import { PacedWork } from './paced-work.js';
 import { createSocketLane } from './socket-lane.js';
 import { UnreadWatch } from './unread.js';
 import { StreamReaders } from './verdict-stream/readers.js';
@@ -48,7 +48,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const backlog = new Backlog();
   const unread = new UnreadWatch();
   const heldBack = new HeldBack();
-  const fewAtATime = new FewAtATime();
+  const pacedEnds = new PacedWork();
   const { connectionsMax } = deps.settings;
   const readers = new StreamReaders(deps);
   const endpoints = createEndpoints(deps, readers);
@@ -63,7 +63,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
+    connectionsCheckingInterval: limits.lateRequestsLookMs,
     // Both are refused in the contract's form instead.
     requireHostHeader: false,
     insecureHTTPParser: false,
@@ -158,7 +158,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     const isStillLate = (): boolean =>
       !socket.destroyed && sockets.get(socket) === last && last?.request.complete === wasComplete;
     // Node tells of all that are late in one moment.
-    fewAtATime.add(() => {
+    pacedEnds.add(() => {
       // The parser tells of a request once.
       const again = (): void => {
         if (isStillLate()) server.emit('clientError', failure, socket);

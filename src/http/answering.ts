@@ -7,7 +7,7 @@ import { apiKeyOf } from './auth.js';
 import type { Route } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
 import { headFault, hostCount, isRequestId, parseTarget, type Target } from './head.js';
-import { type Exchange, type WireReply, wantsProblem } from './reply.js';
+import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './reply.js';
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
 
@@ -67,8 +67,10 @@ function knownMethod(method: string): string {
 
 export function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(reply.status, closing ? { ...reply.headers, Connection: 'close' } : reply.headers);
-  if (reply.headers.Connection === 'close' && !request.complete) {
+  const headers = replyHeaders(reply);
+  if (closing) headers.Connection = 'close';
+  response.writeHead(reply.status, headers);
+  if (reply.shared.fields.Connection === 'close' && !request.complete) {
     endAfterRequest(request, response, reply.payload);
   } else {
     response.end(reply.payload);
@@ -76,13 +78,9 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
 }
 
 /** Sends the head of an answer that goes on for as long as both sides like. */
-export function openStream(
-  response: ServerResponse,
-  { status, headers }: WireReply,
-  stream: (to: Writable) => void,
-): void {
+export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, headers);
+  response.writeHead(reply.status, replyHeaders(reply));
   try {
     stream(response);
   } catch (error) {

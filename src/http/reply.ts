@@ -3,12 +3,12 @@
  * Pure: the same reply and exchange give the same bytes, whichever lane sends them.
  */
 import { hash } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import { errors, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { ErrorBody, ProblemBody } from './contract/response-bodies.js';
 import type { Route } from './contract/routes.js';
 import type { ApiReply } from './request.js';
+import { type SharedHead, sharedHead } from './shared-head.js';
 
 /** What of a request shapes the form of its answer. */
 export interface Exchange {
@@ -20,15 +20,21 @@ export interface Exchange {
   readonly ifNoneMatch: string | undefined;
 }
 
+/** What goes on the wire, in parts: `replyHeaders` and `replyText` put them together. */
 export interface WireReply {
   readonly status: number;
-  readonly headers: Record<string, string | number>;
+  readonly shared: SharedHead;
+  readonly requestId: string;
+  readonly tag: string | undefined;
+  /** Bytes of the payload; undefined where there is none to be told of. */
+  readonly length: number | undefined;
   /** Empty with 204 and 304, and where a stream follows. */
   readonly payload: string | Uint8Array;
 }
 
 const jsonType = 'application/json; charset=utf-8';
 const problemType = 'application/problem+json; charset=utf-8';
+const streamType = 'text/event-stream; charset=utf-8';
 
 /** `public`: a score may be two seconds old, so that a burst of readers costs one computation. */
 const publicCache = 'public, max-age=2';
@@ -49,10 +55,11 @@ export function refusalReply(refusal: Refusal): ApiReply {
     code: refusal.code,
     ...(refusal.details === undefined ? {} : { details: refusal.details }),
   };
-  return { status, body, error: body, headers: refusalHeaders(refusal, status) };
+  const headers = refusalHeaders(refusal, status);
+  return headers === undefined ? { status, body, error: body } : { status, body, error: body, headers };
 }
 
-function refusalHeaders(refusal: Refusal, status: number): Record<string, string> {
+function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
   const retryAfterS = refusal.retryAfterS ?? limits.retryAfterS;
   if (status === 401) {
     return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : 'ApiKey realm="ptf"' };
@@ -62,7 +69,7 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
   }
   if (status === 503) return { 'Retry-After': String(retryAfterS) };
   // The rest of an oversized or unfinished body is not worth reading.
-  return status === 413 ? { Connection: 'close' } : {};
+  return status === 413 ? { Connection: 'close' } : undefined;
 }
 
 /** The answer to a fault of our own: it tells the caller nothing but where to find it in our log. */
@@ -72,40 +79,55 @@ export function internalErrorReply(requestId: string): ApiReply {
 
 /** Applies the contract's rules on forms, tags and caching. `route` is undefined where none was matched. */
 export function wireReply(route: Route | undefined, reply: ApiReply, exchange: Exchange): WireReply {
-  // One literal: built by spreading, these headers cost more than the score that they carry.
-  const headers: WireReply['headers'] = {
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-    'Referrer-Policy': 'no-referrer',
-    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-    'X-Request-Id': exchange.requestId,
-    'Cache-Control': exchange.keySent ? 'private, no-store' : 'no-store',
-    Vary: route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept',
-  };
-  if (reply.headers !== undefined) Object.assign(headers, reply.headers);
-  if (reply.status === 204) return { status: 204, headers, payload: '' };
-  if (reply.stream !== undefined) {
-    headers['Content-Type'] = 'text/event-stream; charset=utf-8';
-    return { status: reply.status, headers, payload: '' };
-  }
+  const noStore = exchange.keySent ? 'private, no-store' : 'no-store';
+  if (reply.status === 204) return withoutBody(204, '', noStore, route, reply, exchange);
+  if (reply.stream !== undefined) return withoutBody(reply.status, streamType, noStore, route, reply, exchange);
   const payload = payloadOf(reply, exchange);
-  if (reply.status === 200 && route?.cache === 'public' && !exchange.keySent) {
-    const tag = tagOf(payload);
-    headers.ETag = tag;
-    headers['Cache-Control'] = publicCache;
-    if (matchesTag(exchange.ifNoneMatch, tag)) return { status: 304, headers, payload: '' };
+  const isPublic = reply.status === 200 && route?.cache === 'public' && !exchange.keySent;
+  const tag = isPublic ? tagOf(payload) : undefined;
+  const caching = isPublic ? publicCache : noStore;
+  if (tag !== undefined && matchesTag(exchange.ifNoneMatch, tag)) {
+    return { ...withoutBody(304, '', caching, route, reply, exchange), tag };
   }
-  headers['Content-Type'] =
-    reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
-  headers['Content-Length'] = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
-  return { status: reply.status, headers, payload };
+  const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
+  const shared = sharedHead(reply.status, type, caching, varyOf(route), reply.headers);
+  const length = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
+  return { status: reply.status, shared, requestId: exchange.requestId, tag, length, payload };
+}
+
+function withoutBody(
+  status: number,
+  type: string,
+  caching: string,
+  route: Route | undefined,
+  reply: ApiReply,
+  { requestId }: Exchange,
+): WireReply {
+  const shared = sharedHead(status, type, caching, varyOf(route), reply.headers);
+  return { status, shared, requestId, tag: undefined, length: undefined, payload: '' };
+}
+
+function varyOf(route: Route | undefined): string {
+  return route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
+}
+
+/** The fields of a reply as node:http takes them. */
+export function replyHeaders({ shared, requestId, tag, length }: WireReply): Record<string, string | number> {
+  const headers: Record<string, string | number> = { ...shared.fields, 'X-Request-Id': requestId };
+  if (tag !== undefined) headers.ETag = tag;
+  if (length !== undefined) headers['Content-Length'] = length;
+  return headers;
 }
 
 /** A reply as text on a connection, whose payload must be text. `date`: an HTTP date. */
-export function replyText({ status, headers, payload }: WireReply, date: string, connection: string): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
-  return `${text}Date: ${date}\r\n${connection}\r\n${payload}`;
+export function replyText(
+  { shared, requestId, tag, length, payload }: WireReply,
+  date: string,
+  connection: string,
+): string {
+  const tagLine = tag === undefined ? '' : `ETag: ${tag}\r\n`;
+  const lengthLine = length === undefined ? '' : `Content-Length: ${length}\r\n`;
+  return `${shared.text}X-Request-Id: ${requestId}\r\n${tagLine}${lengthLine}Date: ${date}\r\n${connection}\r\n${payload}`;
 }
 
 /** Tags of bytes that are served again and again, so that a page's script is not hashed at every request. */

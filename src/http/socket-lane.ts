@@ -246,7 +246,7 @@ class LaneConnection {
     const ms = performance.now() - startedAt;
     recordAnswer(deps, { route, reply, method: head.method, requestId: exchange.requestId, ms });
     this.#closing = isDraining();
-    if (wire.headers['Content-Length'] !== wire.payload.length) this.#isAscii = false;
+    if (wire.length !== undefined && wire.length !== wire.payload.length) this.#isAscii = false;
     return replyText(wire, httpDate(), this.#closing ? CLOSE : KEEP);
   }
 

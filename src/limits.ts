@@ -65,8 +65,8 @@ export const limits = {
   cursorLength: 256,
 
   // Pages
-  /** Times as text that are kept for the next answer. */
-  hourTextsKept: 1_024,
+  /** Hours and days as text that are kept for the next answer, of each so many. */
+  timeTextsKept: 1_024,
   pageDefault: 50,
   pageMax: 200,
   /** Newest events of a player that the public summary covers. */

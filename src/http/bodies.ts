@@ -15,23 +15,26 @@ import type { FromSchema } from './contract/schema.js';
 const hourMs = 3_600_000;
 
 const dayMs = 24 * hourMs;
-/** The newest day written: nearly all times of an hour are of the same one or two. */
-let day = Number.NaN;
-let dayText = '';
+/** Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's backlog. */
+const dayTexts = new Map<number, string>();
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
 
 /** `2026-01-02T03:04:05.678Z`; what `toISOString` gives, in a fifth of the time. `ms`: a whole number. */
 export function timeText(ms: number): string {
   const days = Math.floor(ms / dayMs);
-  if (days !== day) {
-    dayText = new Date(ms).toISOString().slice(0, -13);
-    day = days;
-  }
+  const day = dayTexts.get(days) ?? dayText(days);
   const rest = ms - days * dayMs;
   const seconds = Math.floor(rest / 1000);
   const minutes = Math.floor(seconds / 60);
-  return `${dayText}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
+  return `${day}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
+}
+
+function dayText(days: number): string {
+  const text = new Date(days * dayMs).toISOString().slice(0, -13);
+  if (dayTexts.size >= limits.timeTextsKept) dayTexts.clear();
+  dayTexts.set(days, text);
+  return text;
 }
 
 /** Rounded to `decimals`, never `-0`. */
@@ -105,7 +108,7 @@ function updatedMember(view: TrustView): string {
   const known = updatedMembers.get(view.updatedAt);
   if (known !== undefined) return known;
   const text = `,"updated_at":"${updatedText(view)}"}`;
-  if (updatedMembers.size >= limits.hourTextsKept) updatedMembers.clear();
+  if (updatedMembers.size >= limits.timeTextsKept) updatedMembers.clear();
   updatedMembers.set(view.updatedAt, text);
   return text;
 }

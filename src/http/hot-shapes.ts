@@ -48,11 +48,16 @@ function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: HotShape): boo
   );
 }
 
-/** The value of a JSON body, or `malformed_json`. */
-export function parseJson(bytes: Buffer): Outcome<unknown> {
+/** The text of a body, or undefined where it is not UTF-8. */
+export function bodyText(bytes: Buffer): string | undefined {
   const text = bytes.toString();
   // Decoding replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
-  if (text.includes('\uFFFD') && !isUtf8(bytes)) return refused('malformed_json');
+  return text.includes('\uFFFD') && !isUtf8(bytes) ? undefined : text;
+}
+
+/** The value of a JSON body, or `malformed_json`. */
+export function parseJson(text: string | undefined): Outcome<unknown> {
+  if (text === undefined) return refused('malformed_json');
   try {
     return granted(JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown);
   } catch {

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../errors.js';
 import { exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
 import type { FaceDeps } from './deps.js';
-import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
+import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
 import type { Incoming } from './pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
@@ -90,5 +90,5 @@ function readJson(request: IncomingMessage, fault: () => Refusal | undefined): P
 function parsed(request: IncomingMessage, chunks: readonly Buffer[], fault: Refusal | undefined): Outcome<unknown> {
   if (fault !== undefined) return fault;
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-  return isAnswerable(request) ? parseJson(body) : refused('malformed_json');
+  return isAnswerable(request) ? parseJson(bodyText(body)) : refused('malformed_json');
 }

@@ -2,6 +2,7 @@
  * The first lane: it stands on the connection itself, in front of node:http, and answers hot shapes in their plainest form, by
  * the same endpoints as every other way. At the first byte of anything else it hands the connection to node:http for good.
  */
+import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../limits.js';
@@ -10,7 +11,7 @@ import { answerRaw } from './client-error.js';
 import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { parseTarget } from './head.js';
-import { type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
+import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
 import type { Incoming } from './pipeline.js';
 import { type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
@@ -27,7 +28,6 @@ export interface SocketLane {
 
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
-const noBody = Buffer.alloc(0);
 
 export function createSocketLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): SocketLane {
   const open = new Set<LaneConnection>();
@@ -55,7 +55,8 @@ interface Asked {
   readonly shape: HotShape;
   readonly query: string;
   readonly exchange: Exchange;
-  readonly body: Buffer;
+  /** Undefined where it is not UTF-8. */
+  readonly body: string | undefined;
   readonly startedAt: number;
 }
 
@@ -160,7 +161,7 @@ class LaneConnection {
         this.#leave(chunk.subarray(at));
         return;
       }
-      at = asked.head.end + asked.body.length;
+      at = asked.head.end + asked.head.contentLength;
       const reply = this.#replyTo(asked);
       if (reply instanceof Promise) {
         this.#send(out);
@@ -187,7 +188,7 @@ class LaneConnection {
     if (target === undefined) return undefined;
     const shape = this.#lane.shapeOf(head.method, target.path, head.headers);
     if (shape === undefined) return undefined;
-    const body = head.contentLength === 0 ? noBody : kept(chunk.subarray(head.end, head.end + head.contentLength));
+    const body = head.contentLength === 0 ? '' : bodyOf(chunk, text, head);
     return { head, shape, query: target.query, exchange: this.#exchangeOf(head.headers), body, startedAt };
   }
 
@@ -271,6 +272,12 @@ class LaneConnection {
     if (this.#ended) socket.emit('end');
     else socket.resume();
   }
+}
+
+/** The text at hand will do where a character is a byte: half a microsecond of an event is saved. */
+function bodyOf(chunk: Buffer, text: string, { end, contentLength }: PlainHead): string | undefined {
+  const bytes = chunk.subarray(end, end + contentLength);
+  return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }
 
 let dateSecond = 0;

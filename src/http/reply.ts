@@ -77,38 +77,30 @@ export function internalErrorReply(requestId: string): ApiReply {
   return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
 
+const noBody = { length: undefined, payload: '' } as const;
+
 /** Applies the contract's rules on forms, tags and caching. `route` is undefined where none was matched. */
 export function wireReply(route: Route | undefined, reply: ApiReply, exchange: Exchange): WireReply {
-  const noStore = exchange.keySent ? 'private, no-store' : 'no-store';
-  if (reply.status === 204) return withoutBody(204, '', noStore, route, reply, exchange);
-  if (reply.stream !== undefined) return withoutBody(reply.status, streamType, noStore, route, reply, exchange);
+  const { requestId, keySent } = exchange;
+  const vary = route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
+  const noStore = keySent ? 'private, no-store' : 'no-store';
+  const head = (status: number, type: string, caching: string): SharedHead =>
+    sharedHead(status, type, caching, vary, reply.headers);
+  const { status } = reply;
+  if (status === 204) return { status, shared: head(204, '', noStore), requestId, tag: undefined, ...noBody };
+  if (reply.stream !== undefined) {
+    return { status, shared: head(status, streamType, noStore), requestId, tag: undefined, ...noBody };
+  }
   const payload = payloadOf(reply, exchange);
-  const isPublic = reply.status === 200 && route?.cache === 'public' && !exchange.keySent;
+  const isPublic = status === 200 && route?.cache === 'public' && !keySent;
   const tag = isPublic ? tagOf(payload) : undefined;
   const caching = isPublic ? publicCache : noStore;
   if (tag !== undefined && matchesTag(exchange.ifNoneMatch, tag)) {
-    return { ...withoutBody(304, '', caching, route, reply, exchange), tag };
+    return { status: 304, shared: head(304, '', caching), requestId, tag, ...noBody };
   }
   const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
-  const shared = sharedHead(reply.status, type, caching, varyOf(route), reply.headers);
   const length = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
-  return { status: reply.status, shared, requestId: exchange.requestId, tag, length, payload };
-}
-
-function withoutBody(
-  status: number,
-  type: string,
-  caching: string,
-  route: Route | undefined,
-  reply: ApiReply,
-  { requestId }: Exchange,
-): WireReply {
-  const shared = sharedHead(status, type, caching, varyOf(route), reply.headers);
-  return { status, shared, requestId, tag: undefined, length: undefined, payload: '' };
-}
-
-function varyOf(route: Route | undefined): string {
-  return route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
+  return { status, shared: head(status, type, caching), requestId, tag, length, payload };
 }
 
 /** The fields of a reply as node:http takes them. */

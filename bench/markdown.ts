@@ -1,6 +1,6 @@
 /** The goals that results judge as one table in Markdown, for a README: goal, wanted, reached, and the command that measured it. */
 import { readResult } from './compare.js';
-import { goalCells, type Result } from './result.js';
+import { goalCells, placeOf, type Result } from './result.js';
 
 export function goalsTable(files: readonly string[]): string {
   const results = files.map(readResult);
@@ -12,15 +12,13 @@ export function goalsTable(files: readonly string[]): string {
   );
   const head = ['Goal', 'wanted', 'reached', '', 'measured by'];
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const places = [...new Set(results.map(placeOf))].join('; ');
+  const places = [...new Set(results.map((result) => `${placeOf(result)}, ${result.started_at.slice(0, 10)}`))].join(
+    '; ',
+  );
   return [row(head), row(head.map(() => '---')), ...lines.map(row), '', `${places}.`].join('\n');
 }
 
 /** With every option, so that it means the same when the defaults change. */
 function commandOf({ scenario, options }: Result): string {
   return [scenario, ...Object.entries(options).map(([name, value]) => `--${name} ${String(value)}`)].join(' ');
-}
-
-function placeOf({ environment: e, started_at }: Result): string {
-  return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}, ${started_at.slice(0, 10)}`;
 }

@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { sharedCacheReadNs } from './cache.js';
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
 import type { LatencySummary } from './load/latency.js';
@@ -25,6 +26,7 @@ export class Report {
   readonly #scenario: string;
   readonly #options: Readonly<Record<string, unknown>>;
   readonly #startedAt = new Date().toISOString();
+  readonly #cacheReadNs = sharedCacheReadNs();
   readonly #notes: string[] = [];
   readonly #figures: Figure[] = [];
   readonly #goals: Goal[] = [];
@@ -76,11 +78,12 @@ export class Report {
   }
 
   result(): Result {
+    const cache_read_ns = Math.max(this.#cacheReadNs, sharedCacheReadNs());
     return {
       format: resultFormat,
       scenario: this.#scenario,
       started_at: this.#startedAt,
-      environment: { ...environment(), pinning: pinning() },
+      environment: { ...environment(), pinning: pinning(), cache_read_ns },
       options: this.#options,
       notes: this.#notes,
       figures: this.#figures,

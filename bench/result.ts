@@ -41,7 +41,11 @@ export interface Result {
   readonly format: typeof resultFormat;
   readonly scenario: string;
   readonly started_at: string;
-  readonly environment: Environment & { readonly pinning: string };
+  readonly environment: Environment & {
+    readonly pinning: string;
+    /** The longer of before and after the run (`cache.ts`); not in results of earlier releases. */
+    readonly cache_read_ns?: number;
+  };
   readonly options: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
   readonly figures: readonly Figure[];
@@ -62,9 +66,16 @@ export function resultText(result: Result): string {
   return tables.filter((table) => table !== false).join('\n\n');
 }
 
-export function titleOf({ scenario, environment: e, options }: Result): string {
+export function titleOf(result: Result): string {
+  const { scenario, options } = result;
   const given = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
-  return `${scenario}: ${given.join(', ')}; commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
+  return `${scenario}: ${given.join(', ')}; ${placeOf(result)}`;
+}
+
+/** What was measured, and on what. */
+export function placeOf({ environment: e }: Pick<Result, 'environment'>): string {
+  const cache = e.cache_read_ns === undefined ? '' : `, reads of its shared cache ${e.cache_read_ns} ns`;
+  return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}${cache}, ${e.pinning}`;
 }
 
 export function figureCells({ name, value, unit, windows }: Figure): string[] {

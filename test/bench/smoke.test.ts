@@ -64,6 +64,7 @@ for (const [name, { figure, goals }] of Object.entries(scenarios)) {
     assert.is(result.scenario, name);
     assert.is(result.options.seed, 1);
     assert.ok(result.environment.node.startsWith('v'));
+    assert.ok(result.environment.cache_read_ns! > 0);
     const found = result.figures.find((one) => one.name === figure);
     assert.ok(found !== undefined, `${figure} is missing in\n${output}`);
     assert.is(result.goals.length, goals);

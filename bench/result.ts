@@ -69,13 +69,14 @@ export function resultText(result: Result): string {
 export function titleOf(result: Result): string {
   const { scenario, options } = result;
   const given = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
-  return `${scenario}: ${given.join(', ')}; ${placeOf(result)}`;
+  const cacheNs = result.environment.cache_read_ns;
+  const cache = cacheNs === undefined ? '' : `, reads of its shared cache ${cacheNs} ns`;
+  return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}`;
 }
 
 /** What was measured, and on what. */
 export function placeOf({ environment: e }: Pick<Result, 'environment'>): string {
-  const cache = e.cache_read_ns === undefined ? '' : `, reads of its shared cache ${e.cache_read_ns} ns`;
-  return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}${cache}, ${e.pinning}`;
+  return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
 }
 
 export function figureCells({ name, value, unit, windows }: Figure): string[] {

@@ -3,7 +3,7 @@
 set -euo pipefail
 BASE=${BASE:-http://127.0.0.1:8080}
 
-echo '# Register a peer. The key is shown this once and is stored only as a hash.'
+echo '# Register a peer. The answer holds its key, which the node keeps only as a hash: it is told this once.'
 PEER=$(curl -sS --fail-with-body "$BASE/api/v1/peers/register" -H 'Content-Type: application/json' \
   -d '{"peer_name": "Arena EU 1", "game_ids": ["arena"]}')
 PEER_ID=$(sed -E 's/.*"peer_id":"([^"]+)".*/\1/' <<< "$PEER")

@@ -70,7 +70,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   const headers = replyHeaders(reply);
   if (closing) headers.Connection = 'close';
   response.writeHead(reply.status, headers);
-  if (reply.shared.fields.Connection === 'close' && !request.complete) {
+  if (reply.more?.Connection === 'close' && !request.complete) {
     endAfterRequest(request, response, reply.payload);
   } else {
     response.end(reply.payload);

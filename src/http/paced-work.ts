@@ -17,7 +17,7 @@ export class PacedWork {
       Math.ceil(this.#waiting.length / limits.connectionsEndedTurns),
     );
     const now = this.#waiting.splice(0, count);
-    // Before they run: what is added meanwhile counts what waits.
+    // Before they run: what they add counts on a turn that is planned.
     if (this.#waiting.length > 0) setTimeout(() => this.#turn(), 1);
     for (const work of now) work();
   }

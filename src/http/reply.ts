@@ -8,7 +8,7 @@ import { limits } from '../limits.js';
 import type { ErrorBody, ProblemBody } from './contract/response-bodies.js';
 import type { Route } from './contract/routes.js';
 import type { ApiReply } from './request.js';
-import { type SharedHead, sharedHead } from './shared-head.js';
+import { fieldsOf, type SharedHead, sharedHead } from './shared-head.js';
 
 /** What of a request shapes the form of its answer. */
 export interface Exchange {
@@ -24,6 +24,8 @@ export interface Exchange {
 export interface WireReply {
   readonly status: number;
   readonly shared: SharedHead;
+  /** Fields of this answer alone, which win over shared ones. */
+  readonly more: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
   readonly tag: string | undefined;
   /** Bytes of the payload; undefined where there is none to be told of. */
@@ -84,42 +86,55 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
   const { requestId, keySent } = exchange;
   const vary = route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
   const noStore = keySent ? 'private, no-store' : 'no-store';
-  const head = (status: number, type: string, caching: string): SharedHead =>
-    sharedHead(status, type, caching, vary, reply.headers);
-  const { status } = reply;
-  if (status === 204) return { status, shared: head(204, '', noStore), requestId, tag: undefined, ...noBody };
-  if (reply.stream !== undefined) {
-    return { status, shared: head(status, streamType, noStore), requestId, tag: undefined, ...noBody };
+  const { status, headers: more } = reply;
+  if (status === 204 || reply.stream !== undefined) {
+    const type = status === 204 ? '' : streamType;
+    return { status, shared: sharedHead(status, type, noStore, vary), more, requestId, tag: undefined, ...noBody };
   }
   const payload = payloadOf(reply, exchange);
   const isPublic = status === 200 && route?.cache === 'public' && !keySent;
   const tag = isPublic ? tagOf(payload) : undefined;
   const caching = isPublic ? publicCache : noStore;
   if (tag !== undefined && matchesTag(exchange.ifNoneMatch, tag)) {
-    return { status: 304, shared: head(304, '', caching), requestId, tag, ...noBody };
+    return { status: 304, shared: sharedHead(304, '', caching, vary), more, requestId, tag, ...noBody };
   }
   const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
   const length = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
-  return { status, shared: head(status, type, caching), requestId, tag, length, payload };
+  return { status, shared: sharedHead(status, type, caching, vary), more, requestId, tag, length, payload };
 }
 
 /** The fields of a reply as node:http takes them. */
-export function replyHeaders({ shared, requestId, tag, length }: WireReply): Record<string, string | number> {
-  const headers: Record<string, string | number> = { ...shared.fields, 'X-Request-Id': requestId };
+export function replyHeaders({ shared, more, requestId, tag, length }: WireReply): Record<string, string | number> {
+  const headers = fieldsOf(shared);
+  headers['X-Request-Id'] = requestId;
+  if (more !== undefined) Object.assign(headers, more);
   if (tag !== undefined) headers.ETag = tag;
   if (length !== undefined) headers['Content-Length'] = length;
   return headers;
 }
 
-/** A reply as text on a connection, whose payload must be text. `date`: an HTTP date. */
+/** A reply as text on a connection, whose payload must be text. `date`: an HTTP date; `connection`: its line, where the reply has none. */
 export function replyText(
-  { shared, requestId, tag, length, payload }: WireReply,
+  { shared, more, requestId, tag, length, payload }: WireReply,
   date: string,
   connection: string,
 ): string {
+  const head = more === undefined ? shared.text : textWith(shared, more);
   const tagLine = tag === undefined ? '' : `ETag: ${tag}\r\n`;
   const lengthLine = length === undefined ? '' : `Content-Length: ${length}\r\n`;
-  return `${shared.text}X-Request-Id: ${requestId}\r\n${tagLine}${lengthLine}Date: ${date}\r\n${connection}\r\n${payload}`;
+  const connectionLine = more?.Connection === undefined ? connection : '';
+  return `${head}X-Request-Id: ${requestId}\r\n${tagLine}${lengthLine}Date: ${date}\r\n${connectionLine}\r\n${payload}`;
+}
+
+function textWith(shared: SharedHead, more: Readonly<Record<string, string>>): string {
+  const fields = fieldsOf(shared);
+  let head = shared.text;
+  for (const name in more) {
+    const line = `${name}: ${more[name]}\r\n`;
+    const before = fields[name];
+    head = before === undefined ? head + line : head.replace(`${name}: ${before}\r\n`, () => line);
+  }
+  return head;
 }
 
 /** Tags of bytes that are served again and again, so that a page's script is not hashed at every request. */

@@ -10,10 +10,9 @@ import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { closeGently } from './closing.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
-import { HeldBack } from './held-back.js';
 import { createHotShapes } from './hot-shapes.js';
 import { createLane } from './lane.js';
-import { PacedWork } from './paced-work.js';
+import { LateRequests } from './late-requests.js';
 import { createSocketLane } from './socket-lane.js';
 import { UnreadWatch } from './unread.js';
 import { StreamReaders } from './verdict-stream/readers.js';
@@ -47,8 +46,13 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   const awaited = new WeakSet<IncomingMessage>();
   const backlog = new Backlog();
   const unread = new UnreadWatch();
-  const heldBack = new HeldBack();
-  const pacedEnds = new PacedWork();
+  const late = new LateRequests(
+    (socket) => {
+      const request = sockets.get(socket)?.request;
+      return { request, complete: request?.complete === true };
+    },
+    (socket) => refuse({}, 'request_timeout', socket),
+  );
   const { connectionsMax } = deps.settings;
   const readers = new StreamReaders(deps);
   const endpoints = createEndpoints(deps, readers);
@@ -125,7 +129,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     // By which node:http ends a connection behind its last answer.
     socket.destroySoon = () => closeGently(socket);
     sockets.set(socket, undefined);
-    heldBack.add(socket);
+    late.add(socket);
     backlog.watch(socket);
     socket.once('close', () => sockets.delete(socket));
     if (rest.length > 0) socket.emit('data', rest);
@@ -149,22 +153,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
   });
   server.on('clientError', (failure: Error & { code?: string }, socket) => {
     const code = parserFailureCode(failure);
-    if (code !== 'request_timeout') {
-      refuse(failure, code, socket);
-      return;
-    }
-    const last = sockets.get(socket);
-    const wasComplete = last?.request.complete;
-    const isStillLate = (): boolean =>
-      !socket.destroyed && sockets.get(socket) === last && last?.request.complete === wasComplete;
-    // Node tells of all that are late in one moment.
-    pacedEnds.add(() => {
-      // The parser tells of a request once.
-      const again = (): void => {
-        if (isStillLate()) server.emit('clientError', failure, socket);
-      };
-      if (isStillLate() && !heldBack.excuses(socket, again)) refuse(failure, code, socket);
-    });
+    if (code === 'request_timeout') late.told(socket);
+    else refuse(failure, code, socket);
   });
   const refuse = (failure: { readonly code?: string }, code: RawCode | undefined, socket: Duplex): void => {
     // Our half has ended: the rest of the connection is nobody's.

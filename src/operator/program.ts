@@ -112,7 +112,7 @@ function addPeers(program: Command, session: Session): void {
     .action((id: string, options: Signed) => setStatus(id, 'active', options));
   signed(peers.command('revoke <id>'))
     .description('end a peer for good: it may never act again, and its evidence has no weight')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask back, as it does at a terminal')
     .addHelpText('after', examples(`peers revoke ${exampleId} --yes`))
     .action(async (id: string, options: Signed & { readonly yes?: true }) => {
       const { confirm } = session.terminal;

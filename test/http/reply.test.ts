@@ -127,6 +127,7 @@ test('the text of a reply says the same as its fields', () => {
     { status: 204, body: undefined },
     { status: 201, body: {}, headers: { 'Content-Security-Policy': 'of its own', 'X-More': '1' } },
     refusalReply(refused('overloaded')),
+    refusalReply(refused('payload_too_large')),
     refusalReply(refused('player_not_found')),
   ];
   for (const exchange of exchanges) {

@@ -31,9 +31,13 @@ export function timeText(ms: number): string {
 }
 
 function dayText(days: number): string {
-  const text = new Date(days * dayMs).toISOString().slice(0, -13);
-  if (dayTexts.size >= limits.timeTextsKept) dayTexts.clear();
-  dayTexts.set(days, text);
+  return keep(dayTexts, days, new Date(days * dayMs).toISOString().slice(0, -13));
+}
+
+/** Few times are asked for, again and again; so a map that is full may begin anew. */
+function keep(texts: Map<number, string>, time: number, text: string): string {
+  if (texts.size >= limits.timeTextsKept) texts.clear();
+  texts.set(time, text);
   return text;
 }
 
@@ -103,14 +107,9 @@ const verdictMembers = Object.fromEntries(
 
 const updatedMembers = new Map<number, string>();
 
-/** Few hours are asked for, again and again. */
 function updatedMember(view: TrustView): string {
-  const known = updatedMembers.get(view.updatedAt);
-  if (known !== undefined) return known;
-  const text = `,"updated_at":"${updatedText(view)}"}`;
-  if (updatedMembers.size >= limits.timeTextsKept) updatedMembers.clear();
-  updatedMembers.set(view.updatedAt, text);
-  return text;
+  const { updatedAt } = view;
+  return updatedMembers.get(updatedAt) ?? keep(updatedMembers, updatedAt, `,"updated_at":"${updatedText(view)}"}`);
 }
 
 /** Characters that stand for themselves in JSON. */

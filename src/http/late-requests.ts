@@ -7,7 +7,7 @@ import { limits } from '../limits.js';
 import { HeldBack } from './held-back.js';
 import { PacedWork } from './paced-work.js';
 
-/** What has arrived on a connection: its newest request, and whether that is whole. */
+/** What had arrived on a connection at one moment: its newest request, and whether that was whole then. */
 export interface Arrived {
   readonly request: { readonly complete: boolean } | undefined;
   readonly complete: boolean;

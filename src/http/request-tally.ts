@@ -3,6 +3,7 @@
  * labels up at each call, which would cost a score read a sixth of its time; here they are found through the few strings that
  * they are, and become Prometheus text when it asks.
  */
+import { getOrMake } from './get-or-make.js';
 
 /** Upper bounds of the histogram, in seconds: a score from memory takes less than a tenth of a millisecond. */
 const bucketsS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -37,7 +38,7 @@ export class RequestTally {
     while (bucket < bucketsS.length && seconds > bucketsS[bucket]!) bucket++;
     timed.buckets[bucket]!++;
     timed.sumS += seconds;
-    const statuses = kept(timed.answers, code, () => new Map<number, number>());
+    const statuses = getOrMake(timed.answers, code, () => new Map<number, number>());
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 
@@ -61,8 +62,8 @@ export class RequestTally {
   }
 
   #timed(route: string, method: string): Timed {
-    const methods = kept(this.#routes, route, () => new Map<string, Timed>());
-    return kept(methods, method, () => ({
+    const methods = getOrMake(this.#routes, route, () => new Map<string, Timed>());
+    return getOrMake(methods, method, () => ({
       buckets: Array<number>(bucketsS.length + 1).fill(0),
       sumS: 0,
       answers: new Map<string, Map<number, number>>(),
@@ -94,12 +95,4 @@ export class RequestTally {
       yield `${TIME}_count{${labels}} ${below}`;
     }
   }
-}
-
-function kept<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

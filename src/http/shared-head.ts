@@ -3,6 +3,7 @@
  * together for each answer, its text cost more than the score that it carried; here each kind is made once.
  */
 import { STATUS_CODES } from 'node:http';
+import { getOrMake } from './get-or-make.js';
 
 export interface SharedHead {
   /** Empty where there is no body. */
@@ -38,12 +39,8 @@ export function fieldsOf({ type, caching, vary }: Omit<SharedHead, 'text'>): Rec
 function remembered(status: number, type: string, caching: string, vary: string): SharedHead {
   const lines = Object.entries(fieldsOf({ type, caching, vary })).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = { type, caching, vary, text: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` };
-  under(under(under(known, status), type), caching).set(vary, head);
+  const ofStatus = getOrMake(known, status, () => new Map());
+  const ofType = getOrMake(ofStatus, type, () => new Map());
+  getOrMake(ofType, caching, () => new Map()).set(vary, head);
   return head;
-}
-
-function under<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
-  const inner = map.get(key) ?? new Map<L, V>();
-  map.set(key, inner);
-  return inner;
 }

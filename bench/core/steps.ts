@@ -1,5 +1,5 @@
 /** What each step of a durable event and of a score read costs by itself: the budget of the two hot requests, in nanoseconds. */
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { PlainHeadReader } from '../../src/http/plain-head.js';
 import { okJson, replyText, wireReply } from '../../src/http/reply.js';
 import { newRequestId } from '../../src/http/request-id.js';
 import { RequestTally } from '../../src/http/request-tally.js';
+import { ScoreTag } from '../../src/http/score-tag.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { eventKind, mix, playerId, scoreKind } from '../load/requests.js';
 import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
@@ -129,7 +130,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('look-up', events, (i) => state.subjects.find(subjects[mix(task.seed, i) % subjects.length]!)),
     cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, moment)),
     cost('body of the answer', events, () => trustScoreText('76561190000000001', view)),
-    cost('tag of the body', events, () => hash('sha256', scoreText, 'base64url')),
+    cost('tag of the answer', events, () => new ScoreTag().add(view).text),
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
   ];

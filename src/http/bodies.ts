@@ -68,27 +68,43 @@ export function explanationBody(explanation: TrustExplanation): FromSchema<typeo
   };
 }
 
-/** The hour only: a finer time would tell which peer's report moved the score. */
-function updatedText({ updatedAt }: TrustView): string {
-  return timeText(Math.floor(updatedAt / hourMs) * hourMs);
+/** The hour only, in hours since 1970: a finer time would tell which peer's report moved the score. */
+export function hourOf({ updatedAt }: TrustView): number {
+  return Math.floor(updatedAt / hourMs);
+}
+
+function updatedText(view: TrustView): string {
+  return timeText(hourOf(view) * hourMs);
+}
+
+const SCORE_UNIT = 100;
+const CONFIDENCE_UNIT = 10_000;
+
+/** What is shown of a score, in hundredths. */
+export function wholeScore({ score }: TrustView): number {
+  return Math.round(score * SCORE_UNIT);
+}
+
+/** What is shown of a confidence, in ten-thousandths. */
+export function wholeConfidence({ confidence }: TrustView): number {
+  return Math.round(confidence * CONFIDENCE_UNIT);
 }
 
 export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBody {
   return {
     player_id: playerId,
-    score: rounded(view.score, 2),
-    confidence: rounded(view.confidence, 4),
+    score: wholeScore(view) / SCORE_UNIT,
+    confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
     verdict: view.verdict,
     event_count: view.eventCount,
     updated_at: updatedText(view),
   };
 }
 
-/** A member of an answer's JSON, rounded to a whole number from 0 to 10,000 of `unit`s: a text for each, made when it is first needed. */
-function roundedMember(name: string, unit: number): (value: number) => string {
+/** A member of an answer's JSON whose value is a whole number, from 0 to 10,000, of so many to one: a text for each, made when it is first needed. */
+function wholeMember(name: string, unit: number): (n: number) => string {
   const texts: string[] = [];
-  return (value) => {
-    const n = Math.round(value * unit);
+  return (n) => {
     const known = texts[n];
     if (known !== undefined) return known;
     const text = `,"${name}":${n / unit}`;
@@ -97,8 +113,8 @@ function roundedMember(name: string, unit: number): (value: number) => string {
   };
 }
 
-const scoreMember = roundedMember('score', 100);
-const confidenceMember = roundedMember('confidence', 10_000);
+const scoreMember = wholeMember('score', SCORE_UNIT);
+const confidenceMember = wholeMember('confidence', CONFIDENCE_UNIT);
 
 /** With the name of the member behind it. */
 const verdictMembers = Object.fromEntries(
@@ -121,16 +137,16 @@ function quoted(text: string): string {
 
 /** `trustScoreBody` as JSON, in a quarter of the time: few parts, most of which were made before. */
 export function trustScoreText(playerId: string, view: TrustView): string {
-  const { score, confidence, verdict, eventCount } = view;
+  const { verdict, eventCount } = view;
   const opening = plainText.test(playerId) ? `{"player_id":"${playerId}"` : `{"player_id":${JSON.stringify(playerId)}`;
-  return `${opening}${scoreMember(score)}${confidenceMember(confidence)}${verdictMembers[verdict]}${eventCount}${updatedMember(view)}`;
+  return `${opening}${scoreMember(wholeScore(view))}${confidenceMember(wholeConfidence(view))}${verdictMembers[verdict]}${eventCount}${updatedMember(view)}`;
 }
 
 export function verdictBody(playerId: string, view: TrustView): VerdictBody {
   return {
     player_id: playerId,
     verdict: view.verdict,
-    confidence: rounded(view.confidence, 4),
+    confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
     updated_at: updatedText(view),
   };
 }

@@ -45,8 +45,9 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-export function okJson(json: string): ApiReply {
-  return { status: 200, body: undefined, json };
+/** `tag`: another one for each other body that the same address may have; that of the body where absent. */
+export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
+  return { status: 200, body: undefined, json, tag };
 }
 
 /** The reply to a refusal, with the headers that its status asks for. */
@@ -93,7 +94,7 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
   }
   const payload = payloadOf(reply, exchange);
   const isPublic = status === 200 && route?.cache === 'public' && !keySent;
-  const tag = isPublic ? tagOf(payload) : undefined;
+  const tag = isPublic ? `"${reply.tag?.text ?? digestOf(payload)}"` : undefined;
   const caching = isPublic ? publicCache : noStore;
   if (tag !== undefined && matchesTag(exchange.ifNoneMatch, tag)) {
     return { status: 304, shared: sharedHead(304, '', caching, vary), more, requestId, tag, ...noBody };
@@ -137,13 +138,13 @@ function textWith(shared: SharedHead, more: Readonly<Record<string, string>>): s
   return head;
 }
 
-/** Tags of bytes that are served again and again, so that a page's script is not hashed at every request. */
-const knownTags = new WeakMap<Uint8Array, string>();
+/** Digests of bytes that are served again and again, so that a page's script is not hashed at every request. */
+const knownDigests = new WeakMap<Uint8Array, string>();
 
-function tagOf(payload: string | Uint8Array): string {
-  if (typeof payload === 'string') return `"${hash('sha256', payload, 'base64url')}"`;
-  const known = knownTags.get(payload) ?? `"${hash('sha256', payload, 'base64url')}"`;
-  knownTags.set(payload, known);
+function digestOf(payload: string | Uint8Array): string {
+  if (typeof payload === 'string') return hash('sha256', payload, 'base64url');
+  const known = knownDigests.get(payload) ?? hash('sha256', payload, 'base64url');
+  knownDigests.set(payload, known);
   return known;
 }
 

@@ -26,6 +26,8 @@ export interface ApiReply {
   readonly body: unknown;
   /** The body as JSON, in place of `body`, where a template makes it faster than `JSON.stringify`. */
   readonly json?: string;
+  /** The entity tag, where it need not be told from the body; its text is of characters of base64url, without quotes. */
+  readonly tag?: { readonly text: string } | undefined;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body again where this is a refusal: it has a second form, and its code is counted. */

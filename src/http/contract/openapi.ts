@@ -44,7 +44,7 @@ const requestIdHeader = {
 };
 
 const cacheHeaders = {
-  ETag: { description: 'Without a key: the tag of the body.', schema: { type: 'string' } },
+  ETag: { description: 'Without a key: the tag of the answer.', schema: { type: 'string' } },
   'Cache-Control': { schema: { type: 'string' } },
 };
 

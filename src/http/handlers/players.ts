@@ -15,6 +15,7 @@ import type { FaceDeps } from '../deps.js';
 import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';
 import { ok, okJson, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { ScoreTag } from '../score-tag.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
@@ -39,8 +40,9 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
     if (!explain.ok) return refusalReply(explain);
     const trust = trustOf(playerId);
     if (!trust.ok) return refusalReply(trust);
-    if (!explain.value) return okJson(trustScoreText(playerId, trust.value.view));
-    const body = trustScoreBody(playerId, trust.value.view);
+    const { view } = trust.value;
+    if (!explain.value) return okJson(trustScoreText(playerId, view), new ScoreTag().add(view));
+    const body = trustScoreBody(playerId, view);
     const explanation = group.explain(trust.value.subject);
     return ok(explanation === undefined ? body : { ...body, explain: explanationBody(explanation) });
   }
@@ -60,11 +62,13 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
       if (subject === null) return refusalReply(refused('subject_hash_required'));
       subjects.push(subject);
     }
+    const tag = new ScoreTag();
     let rows = '';
     for (const [place, view] of group.trusts(subjects).entries()) {
+      tag.add(view);
       rows += `${place === 0 ? '' : ','}${matchRow(ids.value[place]!, view)}`;
     }
-    return okJson(`{"data":[${rows}]}`);
+    return okJson(`{"data":[${rows}]}`, tag);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {

@@ -1,0 +1,74 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TrustView } from '../../src/group/api.js';
+import { trustScoreText } from '../../src/http/bodies.js';
+import { ScoreTag } from '../../src/http/score-tag.js';
+
+const hourMs = 3_600_000;
+const view: TrustView = {
+  score: 37.123,
+  confidence: 0.81234,
+  verdict: 'suspicious',
+  eventCount: 5,
+  updatedAt: 491_000 * hourMs,
+};
+
+function tagOf(...views: readonly (TrustView | undefined)[]): string {
+  const tag = new ScoreTag();
+  for (const one of views) tag.add(one);
+  return tag.text;
+}
+
+test('a tag needs no escape and is the same for the same answer', () => {
+  assert.match(tagOf(view), /^[\w-]+$/);
+  assert.is(tagOf(view), tagOf({ ...view }));
+  assert.match(tagOf(), /^[\w-]+$/);
+});
+
+test('what an answer shows makes another tag, what it does not show none', () => {
+  const others: TrustView[] = [
+    { ...view, score: 37.124 },
+    { ...view, score: 37.13 },
+    { ...view, score: 0 },
+    { ...view, score: 100 },
+    { ...view, confidence: 0.812341 },
+    { ...view, confidence: 0.8124 },
+    { ...view, verdict: 'neutral' },
+    { ...view, verdict: 'untrusted' },
+    { ...view, eventCount: 6 },
+    { ...view, eventCount: 5 + 2 ** 27 },
+    { ...view, updatedAt: view.updatedAt + hourMs - 1 },
+    { ...view, updatedAt: view.updatedAt + hourMs },
+  ];
+  for (const other of others) {
+    const isSame = trustScoreText('p', other) === trustScoreText('p', view);
+    assert.is(tagOf(other) === tagOf(view), isSame, JSON.stringify(other));
+  }
+});
+
+test('the tag of a match tells its players, their order and the unknown ones apart', () => {
+  const other = { ...view, score: 50 };
+  const tags = [
+    tagOf(view, other),
+    tagOf(other, view),
+    tagOf(view),
+    tagOf(view, undefined),
+    tagOf(undefined, view),
+    tagOf(view, view),
+    tagOf(undefined),
+    tagOf(undefined, undefined),
+    tagOf(),
+  ];
+  assert.is(new Set(tags).size, tags.length);
+});
+
+test('of a million answers no two have the same tag', () => {
+  const tags = new Set<string>();
+  const count = 1_000_000;
+  for (let i = 0; i < count; i++) {
+    tags.add(tagOf({ ...view, score: (i % 10_001) / 100, confidence: Math.floor(i / 10_001) / 10_000 }));
+  }
+  assert.is(tags.size, count);
+});
+
+test.run();

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onServerCore } from './cores.js';
+import { oneCoreOptions, onServerCore } from './cores.js';
 import type { LoopSample } from './probe.js';
 
 const startTimeoutMs = 600_000;
@@ -51,7 +51,8 @@ export class ServerProcess {
   /** Resolves to the port once the server says that it listens. */
   async start(): Promise<number> {
     const { script, args = [], cwd, env } = this.#command;
-    const [command, all] = onServerCore(process.execPath, [...profiling, '--import', probe, script, ...args]);
+    const options = [...oneCoreOptions(), ...profiling, '--import', probe];
+    const [command, all] = onServerCore(process.execPath, [...options, script, ...args]);
     const child = spawn(command, all, {
       cwd,
       env: { PATH: process.env.PATH, ...env, BENCH_PROBE_PARENT: String(process.pid) },

@@ -105,9 +105,10 @@ export class Group extends GroupReads implements GroupApi {
     const command = { type: 'submit', caller: caller?.index ?? null, events } as const;
     // The events are let go of with their turn, not with its commit.
     const { length } = events;
-    return this.#ask(command, length, length * EVENT_BYTES).then((answer) =>
-      isRefusal(answer) ? Array.from({ length }, () => answer) : answer,
-    );
+    return new Promise((resolve) => {
+      const refusal = this.#offer(command, resolve, length, length * EVENT_BYTES);
+      if (refusal !== undefined) resolve(Array.from({ length }, () => refusal));
+    });
   }
 
   async register(registration: Registration, by: string): Promise<Outcome<IssuedKey>> {
@@ -271,23 +272,34 @@ export class Group extends GroupReads implements GroupApi {
     return this.running.actor;
   }
 
-  /** Queues a command and waits for its answer; refused where nothing is let in or the mailbox is full. */
+  /** Queues a command and waits for its answer, or for why it was not let in. */
   #ask<C extends Command>(command: C, events = 1, bytes = COMMAND_BYTES): Promise<Answers[C['type']] | Refusal> {
-    if (this.loop === null || this.loop.draining || this.loop.failed) {
-      return Promise.resolve(refused('dependency_unavailable', { retryAfterS: limits.retryAfterS }));
+    return new Promise((resolve) => {
+      const refusal = this.#offer(command, resolve, events, bytes);
+      if (refusal !== undefined) resolve(refusal);
+    });
+  }
+
+  /** Queues a command, whose answer `answered` will be told; refused where nothing is let in or the mailbox is full. */
+  #offer<C extends Command>(
+    command: C,
+    answered: (answer: Answers[C['type']]) => void,
+    events: number,
+    bytes: number,
+  ): Refusal | undefined {
+    const { loop } = this;
+    if (loop === null || loop.draining || loop.failed) {
+      return refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
     }
-    const loop = this.loop;
     if (loop.disk.low && needsRoom.has(command.type)) {
       const text = 'the disk of this node is nearly full: reads are answered, writes are not';
       const details = { reason: 'disk_low' };
-      return Promise.resolve(refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS }));
+      return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
     }
-    if (command.type === 'submit' && !loop.admits(events)) return Promise.resolve(overloaded());
-    return new Promise((resolve) => {
-      // What an answer is, its command's type says.
-      const token = resolve as Resolve;
-      if (!loop.offer({ command, token, events, bytes })) resolve(overloaded());
-    });
+    if (command.type === 'submit' && !loop.admits(events)) return overloaded();
+    // What an answer is, its command's type says.
+    const token = answered as Resolve;
+    return loop.offer({ command, token, events, bytes }) ? undefined : overloaded();
   }
 
   async #pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {

@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { sharedCacheReadNs } from './cache.js';
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
 import type { LatencySummary } from './load/latency.js';
+import { coreTime, sharedCacheReadNs, shareTaken } from './neighbours.js';
 import { resultPage } from './page.js';
 import {
   type Course,
@@ -27,6 +27,7 @@ export class Report {
   readonly #options: Readonly<Record<string, unknown>>;
   readonly #startedAt = new Date().toISOString();
   readonly #cacheReadNs = sharedCacheReadNs();
+  readonly #coreTime = coreTime();
   readonly #notes: string[] = [];
   readonly #figures: Figure[] = [];
   readonly #goals: Goal[] = [];
@@ -79,11 +80,12 @@ export class Report {
 
   result(): Result {
     const cache_read_ns = Math.max(this.#cacheReadNs, sharedCacheReadNs());
+    const taken_by_host = shareTaken(this.#coreTime, coreTime());
     return {
       format: resultFormat,
       scenario: this.#scenario,
       started_at: this.#startedAt,
-      environment: { ...environment(), pinning: pinning(), cache_read_ns },
+      environment: { ...environment(), pinning: pinning(), cache_read_ns, taken_by_host },
       options: this.#options,
       notes: this.#notes,
       figures: this.#figures,

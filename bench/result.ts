@@ -43,8 +43,10 @@ export interface Result {
   readonly started_at: string;
   readonly environment: Environment & {
     readonly pinning: string;
-    /** The longer of before and after the run (`cache.ts`); not in results of earlier releases. */
+    /** The longer of before and after the run (`neighbours.ts`); not in results of earlier releases. */
     readonly cache_read_ns?: number;
+    /** Of the time in which all cores had work, the share that the host gave to others; only where the system tells. */
+    readonly taken_by_host?: number | undefined;
   };
   readonly options: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
@@ -69,9 +71,10 @@ export function resultText(result: Result): string {
 export function titleOf(result: Result): string {
   const { scenario, options } = result;
   const given = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
-  const cacheNs = result.environment.cache_read_ns;
+  const { cache_read_ns: cacheNs, taken_by_host: taken } = result.environment;
   const cache = cacheNs === undefined ? '' : `, reads of its shared cache ${cacheNs} ns`;
-  return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}`;
+  const host = taken === undefined ? '' : `, ${plain(100 * taken)} % of its time taken by its host`;
+  return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}${host}`;
 }
 
 /** What was measured, and on what. */

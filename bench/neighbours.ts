@@ -1,0 +1,74 @@
+/**
+ * What neighbours on the host of a rented machine take: the cache that all cores share, and the cores themselves. Where the cache is theirs
+ * everything slows, and the more the more code and data it touches; a core that is theirs for a moment is a stall of whatever ran there.
+ */
+import { readFileSync } from 'node:fs';
+import { mix } from './load/requests.js';
+
+const words = (8 * 1024 * 1024) / Uint32Array.BYTES_PER_ELEMENT;
+/** A line of the cache. */
+const wordsPerLine = 16;
+const lines = words / wordsPerLine;
+const rounds = 2;
+
+/**
+ * How long a read takes that misses a core's own caches and should find what it wants in the shared one: of one among 8 MiB, each at a place
+ * that only the read before it tells. Takes some 50 ms.
+ */
+export function sharedCacheReadNs(): number {
+  const places = oneCycle();
+  walk(places, 1);
+  const startedMs = performance.now();
+  walk(places, rounds);
+  return Math.round(((performance.now() - startedMs) * 1e6) / (rounds * lines));
+}
+
+/** At the first word of each line, where to read next: every line comes once before the first comes again (Sattolo's shuffle). */
+function oneCycle(): Uint32Array {
+  const order = Uint32Array.from({ length: lines }, (_, line) => line);
+  for (let last = lines - 1; last > 0; last--) {
+    const other = mix(0, last) % last;
+    [order[last], order[other]] = [order[other]!, order[last]!];
+  }
+  const places = new Uint32Array(words);
+  for (const [line, next] of order.entries()) places[line * wordsPerLine] = next * wordsPerLine;
+  return places;
+}
+
+function walk(places: Uint32Array, times: number): void {
+  let place = 0;
+  for (let step = 0; step < times * lines; step++) place = places[place]!;
+  if (place !== 0) throw new Error('the walk did not end where it began');
+}
+
+/** Processor time of all cores since the machine started, in ticks of the kernel. */
+export interface CoreTime {
+  readonly worked: number;
+  /** The machine had work then, and its host gave the core to another. */
+  readonly taken: number;
+}
+
+/** Null where the system does not tell. */
+export function coreTime(): CoreTime | null {
+  try {
+    return coreTimeIn(readFileSync('/proc/stat', 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** From the text of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal. */
+export function coreTimeIn(stat: string): CoreTime | null {
+  const ticks = /^cpu +(.*)$/m.exec(stat)?.[1]?.split(' ').map(Number) ?? [];
+  const [user, nice, system, , , irq, softirq, taken] = ticks;
+  if (taken === undefined || Number.isNaN(taken)) return null;
+  return { worked: user! + nice! + system! + irq! + softirq!, taken };
+}
+
+/** Of the time in which the machine had work, the share that its host gave to others; undefined where it is not known. */
+export function shareTaken(before: CoreTime | null, after: CoreTime | null): number | undefined {
+  if (before === null || after === null) return undefined;
+  const taken = after.taken - before.taken;
+  const wanted = taken + after.worked - before.worked;
+  return wanted > 0 ? taken / wanted : undefined;
+}

@@ -1,6 +1,7 @@
 /** The peer-trust computation alone, on a drawn group: what a recompute costs without the node around it. */
 import type { EvidenceColumns } from '../../src/core/trust/columns.js';
 import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { Scratch } from '../../src/core/trust/scratch.js';
 import { trustConstants } from '../../src/core/trust-constants.js';
 import { randomFrom, uniform } from '../quality/random.js';
 import { entriesOf, lowers, type Population } from './population.js';
@@ -25,10 +26,12 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
   const sample = isLarge ? drawEvidence(task, trustConstants.sampledPlayers) : evidence;
   const facts = { preTrusted: new Uint8Array(peers), excluded: new Uint8Array(peers) };
   const groupMb = process.memoryUsage().rss / 1e6;
+  // Kept from one to the next, as a node does.
+  const scratch = new Scratch();
   const times: number[] = [];
   for (let i = 0; i < repeat; i++) {
     const startedMs = performance.now();
-    computePeerTrust(evidence, facts, sample);
+    computePeerTrust(evidence, facts, sample, trustConstants, scratch.begin());
     times.push((performance.now() - startedMs) / 1000);
     onProgress(i + 1, repeat);
   }

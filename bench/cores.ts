@@ -34,5 +34,6 @@ export function oneCoreOptions(): string[] {
 
 /** For results: whether and how processes were pinned. */
 export function pinning(): string {
-  return canPin() ? `server on core ${serverCore}, load on core ${loadCore}` : 'not pinned';
+  const server = ['server on core', serverCore, ...oneCoreOptions().map((option) => `with ${option}`)].join(' ');
+  return canPin() ? `${server}, load on core ${loadCore}` : 'not pinned';
 }

@@ -13,7 +13,7 @@ const rounds = 2;
 
 /**
  * How long a read takes that misses a core's own caches and should find what it wants in the shared one: of one among 8 MiB, each at a place
- * that only the read before it tells. Takes some 50 ms.
+ * that only the read before it tells. Takes some 100 ms.
  */
 export function sharedCacheReadNs(): number {
   const places = oneCycle();

@@ -56,6 +56,8 @@ export function createBodyReader(bytesMax: number): BodyReader {
       ctx.req.off('data', tap);
     }
     const text = ctx.request.rawBody;
+    // What waits for its commit is not to keep it.
+    ctx.request.rawBody = '';
     if (typeof text !== 'string' || text === '' || !isAnswerable(ctx.req)) return refused('malformed_json');
     // The parser replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
     if (text.includes('\uFFFD') && !isUtf8(Buffer.concat(chunks))) return refused('malformed_json');

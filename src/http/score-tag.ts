@@ -1,6 +1,7 @@
 /**
- * The tag of an answer that holds scores: told from what is said of each player, since the address says who they are. To digest the
- * body took a tenth of a match.
+ * The tag of an answer that holds scores: told from what is said of each player, since the address says who they are. A digest
+ * of the body took a twentieth of a read and of a match. Whoever changes what these answers show takes that in here: a body of another form
+ * with the tag of the one before would never reach those who keep the old one.
  */
 import { verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';

@@ -198,8 +198,8 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
     return { host: address.address, port: address.port };
   }
 
-  /** Closes what has nothing accepted under way; a request that is still arriving may do so until it is `late`. */
-  function sweep(socket: Duplex, late: boolean): void {
+  /** Closes what has nothing accepted under way; a request that is still arriving may do so until `arrivingOver`. */
+  function sweep(socket: Duplex, arrivingOver: boolean): void {
     const last = sockets.get(socket);
     if (last === undefined || last.response.writableFinished) {
       closeGently(socket);
@@ -207,7 +207,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
       // Its answer, or the one before it, closes the connection.
     } else if (last.response.headersSent) {
       closeGently(socket);
-    } else if (late && !failed.has(socket)) {
+    } else if (arrivingOver && !failed.has(socket)) {
       failed.add(socket);
       answerRaw(socket, 'request_timeout', last.request.headers);
     }

@@ -49,15 +49,20 @@ interface LaneParts {
   readonly open: Set<LaneConnection>;
 }
 
-/** One request on its way. */
+/** What an answer asks of its request. No part of what was read is in it: it would be kept whole for as long as the answer is awaited. */
 interface Asked {
-  readonly head: PlainHead;
+  readonly method: PlainHead['method'];
   readonly shape: HotShape;
-  readonly query: string;
   readonly exchange: Exchange;
-  /** Undefined where it is not UTF-8. */
-  readonly body: string | undefined;
   readonly startedAt: number;
+}
+
+/** One request as it was read. */
+interface Arrival {
+  readonly asked: Asked;
+  readonly incoming: Incoming;
+  /** Where the next one begins. */
+  readonly end: number;
 }
 
 /** One connection: its requests are answered one by one, in their order. */
@@ -155,14 +160,15 @@ class LaneConnection {
     let at = 0;
     let out = '';
     while (at < chunk.length) {
-      const asked = this.#read(chunk, text, at, startedAt);
-      if (asked === undefined) {
+      const arrival = this.#read(chunk, text, at, startedAt);
+      if (arrival === undefined) {
         this.#send(out);
         this.#leave(chunk.subarray(at));
         return;
       }
-      at = asked.head.end + asked.head.contentLength;
-      const reply = this.#replyTo(asked);
+      const { asked, incoming, end } = arrival;
+      at = end;
+      const reply = this.#replyTo(asked, incoming);
       if (reply instanceof Promise) {
         this.#send(out);
         this.#await(asked, reply, chunk.subarray(at));
@@ -181,15 +187,27 @@ class LaneConnection {
     this.#send(out);
   }
 
-  #read(chunk: Buffer, text: string, at: number, startedAt: number): Asked | undefined {
+  #read(chunk: Buffer, text: string, at: number, startedAt: number): Arrival | undefined {
     const head = this.#heads.read(text, at);
     if (head === undefined || head.end + head.contentLength > chunk.length) return undefined;
+    const { method, headers } = head;
     const target = parseTarget(head.url);
     if (target === undefined) return undefined;
-    const shape = this.#lane.shapeOf(head.method, target.path, head.headers);
+    const shape = this.#lane.shapeOf(method, target.path, headers);
     if (shape === undefined) return undefined;
+    // Undefined where it is not UTF-8.
     const body = head.contentLength === 0 ? '' : bodyOf(chunk, text, head);
-    return { head, shape, query: target.query, exchange: this.#exchangeOf(head.headers), body, startedAt };
+    return {
+      asked: { method, shape, exchange: this.#exchangeOf(headers), startedAt },
+      incoming: {
+        headers,
+        captures: shape.captures,
+        query: target.query,
+        remote: this.#socket,
+        readBody: (fault) => fault() ?? parseJson(body),
+      },
+      end: head.end + head.contentLength,
+    };
   }
 
   /** A new request id for each request, where the caller gave none. */
@@ -204,16 +222,8 @@ class LaneConnection {
     return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
-  #replyTo({ head, shape, query, exchange, body }: Asked): ApiReply | Promise<ApiReply> {
-    const { headers } = head;
+  #replyTo({ shape, exchange }: Asked, incoming: Incoming): ApiReply | Promise<ApiReply> {
     try {
-      const incoming: Incoming = {
-        headers,
-        captures: shape.captures,
-        query,
-        remote: this.#socket,
-        readBody: (fault) => fault() ?? parseJson(body),
-      };
       return shape.endpoint.answer(incoming);
     } catch (error) {
       return this.#failure(exchange, error);
@@ -240,12 +250,12 @@ class LaneConnection {
     if (this.#waiting.length > 0 || this.#ended || this.#socket.isPaused()) this.#goOn();
   }
 
-  #answer({ head, shape, exchange, startedAt }: Asked, reply: ApiReply): string {
+  #answer({ method, shape, exchange, startedAt }: Asked, reply: ApiReply): string {
     const { deps, isDraining } = this.#lane;
     const { route } = shape.endpoint;
     const wire = wireReply(route, reply, exchange);
     const ms = performance.now() - startedAt;
-    recordAnswer(deps, { route, reply, method: head.method, requestId: exchange.requestId, ms });
+    recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms });
     this.#closing = isDraining();
     if (wire.length !== undefined && wire.length !== wire.payload.length) this.#isAscii = false;
     return replyText(wire, httpDate(), this.#closing ? CLOSE : KEEP);

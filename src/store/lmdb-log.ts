@@ -281,7 +281,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     }
   }
 
-  /** Before every commit: a look by the key, which copies the batch, takes a third of the time of a walk that does not. */
+  /** Before every commit. A look by the key copies the batch, but up to some 100 KB of it take less time than a walk that does not (22 us against 35). */
   #seesNewest(): boolean {
     const newest = this.#lastSeq;
     return newest < 0 || this.reading(() => this.environment.log.doesExist(keyOfSeq(newest)));

@@ -8,8 +8,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ArrivingBatches } from '../../src/http/arriving.js';
 import { limits } from '../../src/limits.js';
+import { until } from '../support/until.js';
 import { startFace } from './face.js';
 import { activeKey } from './group-double.js';
+import { eventBody } from './samples.js';
 
 test('in an overload only so many batches arrive at a time, and further ones once those are there', () => {
   const batches = new ArrivingBatches();
@@ -36,13 +38,17 @@ test('a node that is not overloaded takes in whatever comes', () => {
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
+function batchHead(bytes: number): string {
+  return (
+    `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-Api-Key: ${activeKey}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
+  );
+}
+
 /** Sends a body that is read and refused, and leaves the connection open. */
 async function send(port: number, body: Buffer): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
-  socket.write(
-    `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-Api-Key: ${activeKey}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
-  );
+  socket.write(batchHead(body.length));
   socket.write(body);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   assert.match(answer.toString(), /^HTTP\/1\.1 400 /);
@@ -71,6 +77,55 @@ test('a connection that rests holds nothing of the body that it sent', async () 
     await face.drain();
   }
 });
+
+const ways = [
+  { way: 'the lane on the socket', fastLane: true, pieces: 1 },
+  { way: 'the lane behind node:http', fastLane: true, pieces: 2 },
+  { way: 'Koa', fastLane: false, pieces: 1 },
+];
+for (const { way, fastLane, pieces } of ways) {
+  test(`nor does one that waits for its commit (${way})`, async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let waiting = 0;
+    const face = await startFace({
+      settings: { fastLane },
+      group: {
+        submit: async (_caller, events) => {
+          waiting += 1;
+          await released;
+          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+        },
+      },
+    });
+    const paddedBytes = 40_000;
+    const body = JSON.stringify({ events: [eventBody()] }).padEnd(paddedBytes);
+    const sockets: Socket[] = [];
+    const open = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) sockets.push(connect(face.port, '127.0.0.1').on('error', () => undefined));
+      for (const socket of sockets.slice(-count)) socket.write(batchHead(body.length) + (pieces === 1 ? body : ''));
+      if (pieces > 1) await delay(100);
+      for (const socket of sockets.slice(-count)) if (pieces > 1) socket.write(body);
+      await until(() => waiting === sockets.length);
+    };
+    try {
+      await open(10);
+      collect();
+      const before = process.memoryUsage().heapUsed;
+      const count = 60;
+      await open(count);
+      collect();
+      const kept = (process.memoryUsage().heapUsed - before) / count;
+      assert.ok(kept < paddedBytes / 2, `${kept} bytes of a request are kept`);
+    } finally {
+      release();
+      for (const socket of sockets) socket.destroy();
+      await face.drain();
+    }
+  });
+}
 
 test('nor anything of what was read from it', async () => {
   const face = await startFace();

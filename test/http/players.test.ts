@@ -193,6 +193,31 @@ test('without a key a read has a tag, may be kept for two seconds, and is not se
   }
 });
 
+test('a tag that was good before a change is good no more, of a score as of a match', async () => {
+  const [player, unknown] = [newPlayer(), newPlayer()];
+  await peer.submit({ player_id: player });
+  const score = `/api/v1/players/${player}/trust-score`;
+  const match = `/api/v1/trust-scores?ids=${player},${unknown}`;
+  const known = new Map<string, Answer>();
+  const changed = async (path: string): Promise<void> => {
+    const before = known.get(path);
+    const now = await ask(node.url, path, { headers: { 'If-None-Match': before?.headers.etag ?? '"none"' } });
+    assert.is(now.status, 200, path);
+    assert.is.not(now.text, before?.text, path);
+    assert.is.not(now.headers.etag, before?.headers.etag, path);
+    known.set(path, now);
+  };
+  for (const path of [score, match]) await changed(path);
+  await peer.submit({ player_id: player });
+  for (const path of [score, match]) await changed(path);
+  await peer.submit({ player_id: unknown });
+  await changed(match);
+  assert.is(
+    (await ask(node.url, score, { headers: { 'If-None-Match': known.get(score)?.headers.etag ?? '' } })).status,
+    304,
+  );
+});
+
 test('with a key, good or bad, no answer may be kept', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player });

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustView } from '../../src/group/api.js';
-import { trustScoreText } from '../../src/http/bodies.js';
+import { trustScoreBody, trustScoreText } from '../../src/http/bodies.js';
 import { ScoreTag } from '../../src/http/score-tag.js';
 
 const hourMs = 3_600_000;
@@ -62,13 +62,24 @@ test('the tag of a match tells its players, their order and the unknown ones apa
   assert.is(new Set(tags).size, tags.length);
 });
 
-test('of a million answers no two have the same tag', () => {
+test('a score that is one step higher is not taken for full confidence in the lower one', () => {
+  assert.is.not(tagOf({ ...view, score: 12.34, confidence: 1 }), tagOf({ ...view, score: 12.35, confidence: 0 }));
+});
+
+test('of a million answers that differ in every figure no two have the same tag: 32 bits would have a hundred that do', () => {
   const tags = new Set<string>();
   const count = 1_000_000;
   for (let i = 0; i < count; i++) {
-    tags.add(tagOf({ ...view, score: (i % 10_001) / 100, confidence: Math.floor(i / 10_001) / 10_000 }));
+    const score = (i % 10_001) / 100;
+    const updatedAt = (490_000 + (i % 997)) * hourMs;
+    tags.add(tagOf({ ...view, score, confidence: Math.floor(i / 10_001) / 10_000, eventCount: i % 1_013, updatedAt }));
   }
   assert.is(tags.size, count);
+});
+
+test('the tag takes in all that an answer shows: a new member has to be taken in there, too', () => {
+  const shown = ['player_id', 'score', 'confidence', 'verdict', 'event_count', 'updated_at'];
+  assert.equal(Object.keys(trustScoreBody('p', view)), shown);
 });
 
 test.run();

@@ -6,7 +6,7 @@ import { only, type Site, scoreKind } from './load/requests.js';
 import { startProgress } from './progress.js';
 import type { Report } from './report.js';
 import type { Target } from './target.js';
-import { driveWindow, measuredOf, report, type Series, type Window } from './windows.js';
+import { awaitLoopSamples, driveWindow, measuredOf, report, type Series, type Window } from './windows.js';
 
 export interface DisturbedOptions {
   readonly target: Target;
@@ -61,6 +61,7 @@ export async function measureDisturbed(options: DisturbedOptions, to: Report): P
     quiet.push(await driveWindow(series, restS, startedMs));
     progress.advance(1);
   }
+  await awaitLoopSamples();
   progress.stop();
   const [ofQuiet, ofBusy] = [measuredOf(series, quiet), measuredOf(busySeries, busy)];
   report(to, ofQuiet);

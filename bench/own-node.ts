@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { LoopSample } from './probe.js';
+import type { LoopSample } from './loop-sample.js';
 import { ServerProcess } from './server-process.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -5,20 +5,8 @@
 import { writeSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
+import { type LoopSample, loopSampleMs } from './loop-sample.js';
 
-/** What one line says; times are in ms. */
-export interface LoopSample {
-  /** ms since 1970. */
-  readonly at: number;
-  /** How long the loop was late: the 50th and 99th percentile and the worst of this interval. */
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-  /** Share of the interval that the loop worked, 0 to 1. */
-  readonly busy: number;
-}
-
-const everyMs = 100;
 /** The monitor's own timer, which its figures hold. */
 const resolutionMs = 1;
 const channel = 3;
@@ -49,6 +37,6 @@ function watch(): void {
       clearInterval(timer);
       delays.disable();
     }
-  }, everyMs);
+  }, loopSampleMs);
   timer.unref();
 }

@@ -25,6 +25,7 @@ import {
 export class Report {
   readonly #scenario: string;
   readonly #options: Readonly<Record<string, unknown>>;
+  readonly #hasOwnLoad: boolean;
   readonly #startedAt = new Date().toISOString();
   readonly #cacheReadNs = sharedCacheReadNs();
   readonly #coreTime = coreTime();
@@ -37,29 +38,38 @@ export class Report {
   constructor(scenario: string, options: object) {
     this.#scenario = scenario;
     this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
+    this.#hasOwnLoad = ['rate', 'connections'].some((name) => name in this.#options);
+    if (this.#hasOwnLoad)
+      this.note('goals are of the load that each scenario has by itself: none is judged with --rate or --connections');
   }
 
   note(text: string): void {
     this.#notes.push(text);
   }
 
+  /** Windows that tell nothing (NaN, or a division by a server that answered nothing) are left out. */
   figure(name: string, unit: string, better: Figure['better'], values: number | readonly number[]): number {
-    const windows = typeof values === 'number' ? [] : [...values];
-    const value = typeof values === 'number' ? values : median(values);
+    const windows = typeof values === 'number' ? [] : values.filter((value) => Number.isFinite(value));
+    const value = typeof values === 'number' ? values : median(windows);
     this.#figures.push({ name, unit, better, value, windows });
     return value;
   }
 
-  /** A goal that `value` must reach; null: not measured. */
+  /** A goal that `value` must reach; null, or no number: not measured. So is any goal of a load that the caller chose. */
   goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
-    const met = value === null || Number.isNaN(value) ? null : sense === 'at least' ? value >= bound : value <= bound;
+    this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit);
+  }
+
+  #judge(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
+    const isKnown = value !== null && Number.isFinite(value);
+    const met = !isKnown ? null : sense === 'at least' ? value >= bound : value <= bound;
     const goal = `${sense} ${plain(bound)}${unit}`;
     this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
   }
 
   /** A goal that is a rule: where `value` does not hold it, the run fails. */
   rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
-    this.goal(figure, value, sense, bound, unit);
+    this.#judge(figure, value, sense, bound, unit);
     const { met, goal, reached } = this.#goals.at(-1)!;
     if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);
   }

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { oneCoreOptions, onServerCore } from './cores.js';
-import type { LoopSample } from './probe.js';
+import type { LoopSample } from './loop-sample.js';
 
 const startTimeoutMs = 600_000;
 /** A node has 10 s to end by SIGTERM; a little more for the machine. */

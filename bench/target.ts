@@ -1,5 +1,5 @@
 /** A server that the load goes to: where it listens, which processes do its work, and what its event loop tells. */
-import type { LoopSample } from './probe.js';
+import type { LoopSample } from './loop-sample.js';
 
 export interface Target {
   readonly name: string;

@@ -2,10 +2,11 @@
  * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that alternate between
  * targets, so that a machine that slows down slows them all.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { noAnswer } from './load/connection.js';
 import { type Driven, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { Latencies } from './load/latency.js';
-import type { LoopSample } from './probe.js';
+import { type LoopSample, loopSampleMs } from './loop-sample.js';
 import { useOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
 import type { Report } from './report.js';
@@ -30,6 +31,7 @@ export interface Window {
   /** Share of one core. */
   readonly cpuShare: number;
   readonly residentMb: number;
+  /** Of its time, as far as the server has told: the last ones come a moment after the end (`awaitLoopSamples`). */
   readonly loop: readonly LoopSample[];
   /** `[s into the run, answers a second]`. */
   readonly course: readonly (readonly [s: number, rate: number])[];
@@ -53,6 +55,8 @@ const saturatedShare = 0.85;
 
 /** Number of the next request of every workload: none is ever sent twice to one server. */
 const nextRequest = new WeakMap<Target, number>();
+/** Scores or events in all answers of a target that were not refusals, warm-ups and late ones included. */
+const answeredItems = new WeakMap<Target, number>();
 
 /** `seconds` are for each series, in up to five windows that alternate; the warm-up comes on top. */
 export async function alternate(
@@ -68,10 +72,14 @@ export async function alternate(
     for (const one of series) await driveWindow(one, warmUpS, startedMs, progress);
     const windows: Window[][] = series.map(() => []);
     for (let round = 0; round < rounds; round++) {
-      for (const [i, one] of series.entries()) {
+      const inTurn = [...series.entries()];
+      // There and back, so that none always comes behind the same one.
+      if (round % 2 === 1) inTurn.reverse();
+      for (const [i, one] of inTurn) {
         windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
       }
     }
+    await awaitLoopSamples();
     return series.map((one, i) => measuredOf(one, windows[i]!));
   } finally {
     progress.stop();
@@ -96,14 +104,21 @@ export async function driveWindow(
     lastS = secondsIn;
     lastAnswers = answers;
   };
-  const before = useOf(target.pids);
-  const beginMs = Date.now();
+  let [before, after] = [useOf(target.pids), useOf(target.pids)];
+  let [beginMs, endMs] = [Date.now(), Date.now()];
+  const onBegin = (): void => {
+    before = useOf(target.pids);
+    beginMs = Date.now();
+  };
+  const onOver = (): void => {
+    endMs = Date.now();
+    after = useOf(target.pids);
+  };
   const { host, port } = target;
-  const given = { host, port, connections, seconds, rate, workload, first, onTick };
+  const given = { host, port, connections, seconds, rate, workload, first, onBegin, onOver, onTick };
   const driven = await drive(until === undefined ? given : { ...given, until });
-  const after = useOf(target.pids);
-  const endMs = Date.now();
   nextRequest.set(target, first + driven.sent);
+  answeredItems.set(target, answeredBy(target) + itemsOf(driven));
   const cpuS = after.cpuS - before.cpuS;
   return {
     seconds: driven.seconds,
@@ -111,9 +126,28 @@ export async function driveWindow(
     cpuUs: (cpuS * 1e6) / Math.max(1, answersOf(driven)),
     cpuShare: cpuS / driven.seconds,
     residentMb: after.residentMb,
-    loop: target.loopSamples.filter(({ at }) => at > beginMs && at <= endMs + 100),
+    get loop() {
+      return target.loopSamples.filter(({ at }) => at > beginMs && at < endMs + loopSampleMs);
+    },
     course,
   };
+}
+
+/** Until the server has told of the end of a window: a stall there is one of the window. */
+export async function awaitLoopSamples(): Promise<void> {
+  await delay(2 * loopSampleMs);
+}
+
+/** Scores or events of all that a target was asked and did not refuse, since it was started. */
+export function answeredBy(target: Target): number {
+  return answeredItems.get(target) ?? 0;
+}
+
+function itemsOf({ kinds }: Driven): number {
+  return kinds.reduce((sum, { statuses, items }) => {
+    const done = [...statuses].filter(([status]) => status >= 200 && status < 300);
+    return sum + done.reduce((answers, [, count]) => answers + count, 0) * items;
+  }, 0);
 }
 
 export function answersOf({ kinds }: Driven): number {
@@ -131,9 +165,9 @@ export function rates({ windows }: Measured, items = false): number[] {
   return windows.map(({ driven, seconds }) => count(driven) / seconds);
 }
 
-/** The ratio of two series, window by window. */
+/** The ratio of two series, window by window, without those where one of them has nothing to be compared. */
 export function ratios(numerators: readonly number[], denominators: readonly number[]): number[] {
-  return numerators.map((value, i) => value / denominators[i]!);
+  return numerators.map((value, i) => value / denominators[i]!).filter((ratio) => Number.isFinite(ratio));
 }
 
 export function measuredOf(series: Series, windows: readonly Window[]): Measured {

@@ -37,6 +37,9 @@ export interface DriveOptions {
   readonly first: number;
   /** Ends the drive before its time. */
   readonly until?: AbortSignal;
+  /** Called when the first requests are about to be sent, and when the time is over. */
+  readonly onBegin?: () => void;
+  readonly onOver?: () => void;
   /** Called about every `tickMs` with the answers so far. */
   readonly onTick?: (secondsIn: number, answers: number) => void;
 }
@@ -71,6 +74,8 @@ const tickMs = 100;
 const unavailable = 503;
 /** Statuses from here on tell that something was not done. */
 const refusedFrom = 400;
+/** A timer may come this late: nearer to a request's time the generator spins, on a core of its own. */
+const spinMs = 2;
 /** How long answers are awaited after the end. They still count by their latency, not by the rate. */
 const graceMs = 10_000;
 
@@ -93,6 +98,8 @@ class Drive {
   #endMs = 0;
   #onWay = 0;
   #answers = 0;
+  /** Runs once the time is over. */
+  #grace: NodeJS.Timeout | undefined;
   #ended: () => void = () => undefined;
 
   constructor(options: DriveOptions) {
@@ -118,6 +125,7 @@ class Drive {
     const { rate, seconds, first } = this.#options;
     await Promise.all(this.#connections.map((connection) => connection.open()));
     for (const connection of this.#connections) connection.onAnswer = (...answer) => this.#answered(...answer);
+    this.#options.onBegin?.();
     this.#startMs = performance.now();
     this.#endMs = this.#startMs + seconds * 1000;
     const ended = new Promise<void>((resolve) => {
@@ -125,20 +133,26 @@ class Drive {
     });
     const ticks = setInterval(() => this.#tick(), tickMs);
     if (rate === null) for (const connection of this.#connections) this.#send(connection, performance.now());
-    else this.#pace(rate);
-    const end = setTimeout(() => this.#settle(), seconds * 1000);
+    else this.#pace();
+    let end: NodeJS.Timeout | undefined;
+    const awaitEnd = (): void => {
+      // A timer may come a little early: what is answered until the end would then be settled by nobody.
+      const leftMs = this.#endMs - performance.now();
+      if (leftMs > 0) end = setTimeout(awaitEnd, Math.ceil(leftMs));
+      else this.#over();
+    };
+    awaitEnd();
     const cut = (): void => {
       this.#endMs = Math.min(this.#endMs, performance.now());
-      this.#settle();
+      this.#over();
     };
     this.#options.until?.addEventListener('abort', cut);
     // It may have come while the connections were made.
     if (this.#options.until?.aborted) cut();
-    const late = setTimeout(() => this.#ended(), seconds * 1000 + graceMs);
     await ended;
     clearInterval(ticks);
     clearTimeout(end);
-    clearTimeout(late);
+    clearTimeout(this.#grace);
     const unsent = this.#countUnsent();
     this.#countLost();
     const drivenS = (this.#endMs - this.#startMs) / 1000;
@@ -147,6 +161,14 @@ class Drive {
 
   close(): void {
     for (const connection of this.#connections) connection.close();
+  }
+
+  #over(): void {
+    if (this.#grace === undefined) {
+      this.#options.onOver?.();
+      this.#grace = setTimeout(() => this.#ended(), graceMs);
+    }
+    this.#settle();
   }
 
   #tick(): void {
@@ -168,7 +190,7 @@ class Drive {
     const nowMs = performance.now();
     this.#onWay--;
     this.#count(connection, status, nowMs);
-    if (nowMs >= this.#endMs) this.#settle();
+    if (nowMs >= this.#endMs) this.#over();
     else if (this.#options.rate === null) this.#send(connection, nowMs);
     else if (!this.#sendDue(connection, nowMs)) this.#free.push(connection);
   }
@@ -199,17 +221,17 @@ class Drive {
     return true;
   }
 
-  /** Spins through the event loop, since a timer is too coarse: the generator has a core of its own. */
-  #pace(rate: number): void {
+  /** Sleeps until shortly before a request is due, then spins through the event loop, since a timer is too coarse. */
+  #pace(): void {
     this.#free.push(...this.#connections);
-    // Slow rates leave the core to others between the requests.
-    const again = rate > 1000 ? setImmediate : (step: () => void) => setTimeout(step, 1);
     const step = (): void => {
       const nowMs = performance.now();
       if (nowMs >= this.#endMs) return;
       // First in, first out, so that no connection rests until the server closes it.
       while (this.#free.length > 0 && this.#sendDue(this.#free[0]!, nowMs)) this.#free.shift();
-      again(step);
+      const waitMs = this.#dueMs(this.#next) - nowMs - spinMs;
+      if (waitMs >= 1) setTimeout(step, waitMs);
+      else setImmediate(step);
     };
     step();
   }

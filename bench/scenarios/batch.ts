@@ -3,7 +3,7 @@ import { batchKind, eventKind, only } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
 import { health, startFilled } from '../node-target.js';
 import type { Report } from '../report.js';
-import { alternate, rates, ratios, report } from '../windows.js';
+import { alternate, answeredBy, rates, ratios, report } from '../windows.js';
 
 export const batch = measured(
   'batch',
@@ -33,8 +33,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     );
     report(to, single!);
     report(to, batches!, { itemUnit: 'events/s' });
-    const answered = [single!, batches!].flatMap((one) => one.windows.flatMap(({ driven }) => driven.kinds));
-    const acknowledged = answered.reduce((sum, { answers, items }) => sum + answers * items, 0);
+    const acknowledged = answeredBy(target);
     const grown = (await health(node)).last_seq - before;
     if (grown < acknowledged) to.fault(`${acknowledged} events acknowledged, the log grew by ${grown}`);
     const ratio = ratios(rates(batches!, true), rates(single!));

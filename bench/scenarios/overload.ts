@@ -11,7 +11,7 @@ import { anonymousMbOf } from '../process-stats.js';
 import type { Report } from '../report.js';
 import { median } from '../result.js';
 import { bytesPerEvent } from '../state-bytes.js';
-import { alternate, driveWindow, measuredOf, rates, report, type Window } from '../windows.js';
+import { alternate, awaitLoopSamples, driveWindow, measuredOf, rates, report, type Window } from '../windows.js';
 
 /** Each carries 500 events: together they are several times what the mailbox holds. */
 const manyConnections = 512;
@@ -66,6 +66,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       const series = { name, target, workload, connections, rate };
       await driveWindow(series, Math.min(2, options.seconds / 5), startedMs);
       const window = await driveWindow(series, options.seconds, startedMs);
+      await awaitLoopSamples();
       report(to, measuredOf(series, [window]));
       return window;
     };

@@ -198,6 +198,35 @@ test('in an open loop a latency counts from when its request was due', async () 
   );
 });
 
+test('a drive whose last answers come just before its end does not wait for more', async () => {
+  await withServer(
+    (socket) => socket.write(plain),
+    async (port) => {
+      const startedMs = performance.now();
+      // A timer that came early once made one in seven of these wait for the whole grace of 10 s.
+      for (let i = 0; i < 30; i++) {
+        const { kinds, sent } = await drive(options(port, { rate: 2_000, seconds: 0.05 }));
+        assert.is(kinds[0]!.statuses.get(200), sent);
+      }
+      assert.ok(performance.now() - startedMs < 9_000);
+    },
+  );
+});
+
+test('a drive tells when it begins and once when its time is over, also where it is cut', async () => {
+  await withServer(
+    (socket) => socket.write(plain),
+    async (port) => {
+      for (const until of [undefined, AbortSignal.timeout(20)]) {
+        const told: string[] = [];
+        const tell = { onBegin: () => told.push('begin'), onOver: () => told.push('over') };
+        await drive(options(port, { ...tell, seconds: 0.1, ...(until === undefined ? {} : { until }) }));
+        assert.equal(told, ['begin', 'over']);
+      }
+    },
+  );
+});
+
 test('an answer of 503 that does not say when to try again is counted', async () => {
   const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n';
   const enough = new AbortController();
@@ -225,6 +254,8 @@ test('a percentile stands only where an answer lies beyond it', () => {
   const summary = latencies.summary();
   assert.ok(Math.abs(at(summary, 50) - 500_000) < 1_000);
   assert.ok(Math.abs(at(summary, 99) - 990_000) < 2_000);
+  assert.ok(Math.abs(at(summary, 99.9) - 999_000) < 2_000);
+  assert.ok(Number.isNaN(at(summary, 99.95)));
   assert.ok(Number.isNaN(at(summary, 99.99)));
 });
 

@@ -32,6 +32,35 @@ test('a goal is met, missed or not measured', () => {
   assert.equal([goals[1]!.goal, goals[1]!.reached, goals[2]!.reached], ['at most 10 ms', '11 ms', null]);
 });
 
+test('a ratio to a server that answered nothing meets no goal', () => {
+  const { figures, goals } = resultOf((report) => {
+    const some = report.figure('some', 'x', 'more', [2, Number.POSITIVE_INFINITY, Number.NaN, 4]);
+    const none = report.figure('none', 'x', 'more', [Number.POSITIVE_INFINITY]);
+    report.goal('some', some, 'at least', 3, 'x');
+    report.goal('none', none, 'at least', 3, 'x');
+    report.goal('infinite', Number.POSITIVE_INFINITY, 'at least', 3, 'x');
+  });
+  assert.equal(figures[0]!.windows, [2, 4]);
+  assert.equal(
+    goals.map(({ met }) => met),
+    [true, null, null],
+  );
+});
+
+test('a load that the caller chose is judged by no goal, but by every rule', () => {
+  for (const option of ['rate', 'connections']) {
+    const report = new Report('test', { [option]: 10 });
+    report.goal('a', 2, 'at least', 1, 'x');
+    report.rule('b', 2, 'at least', 1, 'x');
+    const { goals, notes } = report.result();
+    assert.equal(
+      goals.map(({ met }) => met),
+      [null, true],
+    );
+    assert.match(notes[0]!, `--${option}`);
+  }
+});
+
 test('goals are met where each was measured and is met', () => {
   const goalsOf = (...values: readonly (number | null)[]) =>
     resultOf((report) => {

@@ -202,7 +202,10 @@ export const limits = {
   catchUpBytes: 8 * MiB,
   /** Events that a start sorts before they go into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
-  /** Records that one listing looks at; a longer chain is cut there. */
+  /**
+   * Records that one listing looks at. A caller's chain is cut there, and goes on with the next page; of the summary each peer has its share
+   * for events that are gone.
+   */
   walkRecordsMax: 20_000,
   readerBatchesKept: 32,
   /** Players that one count of verdicts looks at; of more, every n-th. */

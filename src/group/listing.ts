@@ -117,20 +117,29 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** The newest events of all peers about the player, newest first: a merge of their chains. */
+/**
+ * The newest events of all peers about the player, newest first: a merge of their chains. Once it has met very many events that are gone,
+ * a chain with more than its share of them is left: whoever withdraws so many hides none of the others'.
+ */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
-  const chains = query.heads.map(({ head }) => head).filter((head) => head > 0);
-  for (let steps = 0; chains.length > 0 && steps < limits.walkRecordsMax; steps++) {
-    if (found.length === limits.summaryEventsMax) break;
+  const chains = query.heads.filter(({ head }) => head > 0).map(({ head }) => ({ seq: head, gone: 0 }));
+  // The half of the walk until chains are left, the other half for the shares of those that go on.
+  const goneMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
+  const share = goneMax / chains.length;
+  let gone = 0;
+  while (chains.length > 0 && found.length < limits.summaryEventsMax) {
     let newest = 0;
-    for (let i = 1; i < chains.length; i++) if (chains[i]! > chains[newest]!) newest = i;
-    const seq = chains[newest]!;
-    const { record, at } = reader.read(seq);
-    if (record.type === 'event_accepted' && !query.going.has(seq)) found.push(listed(seq, at, record));
-    const prev = 'prev' in record ? record.prev : 0;
-    if (prev > 0) chains[newest] = prev;
-    else chains.splice(newest, 1);
+    for (let i = 1; i < chains.length; i++) if (chains[i]!.seq > chains[newest]!.seq) newest = i;
+    const chain = chains[newest]!;
+    const { record, at } = reader.read(chain.seq);
+    if (record.type === 'event_accepted' && !query.going.has(chain.seq)) found.push(listed(chain.seq, at, record));
+    else {
+      chain.gone++;
+      gone++;
+    }
+    chain.seq = 'prev' in record ? record.prev : 0;
+    if (chain.seq === 0 || (gone > goneMax && chain.gone > share)) chains.splice(newest, 1);
   }
   return found;
 }
@@ -166,7 +175,8 @@ export function isoWeek(at: number): string {
   const year = new Date(thursday * DAY_MS).getUTCFullYear();
   const firstOfYear = new Date(0).setUTCFullYear(year, 0, 1) / DAY_MS;
   const week = Math.floor((thursday - firstOfYear) / 7) + 1;
-  return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
+  const sign = year < 0 ? '-' : '';
+  return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }
 
 /** An event as its own peer sees it. */

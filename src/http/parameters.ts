@@ -8,11 +8,19 @@ function invalid(text: string): Refusal {
   return refused('invalid_parameter', { text });
 }
 
-/** One value at most: which of two a caller means is not ours to guess. */
-function single(query: string, name: string): Outcome<string | undefined> {
+/** One value at most, as sent: which of two a caller means is not ours to guess. */
+function singleRaw(query: string, name: string): Outcome<string | undefined> {
   const values = rawQueryValues(query, name);
   if (values.length > 1) return invalid(`${name} is given more than once`);
   return granted(values[0]);
+}
+
+/** The same, percent-decoded. */
+function single(query: string, name: string): Outcome<string | undefined> {
+  const raw = singleRaw(query, name);
+  if (!raw.ok || raw.value === undefined) return raw;
+  const value = decodeText(raw.value);
+  return value === undefined ? invalid(`${name} is not percent-encoded UTF-8`) : granted(value);
 }
 
 /** 1 to `limits.pageMax`; `limits.pageDefault` where absent. */
@@ -44,7 +52,7 @@ export function readExplain(query: string): Outcome<boolean> {
 
 /** The ids of the match read: split at literal commas, then percent-decoded. */
 export function readIds(query: string): Outcome<string[]> {
-  const raw = single(query, 'ids');
+  const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;
   const parts = (raw.value ?? '').split(',', limits.matchIdsMax + 1);
   if (parts.length > limits.matchIdsMax) return invalid(`ids holds more than ${limits.matchIdsMax} ids`);

@@ -1,8 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { Chains } from '../../src/group/commands.js';
 import { isoWeek, listEvents } from '../../src/group/listing.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import { limits } from '../../src/limits.js';
 import { dayMs, subjectOf, t0 } from '../support/given.js';
 import { Machine } from './machine.js';
 
@@ -47,6 +50,7 @@ test('a week is that of ISO 8601, whose year is that of its Thursday', () => {
   assert.is(week('2024-12-30T00:00:00Z'), '2025-W01');
   assert.is(week('1969-12-28T00:00:00Z'), '1969-W52');
   assert.is(week('0001-01-01T00:00:00Z'), '0001-W01');
+  assert.is(week('0000-01-02T23:59:59Z'), '-0001-W52');
 });
 
 test('a peer sees its own events, newest first, page by page, and no others', async () => {
@@ -88,6 +92,37 @@ test('the summary counts by type and week from three peers on, and is one row be
   const two = await list(await grown(2, 14), null, 1);
   assert.equal(two!.summary, [{ eventType: 'other', count: 14 }]);
 });
+
+test('a peer that withdrew very many events hides none of the others', async () => {
+  const machine = await grown(3, 6);
+  const subject = subjectOf('p');
+  const { heads } = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
+  const head = heads.find(({ peer }) => peer === 0)!.head;
+  const first = machine.actor.state.lastSeq + 1;
+  /** With so many events of the first peer behind the log of the machine, all of them gone. */
+  const listedBehind = (goneCount: number) => {
+    const gone = goneBatch(first, goneCount, head);
+    const log: LogReader = Object.create(machine.log, {
+      at: { value: (seq: number) => (seq < first ? machine.log.at(seq) : gone) },
+    });
+    const withdrawn = heads.map((one) => (one.peer === 0 ? { peer: 0, head: first + goneCount - 1 } : one));
+    return listEvents(log, { subject, heads: withdrawn, going: new Set(), caller: null, limit: 1, from: null })!;
+  };
+  assert.is(listedBehind(5_000).summarised, 6, 'not so many that anything is left out');
+  const { summarised, summary } = listedBehind(limits.walkRecordsMax);
+  assert.is(summarised, 4);
+  assert.equal(summary, [{ eventType: 'other', count: 4 }]);
+});
+
+/** Events of peer 0 that are gone, each before the next one, the oldest of them behind `head`. */
+function goneBatch(firstSeq: number, count: number, head: number): StoredBatch {
+  const batch = new BatchWriter();
+  for (let i = 0; i < count; i++) {
+    const prev = i === 0 ? head : firstSeq + i - 1;
+    batch.add({ type: 'event_gone', peer: 0, prev, id_tag: '0123456789' });
+  }
+  return { firstSeq, bytes: batch.seal(firstSeq, t0, Buffer.alloc(NONCE_BYTES), chainStart).bytes };
+}
 
 test('the summary covers the newest thousand events', async () => {
   const machine = await grown(1, 0);

@@ -1,6 +1,7 @@
 /** POST /api/v1/events/batch: each item as if it had come alone. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { limits } from '../../src/limits.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { type Answer, ask } from './exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from './peer-client.js';
@@ -65,6 +66,23 @@ test('every item gets what it would have got alone, in the order sent', async ()
   assert.equal(body.results[2].details, { event_id: 'theirs', owner: 'other' });
   assert.equal(body.results[4].details, { field: '/severity', violation: 'maximum', actual: 2, limit: 1 });
   assert.equal(body.results[6].details, { field: '', violation: 'type' });
+});
+
+test('an event that would be too large alone is too large in a batch', async () => {
+  const limit = limits.eventBodyBytes;
+  const ofSize = (event_id: string, bytes: number, more: object = {}) => {
+    const event = { ...peer.event({ event_id }), signature: '', ...more };
+    return { ...event, signature: 'x'.repeat(bytes - Buffer.byteLength(JSON.stringify(event))) };
+  };
+  const items = [ofSize('fits', limit), ofSize('large', limit + 1), ofSize('unknown', limit + 1, { unknown: 1 })];
+  const { body } = await send([...items, peer.event({ event_id: 'small' })]);
+  const statuses = body.results.map((one: { status: number }) => one.status);
+  assert.equal(statuses, [201, 413, 413, 201]);
+  assert.is(body.results[1].code, 'payload_too_large');
+  for (const [i, json] of items.entries()) {
+    const alone = await ask(node.url, '/api/v1/events', { key: peer.key, json });
+    assert.is(alone.status, i === 0 ? 409 : statuses[i]);
+  }
 });
 
 test('1 to 500 events are taken', async () => {

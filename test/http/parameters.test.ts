@@ -29,6 +29,7 @@ test('explain takes true and false only', () => {
   assert.is(read(readExplain('')), false);
   assert.is(read(readExplain('explain=false')), false);
   assert.is(read(readExplain('explain=true')), true);
+  assert.is(read(readExplain('explain=tru%65')), true);
   for (const query of ['explain', 'explain=', 'explain=1', 'explain=TRUE']) {
     assert.is(read(readExplain(query)), 'invalid_parameter', query);
   }

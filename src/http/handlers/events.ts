@@ -1,6 +1,7 @@
 /** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
+import { limits } from '../../limits.js';
 import { storedEventText, timeText } from '../bodies.js';
 import { parseUtcDateTime } from '../contract/formats.js';
 import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
@@ -46,7 +47,7 @@ export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 
     const asked: Asked[] = [];
     const submissions: EventSubmission[] = [];
     for (const item of body.events) {
-      const checked = validateEvent(item);
+      const checked = checkedItem(item);
       if (checked.ok) {
         asked.push({ id: checked.value.event_id, fault: undefined });
         submissions.push(submissionOf(checked.value));
@@ -72,6 +73,17 @@ const eventIdPattern = new RegExp(eventSchema.properties.event_id.pattern);
 
 function isEventId(text: string): boolean {
   return text.length <= eventSchema.properties.event_id.maxLength && eventIdPattern.test(text);
+}
+
+/**
+ * An event of a batch is checked as it would be alone, its size included. All but the signature is bounded by the schema: what that admits is
+ * not written out again to be measured.
+ */
+function checkedItem(item: unknown): Outcome<EventBody> {
+  const checked = validateEvent(item);
+  if (checked.ok && checked.value.signature === undefined) return checked;
+  const bytes = Buffer.byteLength(JSON.stringify(item));
+  return bytes > limits.eventBodyBytes ? refused('payload_too_large') : checked;
 }
 
 /** An event of a batch: its id, where it has one, and why it was not even submitted. */

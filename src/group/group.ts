@@ -32,7 +32,7 @@ import type {
 import type { BackgroundCheck } from './check.js';
 import type { Answer, Answers, Command } from './commands.js';
 import { ownEvent } from './listing.js';
-import type { GroupLoop } from './loop.js';
+import { type GroupLoop, notThere, overloaded } from './loop.js';
 import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
 import { GroupReads } from './reads.js';
 import { assumptionOf, simulationView } from './simulations.js';
@@ -53,12 +53,6 @@ const NO_KEY = -1;
 /** What an event takes in the mailbox, about. */
 const EVENT_BYTES = 256;
 const COMMAND_BYTES = 1024;
-
-/**
- * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are few and
- * small, and a stolen key must be dead at once, whatever the disk.
- */
-const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
 
 export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
@@ -280,26 +274,16 @@ export class Group extends GroupReads implements GroupApi {
     });
   }
 
-  /** Queues a command, whose answer `answered` will be told; refused where nothing is let in or the mailbox is full. */
+  /** Queues a command, whose answer `answered` will be told, or gives why it is not let in. */
   #offer<C extends Command>(
     command: C,
     answered: (answer: Answers[C['type']]) => void,
     events: number,
     bytes: number,
   ): Refusal | undefined {
-    const { loop } = this;
-    if (loop === null || loop.draining || loop.failed) {
-      return refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
-    }
-    if (loop.disk.low && needsRoom.has(command.type)) {
-      const text = 'the disk of this node is nearly full: reads are answered, writes are not';
-      const details = { reason: 'disk_low' };
-      return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
-    }
-    if (command.type === 'submit' && !loop.admits(events)) return overloaded();
     // What an answer is, its command's type says.
     const token = answered as Resolve;
-    return loop.offer({ command, token, events, bytes }) ? undefined : overloaded();
+    return this.loop === null ? notThere() : this.loop.letIn({ command, token, events, bytes });
   }
 
   async #pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {
@@ -350,10 +334,6 @@ export class Group extends GroupReads implements GroupApi {
     });
     return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
   }
-}
-
-function overloaded(): Refusal {
-  return refused('overloaded', { retryAfterS: limits.retryAfterS });
 }
 
 function isRefusal(answer: object): answer is Refusal {

@@ -4,6 +4,7 @@
  */
 import { NONCE_BYTES } from '../core/batch.js';
 import type { GroupState } from '../core/state.js';
+import { type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { Effect, GroupActor } from './actor.js';
 import { Admission } from './admission.js';
@@ -46,6 +47,27 @@ export interface LoopDeps {
   readonly onFatal: (error: unknown) => void;
   /** Something failed that will be tried again. */
   readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/**
+ * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are few and
+ * small, and a stolen key must be dead at once, whatever the disk.
+ */
+const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
+
+/** Nothing is let in: not yet, or no more. */
+export function notThere(): Refusal {
+  return refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
+}
+
+export function overloaded(): Refusal {
+  return refused('overloaded', { retryAfterS: limits.retryAfterS });
+}
+
+function diskLow(): Refusal {
+  const text = 'the disk of this node is nearly full: reads are answered, writes are not';
+  const details = { reason: 'disk_low' };
+  return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
 
 export class GroupLoop {
@@ -138,7 +160,15 @@ export class GroupLoop {
     return this.#admission.admits(this.actor.mailbox.events, events);
   }
 
-  offer(mail: Mail<Command, Resolve>): boolean {
+  /** Queues what comes from outside, or gives why it is not let in. */
+  letIn(mail: Mail<Command, Resolve>): Refusal | undefined {
+    if (this.#draining || this.#failed) return notThere();
+    if (this.disk.low && needsRoom.has(mail.command.type)) return diskLow();
+    if (mail.command.type === 'submit' && !this.admits(mail.events)) return overloaded();
+    return this.#offer(mail) ? undefined : overloaded();
+  }
+
+  #offer(mail: Mail<Command, Resolve>): boolean {
     if (!this.actor.offer(mail)) return false;
     this.#admission.offered();
     this.#wake();
@@ -150,7 +180,7 @@ export class GroupLoop {
     const answer = new Promise<Answer>((resolve) => {
       answered = resolve;
     });
-    return this.offer({ command, token: answered, events: 1, bytes }) ? answer : null;
+    return this.#offer({ command, token: answered, events: 1, bytes }) ? answer : null;
   }
 
   /**

@@ -34,6 +34,14 @@ export interface Defaults {
   readonly seconds?: number;
 }
 
+/**
+ * What an open loop's figures are called. The rate follows from what was measured before it, so it stands beside them as a figure:
+ * in a name it would keep the same figures of two runs apart.
+ */
+export function openLoopName(what: string, { rate }: Pick<LoadOptions, 'rate'>): string {
+  return `${what} at ${rate === null ? 'half load' : 'the given rate'}`;
+}
+
 /** `measure` puts what it finds into the report; a rejection or a fault in the report fails the run. */
 export function measured(
   name: string,

@@ -1,7 +1,7 @@
 /** What game servers send on an evening: mostly single scores, some whole matches, some events. */
 import { startWays } from '../lanes.js';
 import { eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
-import { type LoadOptions, measured } from '../measured.js';
+import { type LoadOptions, measured, openLoopName } from '../measured.js';
 import type { Report } from '../report.js';
 import { median } from '../result.js';
 import { stopAll } from '../target.js';
@@ -30,9 +30,11 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     );
     for (const one of closed) report(to, one);
     const rate = options.rate ?? Math.max(1, Math.round(Math.min(...closed.map((one) => median(rates(one)))) / 2));
+    const what = openLoopName('mixed', options);
+    to.figure(`${what}: rate`, 'req/s', 'more', rate);
     const open = await alternate(
-      `mixed, ${rate} a second`,
-      series.map((one) => ({ ...one, name: `mixed at ${rate}/s, ${one.target.name}`, rate })),
+      `${what}, ${rate} a second`,
+      series.map((one) => ({ ...one, name: `${what}, ${one.target.name}`, rate })),
       options.seconds,
       startedMs,
     );

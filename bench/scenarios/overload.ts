@@ -62,7 +62,8 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       [scoreKind(site), 50],
     ]);
     const loaded = async (what: string, rate: number, connections: number) => {
-      const name = `${what}, ${rate} batches and scores a second`;
+      const name = `batches and scores, ${what}`;
+      to.figure(`${name}: rate`, 'req/s', 'more', rate);
       const series = { name, target, workload, connections, rate };
       await driveWindow(series, Math.min(2, options.seconds / 5), startedMs);
       const window = await driveWindow(series, options.seconds, startedMs);

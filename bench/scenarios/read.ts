@@ -2,7 +2,7 @@
 import { startWays } from '../lanes.js';
 import { at } from '../load/latency.js';
 import { only, scoreKind } from '../load/requests.js';
-import { type LoadOptions, measured } from '../measured.js';
+import { type LoadOptions, measured, openLoopName } from '../measured.js';
 import { startBareHttp } from '../peers/references.js';
 import type { Report } from '../report.js';
 import { median } from '../result.js';
@@ -32,9 +32,11 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const ratio = to.figure('read, node / bare node:http', 'x', 'more', ratios(ofNode!, ofBare!));
 
     const rate = options.rate ?? Math.max(1, Math.round(median(ofBare!) / 2));
+    const what = openLoopName('read', options);
+    to.figure(`${what}: rate`, 'req/s', 'more', rate);
     const open = await alternate(
-      `read, ${rate} a second`,
-      series.map((one) => ({ ...one, name: `read at ${rate}/s, ${one.target.name}`, rate })),
+      `${what}, ${rate} a second`,
+      series.map((one) => ({ ...one, name: `${what}, ${one.target.name}`, rate })),
       options.seconds,
       startedMs,
     );

@@ -3,6 +3,7 @@ import { page, table, text } from './html.js';
 import { type Axis, decades, lineChart, ticksTo } from './line-chart.js';
 import {
   type Course,
+  faultsOf,
   figureCells,
   goalCells,
   latencyCells,
@@ -10,20 +11,22 @@ import {
   type NamedLatencies,
   plain,
   type Result,
+  remarksOf,
   titleOf,
 } from './result.js';
 
 const windowGapS = 0.35;
 
 export function resultPage(result: Result): string {
-  const { goals, figures, latencies, courses, notes } = result;
+  const { goals, figures, latencies, courses } = result;
   const sections = [
+    ...faultsOf(result).map((fault) => `<p class="missed">${text(fault)}</p>`),
     ...(goals.length > 0 ? ['<h2>Goals</h2>', goalTable(goals)] : []),
     '<h2>Figures</h2>',
     table(['Figure', '', 'unit', 'windows'], figures.map(figureCells)),
     ...(latencies.length > 0 ? ['<h2>Latency</h2>', latencyChart(latencies), latencyTable(latencies)] : []),
     ...charts(courses),
-    ...notes.map((note) => `<p>${text(note)}</p>`),
+    ...remarksOf(result).map((note) => `<p>${text(note)}</p>`),
   ];
   return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, sections);
 }

@@ -57,15 +57,28 @@ export interface Result {
 }
 
 export function resultText(result: Result): string {
-  const { figures, goals, latencies, notes } = result;
+  const { figures, goals, latencies } = result;
   const tables = [
     titleOf(result),
+    ...faultsOf(result),
     alignColumns([['Figure', '', 'unit', 'windows'], ...figures.map(figureCells)]),
     latencies.length > 0 && alignColumns([latencyHead, ...latencies.map(latencyCells)]),
     goals.length > 0 && alignColumns([['Goal', 'wanted', 'reached', ''], ...goals.map(goalCells)]),
-    ...notes,
+    ...remarksOf(result),
   ];
   return tables.filter((table) => table !== false).join('\n\n');
+}
+
+const faultMark = 'FAULT: ';
+
+/** The notes that make the figures worthless: they stand before these. */
+export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {
+  return notes.filter((note) => note.startsWith(faultMark));
+}
+
+/** The other notes. */
+export function remarksOf({ notes }: Pick<Result, 'notes'>): string[] {
+  return notes.filter((note) => !note.startsWith(faultMark));
 }
 
 export function titleOf(result: Result): string {
@@ -83,7 +96,8 @@ export function placeOf({ environment: e }: Pick<Result, 'environment'>): string
 }
 
 export function figureCells({ name, value, unit, windows }: Figure): string[] {
-  const spread = windows.length > 1 ? `${plain(Math.min(...windows))} to ${plain(Math.max(...windows))}` : '';
+  const known = windows.filter(Number.isFinite);
+  const spread = known.length > 1 ? `${plain(Math.min(...known))} to ${plain(Math.max(...known))}` : '';
   return [name, plain(value), unit, spread];
 }
 
@@ -113,7 +127,9 @@ export function plain(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
+/** NaN where one of the values is: it has no place among the others. */
 export function median(values: readonly number[]): number {
+  if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

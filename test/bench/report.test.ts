@@ -82,6 +82,22 @@ test('a comparison judges only windows that lie apart', () => {
   assert.match(text, /noisy .*within noise/);
 });
 
+test('faults stand before the figures that they make worthless', () => {
+  const result = resultOf((report) => {
+    report.figure('reads', 'req/s', 'more', 1);
+    report.note('a remark');
+    report.fault('nothing <b> was stored');
+  });
+  // Set by the fault; this process does not fail for it.
+  process.exitCode = 0;
+  const text = resultText(result);
+  assert.ok(text.indexOf('FAULT') < text.indexOf('Figure') && text.indexOf('a remark') > text.indexOf('Figure'), text);
+  const page = resultPage(result);
+  const fault = '<p class="missed">FAULT: nothing &lt;b&gt; was stored</p>';
+  assert.ok(page.includes(fault) && page.indexOf(fault) < page.indexOf('<h2>'));
+  assert.is(page.split('FAULT').length, 2);
+});
+
 test('a page escapes what it shows', () => {
   const result = resultOf((report) => {
     report.figure('<b>', 'x', 'more', 1);

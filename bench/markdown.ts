@@ -1,6 +1,6 @@
 /** The goals that results judge as one table in Markdown, for a README: goal, wanted, reached, and the command that measured it. */
-import { readResult } from './compare.js';
 import { goalCells, placeOf, type Result } from './result.js';
+import { readResult } from './result-file.js';
 
 export function goalsTable(files: readonly string[]): string {
   const results = files.map(readResult);

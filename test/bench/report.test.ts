@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compare } from '../../bench/compare.js';
@@ -5,11 +8,23 @@ import { decades, lineChart, ticksTo } from '../../bench/line-chart.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
 import { meetsGoals, plain, type Result, resultText } from '../../bench/result.js';
+import { readResult } from '../../bench/result-file.js';
 
 function resultOf(fill: (report: Report) => void): Result {
   const report = new Report('read', { seed: 1, rate: null });
   fill(report);
   return report.result();
+}
+
+function readWritten(text: string): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-result-'));
+  try {
+    const file = join(folder, 'written.json');
+    writeFileSync(file, text);
+    return readResult(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 test('a figure is the median of its windows, and shows their range', () => {
@@ -80,6 +95,75 @@ test('a comparison judges only windows that lie apart', () => {
   assert.match(text, /rate .*\+133\.3 % +better/);
   assert.match(text, /cpu .*\+133\.3 % +WORSE/);
   assert.match(text, /noisy .*within noise/);
+});
+
+test('results of different options, machines or with a fault get no verdict, and it is said why', () => {
+  const fast = resultOf((report) => report.figure('rate', 'req/s', 'more', [3, 4]));
+  const slow = resultOf((report) => report.figure('rate', 'req/s', 'more', [1, 2]));
+  const faulty: Result = { ...fast, notes: ['FAULT: nothing was stored'] };
+  const others: readonly (readonly [other: Result, why: RegExp])[] = [
+    [{ ...fast, options: { ...fast.options, rate: 100 } }, /DIFFERENT: rate - before, 100 after/],
+    [{ ...fast, environment: { ...fast.environment, node: 'v0' } }, /DIFFERENT: node v\S+ before, v0 after/],
+    [{ ...fast, environment: { ...fast.environment, pinning: 'x' } }, /DIFFERENT: pinning .* before, x after/],
+    [faulty, /after: FAULT: nothing was stored/],
+  ];
+  assert.match(compare(slow, fast), /rate .*better/);
+  for (const [other, why] of others) {
+    const text = compare(slow, other);
+    assert.match(text, why);
+    assert.ok(text.search(why) < text.indexOf('Figure'), text);
+    assert.not.match(text, /better|WORSE|noise/);
+    assert.match(text, /rate .*\+133\.3 %/);
+  }
+});
+
+test('a comparison holds the percentiles of latencies, without a verdict', () => {
+  const result = (us: number) =>
+    resultOf((report) => {
+      const percentiles = [50, 99].map((percentile) => [percentile, percentile * us] as const);
+      report.latencies('read, node', { count: 100, meanUs: us, maxUs: us, percentiles });
+    });
+  const text = compare(result(1), result(2));
+  assert.match(text, /read, node: p50 +50 +100 +\+100\.0 %$/m);
+  assert.match(text, /read, node: p99 +99 +198 +\+100\.0 %$/m);
+});
+
+test('what is no number is none in a file, and no change in a comparison', () => {
+  const result = resultOf((report) => {
+    report.figure('once', 'x', 'more', Number.POSITIVE_INFINITY);
+    report.figure('window by window', 'x', 'more', [1, Number.NaN, 2]);
+  });
+  const read = readWritten(JSON.stringify(result));
+  for (const text of [compare(result, result), compare(read, read)]) {
+    assert.not.match(text, /Infinity|NaN|noise|%(?! of)/);
+    assert.match(text, /once +- +- +x +not measured/);
+    assert.match(text, /window by window +- +- +x +not measured/);
+  }
+  assert.match(resultText(read), /window by window +- +x +1 to 2/);
+});
+
+test('what is no result is refused by its name, with what was expected', () => {
+  const result = resultOf((report) => report.figure('rate', 'req/s', 'more', [1, 2]));
+  const without = (part: string) => JSON.stringify({ ...result, [part]: null });
+  const cases: readonly (readonly [text: string, why: RegExp])[] = [
+    ['# Bench', /is not JSON: expected a result/],
+    ['null', /expected an object/],
+    ['[]', /expected an object/],
+    ['{"format":2}', /expected its format to be 1/],
+    ['{"environment":{},"goals":[],"rows":[]}', /one of quality/],
+    ...Object.keys(result)
+      .filter((part) => !['format', 'courses'].includes(part))
+      .map((part) => [without(part), new RegExp(`its ${part} are missing`)] as const),
+    [JSON.stringify({ ...result, figures: [null] }), /its figures are missing/],
+  ];
+  for (const [text, why] of cases) {
+    assert.throws(
+      () => readWritten(text),
+      (error: Error) => why.test(error.message) && error.message.includes('written.json'),
+      text,
+    );
+  }
+  assert.throws(() => readResult('/nowhere/result.json'), /\/nowhere\/result.json cannot be read/);
 });
 
 test('faults stand before the figures that they make worthless', () => {

@@ -1,8 +1,11 @@
 /** A line chart as SVG: named lines over shared axes, with a legend. */
 import { text } from './html.js';
+import { median } from './result.js';
 
 export interface Line {
   readonly name: string;
+  /** Which of the colours; absent: by its place among the lines. */
+  readonly colour?: number;
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
@@ -12,12 +15,14 @@ export interface Axis {
   readonly scale?: (value: number) => number;
   readonly ticks: readonly number[];
   readonly print: (value: number) => string;
-  /** A line is broken where two of its points are farther apart. */
-  readonly gap?: number;
+  /** Where the axis ends; absent: at its last tick. */
+  readonly end?: number;
+  /** A line is broken where two of its points are more than so many times farther apart than its points mostly are. */
+  readonly gaps?: number;
 }
 
 /** Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's own. */
-const colours = [
+const palette = [
   '#0072b2',
   '#d55e00',
   '#009e73',
@@ -33,7 +38,6 @@ const size = { width: 940, height: 300, left: 70, right: 34, top: 12, bottom: 40
 export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   const placeX = placeOn(x, size.left, size.width - size.right);
   const placeY = placeOn(y, size.height - size.bottom, size.top);
-  const { gap = Number.POSITIVE_INFINITY } = x;
   const bottom = size.height - size.bottom;
   const columns = x.ticks.map((tick) => {
     const at = placeX(tick);
@@ -43,12 +47,14 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     const at = placeY(tick);
     return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
   });
+  const colours = lines.map(({ colour }, i) => colourOf(colour ?? i));
   const drawn = lines.map(({ name, points }, i) => {
-    const path = points.map(([px, py], p) => {
-      const isStart = p === 0 || px - points[p - 1]![0] > gap;
-      return `${isStart ? 'M' : 'L'}${placeX(px)},${placeY(py)}`;
-    });
-    return `<path fill="none" stroke="${colourOf(i)}" stroke-width="1.6" d="${path.join('')}"><title>${text(name)}</title></path>`;
+    const pieces = piecesOf(points, x.gaps).map((piece) => piece.map(([px, py]) => [placeX(px), placeY(py)] as const));
+    const path = pieces.filter(({ length }) => length > 1).map((piece) => `M${piece.map(String).join('L')}`);
+    const dots = pieces
+      .filter(({ length }) => length === 1)
+      .map(([at]) => `<circle cx="${at![0]}" cy="${at![1]}" r="2"/>`);
+    return `<g stroke="${colours[i]}" fill="${colours[i]}"><title>${text(name)}</title><path fill="none" stroke-width="1.6" d="${path.join('')}"/>${dots.join('')}</g>`;
   });
   const labels = [
     `<text x="${size.width - size.right}" y="${size.height - 6}" text-anchor="end">${text(x.label)}</text>`,
@@ -56,20 +62,32 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   ];
   const legend = lines.map(
     ({ name }, i) =>
-      `<span class="key"><svg width="16" height="10"><line x1="0" x2="16" y1="5" y2="5" stroke="${colourOf(i)}" stroke-width="3"/></svg> ${text(name)}</span>`,
+      `<span class="key"><svg width="16" height="10"><line x1="0" x2="16" y1="5" y2="5" stroke="${colours[i]}" stroke-width="3"/></svg> ${text(name)}</span>`,
   );
   const about = text(`${y.label} by ${x.label}: ${lines.map(({ name }) => name).join('; ')}`);
   const shapes = [...columns, ...rows, ...drawn, ...labels].join('\n');
   return `<div class="wide"><svg width="${size.width}" height="${size.height}" role="img" aria-label="${about}">${shapes}</svg></div>\n<p>${legend.join('\n')}</p>`;
 }
 
-function colourOf(i: number): string {
-  return colours[i % colours.length]!;
+/** A line's points from gap to gap, without those that are no number. */
+function piecesOf(points: Line['points'], gaps = Number.POSITIVE_INFINITY): Line['points'][] {
+  const known = points.filter((point) => point.every(Number.isFinite));
+  const widest = gaps * median(known.slice(1).map(([x], i) => x - known[i]![0]));
+  const starts = known.flatMap(([x], i) => (i === 0 || x - known[i - 1]![0] > widest ? [i] : []));
+  return starts.map((start, i) => known.slice(start, starts[i + 1]));
 }
 
-function placeOn({ scale = (value) => value, ticks }: Axis, from: number, to: number): (value: number) => string {
+function colourOf(i: number): string {
+  return palette[i % palette.length]!;
+}
+
+function placeOn(
+  { scale = (value) => value, ticks, end = ticks.at(-1)! }: Axis,
+  from: number,
+  to: number,
+): (value: number) => string {
   const low = scale(ticks[0]!);
-  const high = scale(ticks.at(-1)!);
+  const high = scale(end);
   return (value) => (from + ((scale(value) - low) / (high - low || 1)) * (to - from)).toFixed(1);
 }
 

@@ -15,7 +15,8 @@ import {
   titleOf,
 } from './result.js';
 
-const windowGapS = 0.35;
+/** Windows of other targets lie between those of one. */
+const windowGaps = 3.5;
 
 export function resultPage(result: Result): string {
   const { goals, figures, latencies, courses } = result;
@@ -52,20 +53,18 @@ function latencyChart(latencies: readonly NamedLatencies[]): string {
   if (values.length === 0) return '';
   const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
   const highest = Math.max(...lines.flatMap(({ points }) => points.map(([p]) => p)));
-  const ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999];
-  const shown = ticks.filter((_, i) => i < 3 || ticks[i - 1]! < highest);
+  const ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999].filter((tick) => tick <= highest);
   return lineChart(
     lines,
-    { label: 'percentile', scale: nines, ticks: shown, print: (p) => `p${p}` },
+    { label: 'percentile', scale: nines, ticks, end: highest, print: (p) => `p${p}` },
     { label: 'latency, us', scale: Math.log10, ticks: decades(values), print: plain },
   );
 }
 
 function xAxis(lines: readonly Course[], highest: number): Axis {
   const { across, decades: byDecades } = lines[0]!;
-  // Windows of other targets lie between those of one.
   if (across === undefined) {
-    return { label: 'seconds into the run', ticks: ticksTo(highest), print: plain, gap: windowGapS };
+    return { label: 'seconds into the run', ticks: ticksTo(highest), print: plain, gaps: windowGaps };
   }
   if (byDecades === undefined) return { label: across, ticks: ticksTo(highest), print: plain };
   const ticks = decades(lines.flatMap(({ points }) => points.map(([x]) => x)));
@@ -76,7 +75,8 @@ function charts(courses: readonly Course[]): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
     const lines = courses.filter(({ chart }) => chart === name);
-    const highest = (column: 0 | 1) => Math.max(...lines.flatMap(({ points }) => points.map((point) => point[column])));
+    const highest = (column: 0 | 1) =>
+      Math.max(...lines.flatMap(({ points }) => points.map((point) => point[column])).filter(Number.isFinite));
     const y = { label: name, ticks: ticksTo(highest(1)), print: plain };
     return [`<h2>${text(name)}</h2>`, lineChart(lines, xAxis(lines, highest(0)), y)];
   });

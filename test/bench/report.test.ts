@@ -217,24 +217,38 @@ test('ticks are round and reach the greatest value', () => {
   assert.equal(decades([12, 900]), [10, 100, 1000]);
 });
 
-test('a line breaks where its points lie far apart', () => {
+/** How many lines and dots are drawn through points at these places. */
+function drawn(...places: readonly number[]): [lines: number, dots: number] {
   const axis = { label: '', ticks: [0, 10], print: String };
-  const chart = lineChart(
-    [
-      {
-        name: 'a',
-        points: [
-          [0, 1],
-          [1, 1],
-          [5, 1],
-          [6, 1],
-        ],
-      },
-    ],
-    { ...axis, gap: 2 },
-    axis,
+  const points = places.map((x) => [x, 1] as const);
+  const chart = lineChart([{ name: 'a', points }], { ...axis, gaps: 3.5 }, axis);
+  return [chart.match(/M[\d.]+,/g)?.length ?? 0, chart.match(/<circle/g)?.length ?? 0];
+}
+
+test('a line breaks where its points lie far apart for it, and a lone point is a dot', () => {
+  assert.equal(drawn(0, 1, 5, 6), [2, 0]);
+  assert.equal(drawn(0, 5, 10), [1, 0]);
+  assert.equal(drawn(0, 0.1, 0.2, 5, 9, 9.1, 9.2), [2, 1]);
+  assert.equal(drawn(3), [0, 1]);
+  assert.equal(drawn(0, 1, Number.NaN, 2), [1, 0]);
+});
+
+test('a course that is looked at every few seconds is one line', () => {
+  const points = [0, 5, 10, 15.2].map((s) => [s, 1] as const);
+  const page = resultPage(resultOf((report) => report.course({ name: 'resident', chart: 'memory, MB', points })));
+  assert.match(page, /d="M[\d.]+,[\d.]+(L[\d.]+,[\d.]+){3}"/);
+});
+
+test('the axis of percentiles ends with the data', () => {
+  const percentiles = [1, 50, 90, 95].map((percentile) => [percentile, percentile] as const);
+  const page = resultPage(
+    resultOf((report) => report.latencies('reads', { count: 20, meanUs: 50, maxUs: 95, percentiles })),
   );
-  assert.is([...chart.matchAll(/M[\d.]+,/g)].length, 2);
+  const chart = page.slice(page.indexOf('<svg'), page.indexOf('</svg>'));
+  assert.match(chart, '>p90<');
+  assert.not.match(chart, '>p99<');
+  // The chart's right border.
+  assert.match(chart, /L906\.0,[\d.]+"/);
 });
 
 test.run();

@@ -12,7 +12,7 @@ import { type Quality, quality } from './metrics.js';
 import { buildNode, OwnNode } from './own-node.js';
 import { inParallel } from './parallel.js';
 import { randomFrom, shuffle } from './quality/random.js';
-import { type Scenario, wholeNumber } from './scenario.js';
+import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
 
 /** The contract's bounds of one batch and of one match read. */
 const batchEvents = 500;
@@ -73,7 +73,7 @@ export const replay: Scenario = {
       .option('--settle <seconds>', 'longest wait for the peer weights before reading', wholeNumber(0), 10)
       .option('--pretrust', 'make the pre-trusted peers of the set so by the operator command (own node only)')
       .option('--kill-midway', 'SIGKILL the node amid the sending, restart it, resume (own node only)')
-      .option('--json [file]', 'one JSON document, on standard output or into a file')
+      .option('--json [file]', 'one JSON document, on standard output or into a file', fileToWrite)
       .action(run);
   },
 };

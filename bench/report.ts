@@ -21,6 +21,7 @@ import {
   resultFormat,
   resultText,
 } from './result.js';
+import { fileToWrite } from './scenario.js';
 
 export class Report {
   readonly #scenario: string;
@@ -116,8 +117,8 @@ export interface TellOptions {
 
 export function addTellOptions(command: Command): Command {
   return command
-    .option('--json <file>', 'write the result as JSON')
-    .option('--html <file>', 'write a page with plots')
+    .option('--json <file>', 'write the result as JSON', fileToWrite)
+    .option('--html <file>', 'write a page with plots', fileToWrite)
     .option('--strict', 'fail where a goal is missed or was not measured');
 }
 

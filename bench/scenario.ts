@@ -1,4 +1,6 @@
 /** What a scenario of the bench is, and the option parsers that scenarios share. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 
 export interface Scenario {
@@ -28,4 +30,20 @@ export function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('expected a number above 0.');
   return value;
+}
+
+/** Parses an option that names a file to write at the end: a run of minutes must not fail for its path then. */
+export function fileToWrite(path: string): string {
+  const folder = dirname(resolve(path));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidArgumentError(`there is no folder ${folder}.`);
+  }
+  const exists = existsSync(path);
+  if (exists && statSync(path).isDirectory()) throw new InvalidArgumentError('it is a folder.');
+  try {
+    accessSync(exists ? path : folder, constants.W_OK);
+  } catch {
+    throw new InvalidArgumentError('it cannot be written.');
+  }
+  return path;
 }

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { environment } from '../environment.js';
-import { type Scenario, wholeNumber } from '../scenario.js';
+import { fileToWrite, type Scenario, wholeNumber } from '../scenario.js';
 import { judgeGoals } from './goals.js';
 import { qualityPage } from './page.js';
 import { makeRows } from './rows.js';
@@ -36,8 +36,8 @@ export const quality: Scenario = {
       .option('--peers <n>', 'peers of a simulated group, before Sybils', wholeNumber(4), 10)
       .option('--players <n>', 'players of a simulated group', wholeNumber(100), 2000)
       .option('--no-injected', 'leave out real votes with injected attackers')
-      .option('--json <file>', 'write the figures as JSON')
-      .option('--html <file>', 'write a page with plots')
+      .option('--json <file>', 'write the figures as JSON', fileToWrite)
+      .option('--html <file>', 'write a page with plots', fileToWrite)
       .action(run);
   },
 };

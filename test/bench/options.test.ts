@@ -1,0 +1,57 @@
+/** The options of the bench refuse before a run what would fail after it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { measured } from '../../bench/measured.js';
+import { quality } from '../../bench/quality/run.js';
+import { replay } from '../../bench/replay.js';
+import { fileToWrite, type Scenario } from '../../bench/scenario.js';
+import { soak } from '../../bench/scenarios/soak.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('a file that can be written is taken as it is, there or not', () => {
+  const there = join(folder, 'there.json');
+  writeFileSync(there, '');
+  for (const path of [there, join(folder, 'new.json'), 'new.json']) assert.is(fileToWrite(path), path);
+});
+
+test('a file in no folder, or that is a folder, is refused', () => {
+  for (const path of [join(folder, 'missing', 'new.json'), join(folder, 'there.json', 'new.json')]) {
+    assert.throws(() => fileToWrite(path), 'there is no folder');
+  }
+  assert.throws(() => fileToWrite(folder), 'it is a folder');
+});
+
+/** What commander ends the process with, and its words. */
+async function refusalOf(scenario: Scenario, ...args: readonly string[]): Promise<[code: number, text: string]> {
+  let text = '';
+  const command = new Command(scenario.name).exitOverride().configureOutput({ writeErr: (words) => (text += words) });
+  scenario.define(command);
+  try {
+    await command.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    return [(error as { exitCode: number }).exitCode, text];
+  }
+  throw new Error(`${scenario.name} ran`);
+}
+
+test('a run whose result cannot be written does not begin, and ends as for any other wrong option', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  const given = [measured('some', '', { players: 1 }, run), soak, quality];
+  const missing = join(folder, 'missing', 'result');
+  for (const [scenario, option] of [
+    ...given.flatMap((scenario) => [[scenario, '--json'] as const, [scenario, '--html'] as const]),
+    [replay, '--json'] as const,
+  ]) {
+    const [code, text] = await refusalOf(scenario, option, missing);
+    assert.match(text, new RegExp(`option '${option} .*argument '${missing}' is invalid. there is no folder`));
+    assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
+  }
+});
+
+test.run();

@@ -28,6 +28,7 @@ export class Report {
   readonly #options: Readonly<Record<string, unknown>>;
   readonly #hasOwnLoad: boolean;
   readonly #startedAt = new Date().toISOString();
+  readonly #environment = environment();
   readonly #cacheReadNs = sharedCacheReadNs();
   readonly #coreTime = coreTime();
   readonly #notes: string[] = [];
@@ -96,7 +97,7 @@ export class Report {
       format: resultFormat,
       scenario: this.#scenario,
       started_at: this.#startedAt,
-      environment: { ...environment(), pinning: pinning(), cache_read_ns, taken_by_host },
+      environment: { ...this.#environment, pinning: pinning(), cache_read_ns, taken_by_host },
       options: this.#options,
       notes: this.#notes,
       figures: this.#figures,

@@ -44,11 +44,11 @@ export const quality: Scenario = {
 
 function run({ peers, players, json, html, ...options }: QualityOptions): void {
   const size = { peers, players };
+  const where = environment();
   const rows = makeRows({ ...options, size });
   const goals = judgeGoals(rows, size);
   console.log(printTables(rows, goals));
   const { seed, seeds } = options;
-  const where = environment();
   if (json !== undefined) {
     writeFileSync(json, `${JSON.stringify({ environment: where, seed, seeds, ...size, goals, rows }, null, 2)}\n`);
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compare } from '../../bench/compare.js';
+import { environment } from '../../bench/environment.js';
 import { decades, lineChart, ticksTo } from '../../bench/line-chart.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
@@ -180,6 +181,17 @@ test('faults stand before the figures that they make worthless', () => {
   const fault = '<p class="missed">FAULT: nothing &lt;b&gt; was stored</p>';
   assert.ok(page.includes(fault) && page.indexOf(fault) < page.indexOf('<h2>'));
   assert.is(page.split('FAULT').length, 2);
+});
+
+test('the commit is that of this project, wherever the bench is run from', () => {
+  const { commit } = environment();
+  const folder = process.cwd();
+  try {
+    process.chdir(tmpdir());
+    assert.is(environment().commit, commit);
+  } finally {
+    process.chdir(folder);
+  }
 });
 
 test('a page escapes what it shows', () => {

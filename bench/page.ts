@@ -1,6 +1,6 @@
 /** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
 import { page, table, text } from './html.js';
-import { type Axis, decades, lineChart, ticksTo } from './line-chart.js';
+import { type Axis, decades, type Line, lineChart, ticksTo } from './line-chart.js';
 import {
   type Course,
   faultsOf,
@@ -20,13 +20,16 @@ const windowGaps = 3.5;
 
 export function resultPage(result: Result): string {
   const { goals, figures, latencies, courses } = result;
+  const colours = coloursOf([...latencies, ...courses].map(({ name }) => name));
   const sections = [
     ...faultsOf(result).map((fault) => `<p class="missed">${text(fault)}</p>`),
     ...(goals.length > 0 ? ['<h2>Goals</h2>', goalTable(goals)] : []),
     '<h2>Figures</h2>',
     table(['Figure', '', 'unit', 'windows'], figures.map(figureCells)),
-    ...(latencies.length > 0 ? ['<h2>Latency</h2>', latencyChart(latencies), latencyTable(latencies)] : []),
-    ...charts(courses),
+    ...(latencies.length > 0
+      ? ['<h2>Latency</h2>', ...latencyCharts(latencies, colours), latencyTable(latencies)]
+      : []),
+    ...courseCharts(courses, colours),
     ...remarksOf(result).map((note) => `<p>${text(note)}</p>`),
   ];
   return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, sections);
@@ -44,13 +47,45 @@ function latencyTable(latencies: readonly NamedLatencies[]): string {
   return table([...latencyHead], latencies.map(latencyCells));
 }
 
-/** Percentiles spread by their number of nines, microseconds by powers of ten. */
-function latencyChart(latencies: readonly NamedLatencies[]): string {
+/** What a name says after its comma has one colour on the whole page, and what it says before is a chart. */
+type Colours = ReadonlyMap<string, number>;
+
+/** Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart together. */
+function partsOf(name: string): { what: string; server: string | null } {
+  const [, what, server, kind = ''] = /^([^,]*), (.*?)(: .*)?$/.exec(name) ?? [];
+  return server === undefined ? { what: '', server: null } : { what: what + kind, server };
+}
+
+function coloursOf(names: readonly string[]): Colours {
+  const servers = new Set(names.map((name) => partsOf(name).server).filter((server) => server !== null));
+  return new Map([...servers].map((server, i) => [server, i]));
+}
+
+/** The lines of each chart, by what it is of. */
+function chartsOf<T extends Line>(lines: readonly T[], colours: Colours): [what: string, lines: T[]][] {
+  const charts = new Map<string, T[]>();
+  for (const line of lines) {
+    const { what, server } = partsOf(line.name);
+    const shown = server === null ? line : { ...line, colour: colours.get(server)! };
+    charts.set(what, [...(charts.get(what) ?? []), shown]);
+  }
+  return [...charts];
+}
+
+function latencyCharts(latencies: readonly NamedLatencies[], colours: Colours): string[] {
   const lines = latencies
     .filter(({ percentiles }) => percentiles.length > 1)
     .map(({ name, percentiles }) => ({ name, points: percentiles.map(([p, us]) => [p, Math.max(us, 1)] as const) }));
+  return chartsOf(lines, colours).flatMap(([what, of]) => [heading(what), latencyChart(of)]);
+}
+
+function heading(what: string): string {
+  return what === '' ? '' : `<h3>${text(what)}</h3>`;
+}
+
+/** Percentiles spread by their number of nines, microseconds by powers of ten. */
+function latencyChart(lines: readonly Line[]): string {
   const values = lines.flatMap(({ points }) => points.map(([, us]) => us));
-  if (values.length === 0) return '';
   const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
   const highest = Math.max(...lines.flatMap(({ points }) => points.map(([p]) => p)));
   const ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999].filter((tick) => tick <= highest);
@@ -61,23 +96,29 @@ function latencyChart(latencies: readonly NamedLatencies[]): string {
   );
 }
 
-function xAxis(lines: readonly Course[], highest: number): Axis {
+function xAxis(lines: readonly Course[]): Axis {
   const { across, decades: byDecades } = lines[0]!;
-  if (across === undefined) {
-    return { label: 'seconds into the run', ticks: ticksTo(highest), print: plain, gaps: windowGaps };
-  }
-  if (byDecades === undefined) return { label: across, ticks: ticksTo(highest), print: plain };
-  const ticks = decades(lines.flatMap(({ points }) => points.map(([x]) => x)));
-  return { label: across, scale: Math.log10, ticks, print: plain };
+  const values = lines.flatMap(({ points }) => points.map(([x]) => x)).filter(Number.isFinite);
+  if (byDecades) return { label: across ?? '', scale: Math.log10, ticks: decades(values), print: plain };
+  const ticks = ticksTo(Math.max(...values));
+  if (across !== undefined) return { label: across, ticks, print: plain };
+  // What is measured late in a run begins late.
+  const first = ticks.filter((tick) => tick <= Math.min(...values)).length - 1;
+  return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, first)), print: plain, gaps: windowGaps };
 }
 
-function charts(courses: readonly Course[]): string[] {
+function courseCharts(courses: readonly Course[], colours: Colours): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
-    const lines = courses.filter(({ chart }) => chart === name);
-    const highest = (column: 0 | 1) =>
-      Math.max(...lines.flatMap(({ points }) => points.map((point) => point[column])).filter(Number.isFinite));
-    const y = { label: name, ticks: ticksTo(highest(1)), print: plain };
-    return [`<h2>${text(name)}</h2>`, lineChart(lines, xAxis(lines, highest(0)), y)];
+    const charts = chartsOf(
+      courses.filter(({ chart }) => chart === name),
+      colours,
+    );
+    return [`<h2>${text(name)}</h2>`, ...charts.flatMap(([what, lines]) => [heading(what), courseChart(name, lines)])];
   });
+}
+
+function courseChart(name: string, lines: readonly Course[]): string {
+  const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter(Number.isFinite);
+  return lineChart(lines, xAxis(lines), { label: name, ticks: ticksTo(Math.max(...values)), print: plain });
 }

@@ -20,9 +20,15 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const [single, batches] = await alternate(
       'batch',
       [
-        { name: 'events one by one, 256 connections', target, workload: only(eventKind(site)), connections: 256, rate },
         {
-          name: `batches of 500, ${options.connections ?? 8} connections`,
+          name: 'events one by one at 256 connections',
+          target,
+          workload: only(eventKind(site)),
+          connections: 256,
+          rate,
+        },
+        {
+          name: `batches of 500 at ${options.connections ?? 8} connections`,
           target,
           workload: only(batchKind(site)),
           connections: options.connections ?? 8,

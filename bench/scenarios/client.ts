@@ -47,7 +47,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   const ways = [
     way('match by call', new TrustClient({ url, groupSalt, readBudgetMs: budgetMs }), 'node'),
     way(
-      'match by call, fetch',
+      'match by call with fetch',
       new TrustClient({ url, groupSalt, readBudgetMs: budgetMs, transport: fetchTransport(url) }),
       'node',
     ),

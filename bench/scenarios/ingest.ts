@@ -20,7 +20,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const { rate } = options;
     const before = await Promise.all(ways.map(({ node }) => health(node)));
     const series = [bare, ...ways.map(({ target }) => target)].map((target) => ({
-      name: `events, ${connections} connections, ${target.name}`,
+      name: `events at ${connections} connections, ${target.name}`,
       target,
       workload: only(eventKind(ways[0]!.site)),
       connections,
@@ -36,7 +36,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     );
     const one = series.slice(1).map((given) => ({
       ...given,
-      name: `events, 1 connection, ${given.target.name}`,
+      name: `events at 1 connection, ${given.target.name}`,
       connections: 1,
       rate: null,
     }));

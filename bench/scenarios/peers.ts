@@ -64,7 +64,7 @@ async function measure(all: readonly Contestant[], options: LoadOptions, to: Rep
   const reads = await series('reads', 'read', options.connections ?? readers);
   const writes = await series('durable events', 'write', options.connections ?? writers);
   const one = await series(
-    'durable events, 1 connection',
+    'durable events at 1 connection',
     'write',
     1,
     all.filter(({ target }) => target.name !== 'bare node:http'),

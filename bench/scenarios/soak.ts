@@ -227,7 +227,7 @@ function tellCourses(samples: readonly Sample[], to: Report): void {
   const course = (chart: string, name: string, value: (sample: Sample) => number) =>
     to.course({ chart, name, points: samples.map((sample) => [sample.s, value(sample)] as const) });
   course('memory, MB', 'resident', ({ residentMb }) => residentMb);
-  course('memory, MB', 'of it, not of files', ({ anonymousMb }) => anonymousMb);
+  course('memory, MB', 'resident without files', ({ anonymousMb }) => anonymousMb);
   course('memory, MB', 'heap of the main thread', ({ heapMb }) => heapMb);
   course('files, MB', 'log', ({ logMb }) => logMb);
   course('files, MB', 'snapshots', ({ snapshotsMb }) => snapshotsMb);

@@ -251,6 +251,54 @@ test('a course that is looked at every few seconds is one line', () => {
   assert.match(page, /d="M[\d.]+,[\d.]+(L[\d.]+,[\d.]+){3}"/);
 });
 
+test('each measurement has a chart of its own, and a server one colour on the whole page', () => {
+  const percentiles = [50, 99].map((percentile) => [percentile, percentile] as const);
+  const points = [0, 1].map((s) => [s, 1] as const);
+  const page = resultPage(
+    resultOf((report) => {
+      for (const server of ['node', 'node, all Koa', 'bare node:http']) {
+        report.latencies(`reads, ${server}`, { count: 100, meanUs: 1, maxUs: 1, percentiles });
+      }
+      for (const server of ['bare node:http', 'node, all Koa']) {
+        report.latencies(`mixed, ${server}: score`, { count: 100, meanUs: 1, maxUs: 1, percentiles });
+        report.course({ name: `events at 1 connection, ${server}`, chart: 'Throughput, req/s', points });
+      }
+      report.course({ name: 'resident', chart: 'memory, MB', points });
+      report.course({ name: 'heap', chart: 'memory, MB', points });
+    }),
+  );
+  const charts = [...page.matchAll(/role="img".*?<\/p>/gs)].map(([chart]) =>
+    [...chart.matchAll(/stroke="([^"]+)" stroke-width="3"\/><\/svg> ([^<]+)</g)].map(([, colour, name]) => [
+      name,
+      colour,
+    ]),
+  );
+  const [node, koa, bare] = ['#0072b2', '#d55e00', '#009e73'];
+  assert.equal(charts, [
+    [
+      ['reads, node', node],
+      ['reads, node, all Koa', koa],
+      ['reads, bare node:http', bare],
+    ],
+    [
+      ['mixed, bare node:http: score', bare],
+      ['mixed, node, all Koa: score', koa],
+    ],
+    [
+      ['events at 1 connection, bare node:http', bare],
+      ['events at 1 connection, node, all Koa', koa],
+    ],
+    [
+      ['resident', node],
+      ['heap', koa],
+    ],
+  ]);
+  assert.equal(
+    [...page.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, title]) => title),
+    ['reads', 'mixed: score', 'events at 1 connection'],
+  );
+});
+
 test('the axis of percentiles ends with the data', () => {
   const percentiles = [1, 50, 90, 95].map((percentile) => [percentile, percentile] as const);
   const page = resultPage(

@@ -16,8 +16,13 @@ export function compare(before: Result, after: Result): string {
     throw new Error(`a result of ${before.scenario} does not compare with one of ${after.scenario}`);
   }
   const obstacles = obstaclesOf(before, after);
-  const figures = pairs(before.figures, after.figures).map(({ name, a, b }) => {
-    const verdict = a && b && obstacles.length === 0 ? verdictOf(a, b) : '';
+  const found = pairs(before.figures, after.figures);
+  const otherRates = found
+    .filter(({ name, a, b }) => name.endsWith(rateOf) && a?.value !== b?.value)
+    .map(({ name }) => name.slice(0, -rateOf.length));
+  const figures = found.map(({ name, a, b }) => {
+    const isOfOtherRate = otherRates.some((load) => name.startsWith(load));
+    const verdict = a && b && obstacles.length === 0 ? (isOfOtherRate ? 'other rate' : verdictOf(a, b)) : '';
     return [name, shown(a?.value), shown(b?.value), (b ?? a)!.unit, changeOf(a?.value, b?.value), verdict];
   });
   const latencies = pairs(before.latencies, after.latencies).flatMap(({ name, a, b }) =>
@@ -34,6 +39,9 @@ export function compare(before: Result, after: Result): string {
     ...(latencies.length === 0 ? [] : ['', alignColumns([['Latency, us', 'before', 'after', 'change'], ...latencies])]),
   ].join('\n');
 }
+
+/** Beside the figures of an open loop stands the rate that it was given: at another one they are no better or worse. */
+const rateOf = ': rate';
 
 /** Of latencies; how far they differ among the windows is not known, so they get no verdict. */
 const percentiles = [50, 99];

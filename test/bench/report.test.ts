@@ -118,6 +118,21 @@ test('results of different options, machines or with a fault get no verdict, and
   }
 });
 
+test('an open loop at another rate gets no verdict, since that is what it was given', () => {
+  const result = (rate: number, reads: readonly number[]) =>
+    resultOf((report) => {
+      report.figure('read, node', 'req/s', 'more', reads);
+      report.figure('read at half load: rate', 'req/s', 'more', rate);
+      report.figure('read at half load, node', 'req/s', 'more', reads);
+      report.figure('p99 at half load, node / bare node:http', 'x', 'less', reads);
+    });
+  const text = compare(result(1, [1, 2]), result(2, [3, 4]));
+  assert.match(text, /read, node .*better/);
+  assert.match(text, /p99 at half load, node .*WORSE/);
+  assert.match(text, /read at half load, node .*\+133\.3 % +other rate/);
+  assert.match(compare(result(1, [1, 2]), result(1, [3, 4])), /read at half load, node .*better/);
+});
+
 test('a comparison holds the percentiles of latencies, without a verdict', () => {
   const result = (us: number) =>
     resultOf((report) => {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { compare } from '../../bench/compare.js';
 import { environment } from '../../bench/environment.js';
 import { decades, lineChart, ticksTo } from '../../bench/line-chart.js';
+import { goalsTable } from '../../bench/markdown.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
 import { meetsGoals, plain, type Result, resultText } from '../../bench/result.js';
@@ -18,11 +19,16 @@ function resultOf(fill: (report: Report) => void): Result {
 }
 
 function readWritten(text: string): Result {
+  return written(text, readResult);
+}
+
+/** What `use` makes of a file with this text. */
+function written<T>(text: string, use: (file: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-result-'));
   try {
     const file = join(folder, 'written.json');
     writeFileSync(file, text);
-    return readResult(file);
+    return use(file);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -185,6 +191,7 @@ test('what is no result is refused by its name, with what was expected', () => {
 test('faults stand before the figures that they make worthless', () => {
   const result = resultOf((report) => {
     report.figure('reads', 'req/s', 'more', 1);
+    report.goal('latency', 0.5, 'at most', 1, ' ms');
     report.note('a remark');
     report.fault('nothing <b> was stored');
   });
@@ -196,6 +203,8 @@ test('faults stand before the figures that they make worthless', () => {
   const fault = '<p class="missed">FAULT: nothing &lt;b&gt; was stored</p>';
   assert.ok(page.includes(fault) && page.indexOf(fault) < page.indexOf('<h2>'));
   assert.is(page.split('FAULT').length, 2);
+  const table = written(JSON.stringify(result), (file) => goalsTable([file]));
+  assert.match(table, '| latency | at most 1 ms | 0.5 ms | FAULT |');
 });
 
 test('the commit is that of this project, wherever the bench is run from', () => {

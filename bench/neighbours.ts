@@ -41,6 +41,16 @@ function walk(places: Uint32Array, times: number): void {
   if (place !== 0) throw new Error('the walk did not end where it began');
 }
 
+/** Beyond these no figure of a run means anything, ratios not excepted. */
+const cacheReadNsMax = 100;
+const shareTakenMax = 0.01;
+
+/** What to say of a run whose machine was not its own; undefined where it was. */
+export function strangersNote(cacheReadNs: number, taken = 0): string | undefined {
+  if (cacheReadNs <= cacheReadNsMax && taken <= shareTakenMax) return undefined;
+  return 'NOT ITS OWN MACHINE: neighbours on the host took so much of its shared cache or of its time that no figure here means anything';
+}
+
 /** Processor time of all cores since the machine started, in ticks of the kernel. */
 export interface CoreTime {
   readonly worked: number;

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
 import type { LatencySummary } from './load/latency.js';
-import { coreTime, sharedCacheReadNs, shareTaken } from './neighbours.js';
+import { coreTime, sharedCacheReadNs, shareTaken, strangersNote } from './neighbours.js';
 import { resultPage } from './page.js';
 import {
   type Course,
@@ -93,13 +93,14 @@ export class Report {
   result(): Result {
     const cache_read_ns = Math.max(this.#cacheReadNs, sharedCacheReadNs());
     const taken_by_host = shareTaken(this.#coreTime, coreTime());
+    const strangers = strangersNote(cache_read_ns, taken_by_host);
     return {
       format: resultFormat,
       scenario: this.#scenario,
       started_at: this.#startedAt,
       environment: { ...this.#environment, pinning: pinning(), cache_read_ns, taken_by_host },
       options: this.#options,
-      notes: this.#notes,
+      notes: strangers === undefined ? this.#notes : [strangers, ...this.#notes],
       figures: this.#figures,
       goals: this.#goals,
       latencies: this.#latencies,

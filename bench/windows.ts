@@ -24,6 +24,8 @@ export interface Series {
 }
 
 export interface Window {
+  /** s into the run. */
+  readonly startS: number;
   readonly seconds: number;
   readonly driven: Driven;
   /** Processor time of the server for one answer, us. */
@@ -121,6 +123,7 @@ export async function driveWindow(
   answeredItems.set(target, answeredBy(target) + itemsOf(driven));
   const cpuS = after.cpuS - before.cpuS;
   return {
+    startS: offsetS,
     seconds: driven.seconds,
     driven,
     cpuUs: (cpuS * 1e6) / Math.max(1, answersOf(driven)),
@@ -254,8 +257,7 @@ function reportLatencies(to: Report, { series, windows, latencies }: Measured): 
 
 /** The samples of each window at the window's place in the run. */
 function loopCourse(windows: readonly Window[]): [number, number][] {
-  return windows.flatMap(({ loop, course }) => {
-    const start = course[0]?.[0] ?? 0;
-    return loop.map(({ at, max }): [number, number] => [start + (at - loop[0]!.at) / 1000, max]);
-  });
+  return windows.flatMap(({ loop, startS }) =>
+    loop.map(({ at, max }): [number, number] => [startS + (at - loop[0]!.at) / 1000, max]),
+  );
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coreTimeIn, sharedCacheReadNs, shareTaken } from '../../bench/neighbours.js';
+import { coreTimeIn, sharedCacheReadNs, shareTaken, strangersNote } from '../../bench/neighbours.js';
 
 const stat = `cpu  100 20 30 4000 50 1 9 40 7 0
 cpu0 50 10 15 2000 25 1 5 20 7 0
@@ -24,6 +24,13 @@ test('the share is of the time that was wanted between two looks', () => {
   assert.is(shareTaken(before, before), undefined);
   assert.is(shareTaken(null, before), undefined);
   assert.is(shareTaken(before, null), undefined);
+});
+
+test('a run is said to be worth nothing where neighbours took the cache or the cores', () => {
+  assert.is(strangersNote(30), undefined);
+  assert.is(strangersNote(100, 0.01), undefined);
+  assert.match(strangersNote(101) ?? '', /NOT ITS OWN MACHINE/);
+  assert.match(strangersNote(30, 0.011) ?? '', /NOT ITS OWN MACHINE/);
 });
 
 test('a read of the shared cache takes some time', () => {

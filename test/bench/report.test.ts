@@ -79,7 +79,7 @@ test('a load that the caller chose is judged by no goal, but by every rule', () 
       goals.map(({ met }) => met),
       [null, true],
     );
-    assert.match(notes[0]!, `--${option}`);
+    assert.ok(notes.some((note) => note.includes(`--${option}`)));
   }
 });
 
@@ -153,7 +153,7 @@ test('a comparison holds the percentiles of latencies, without a verdict', () =>
 test('what is no number is none in a file, and no change in a comparison', () => {
   const result = resultOf((report) => {
     report.figure('once', 'x', 'more', Number.POSITIVE_INFINITY);
-    report.figure('window by window', 'x', 'more', [1, Number.NaN, 2]);
+    report.figure('window by window', 'x', 'more', [Number.POSITIVE_INFINITY, Number.NaN]);
   });
   const read = readWritten(JSON.stringify(result));
   for (const text of [compare(result, result), compare(read, read)]) {
@@ -161,7 +161,7 @@ test('what is no number is none in a file, and no change in a comparison', () =>
     assert.match(text, /once +- +- +x +not measured/);
     assert.match(text, /window by window +- +- +x +not measured/);
   }
-  assert.match(resultText(read), /window by window +- +x +1 to 2/);
+  assert.match(resultText(read), /window by window +- +x *$/m);
 });
 
 test('what is no result is refused by its name, with what was expected', () => {

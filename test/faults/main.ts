@@ -49,7 +49,7 @@ for (const fault of faults) {
       const progress = startProgress(fault.name, wanted);
       const rounds = new Rounds(wanted, seed, true, () => progress.advance(1));
       // The table is shown for what was done so far; a second signal ends the program.
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => rounds.end());
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => rounds.end());
       const found = await fault.run(rounds);
       progress.stop();
       show(fault, rounds, performance.now() - started, found);

@@ -6,6 +6,7 @@ const serverCore = '0';
 const loadCore = '1';
 
 let pins: boolean | undefined;
+let loadIsPinned = false;
 
 function canPin(): boolean {
   pins ??= availableParallelism() >= 2 && spawnSync('taskset', ['-c', serverCore, 'true']).status === 0;
@@ -19,7 +20,8 @@ export function leaveUnpinned(): void {
 
 /** Moves this process, which makes the load, to its core. */
 export function pinLoad(): void {
-  if (canPin()) spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]);
+  if (!canPin()) return;
+  loadIsPinned = spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]).status === 0;
 }
 
 /** The command that runs a server on its core. */
@@ -35,5 +37,6 @@ export function oneCoreOptions(): string[] {
 /** For results: whether and how processes were pinned. */
 export function pinning(): string {
   const server = ['server on core', serverCore, ...oneCoreOptions().map((option) => `with ${option}`)].join(' ');
-  return canPin() ? `${server}, load on core ${loadCore}` : 'not pinned';
+  const load = loadIsPinned ? `core ${loadCore}` : 'any core: taskset could not move it';
+  return canPin() ? `${server}, load on ${load}` : 'not pinned';
 }

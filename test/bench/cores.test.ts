@@ -1,0 +1,41 @@
+/** What a result says of cores, where `taskset` does as it is told and where it does not. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const cores = new URL('../../bench/cores.js', import.meta.url).href;
+const folder = mkdtempSync(join(tmpdir(), 'ptf-cores-'));
+
+/** The words of a process with this `taskset`, which is a script, before it. */
+function pinningWith(taskset: string): string {
+  writeFileSync(join(folder, 'taskset'), `#!/bin/sh\n${taskset}\n`, { mode: 0o755 });
+  const text = `import { pinLoad, pinning } from '${cores}'; pinLoad(); console.log(pinning());`;
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  return spawnSync(process.execPath, ['--input-type=module', '-e', text], { env, encoding: 'utf8' }).stdout.trim();
+}
+
+if (availableParallelism() < 2) {
+  test('one core', () => {
+    process.stdout.write('SKIPPED: with one core nothing is pinned\n');
+  });
+} else {
+  test('a load that was moved to its core is said to be there', () => {
+    assert.is(pinningWith('exit 0'), 'server on core 0 with --v8-pool-size=1, load on core 1');
+  });
+
+  test('a load that could not be moved is not said to be on its core', () => {
+    const found = pinningWith('[ "$1" = -a ] && exit 1; exit 0');
+    assert.is(found, 'server on core 0 with --v8-pool-size=1, load on any core: taskset could not move it');
+  });
+}
+
+test('without taskset nothing is pinned', () => {
+  assert.is(pinningWith('exit 127'), 'not pinned');
+});
+
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+test.run();

@@ -7,28 +7,42 @@ const ticksPerS = 100;
 export interface ProcessUse {
   /** User and system time so far, s, also of children that ended. */
   readonly cpuS: number;
+  /** Memory, in which what several processes share counts once. */
   readonly residentMb: number;
 }
 
 /** Sums over the processes and their descendants. */
 export function useOf(pids: readonly number[]): ProcessUse {
+  const all = withDescendants(pids);
   let ticks = 0;
-  let residentKb = 0;
-  for (const pid of withDescendants(pids)) {
+  for (const pid of all) {
     // Fields 14 to 17 of `stat`; the name in field 2 may hold blanks and brackets.
     const stat = read(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     for (const field of [11, 12, 13, 14]) ticks += Number(fields[field] ?? 0);
-    residentKb += residentOf(pid);
   }
+  // After all times: it takes the kernel a moment for each process.
+  const residentKb = all.reduce((sum, pid) => sum + residentKbOf(pid), 0);
   return { cpuS: ticks / ticksPerS, residentMb: (residentKb * 1024) / 1e6 };
 }
 
-/** Pages of its own: those that PostgreSQL's processes share would count once for each of them. */
-function residentOf(pid: number): number {
+/**
+ * Its part of the pages in memory, where each page is divided among the processes that map it (Pss, proc_pid_smaps(5)): PostgreSQL's two dozen
+ * share their program and its buffers, which would count once for each of them. Node's program is divided as well, with this process and every
+ * other server. Where another's pages may not be read, all that it has of its own and of files.
+ */
+function residentKbOf(pid: number): number {
+  const part = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1];
+  if (part !== undefined) return Number(part);
   const status = read(`/proc/${pid}/status`);
   const kb = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
   return kb('RssAnon') + kb('RssFile');
+}
+
+/** Whether the process has not ended yet; one that nobody has waited for since is gone as well. */
+export function isRunning(pid: number | undefined): boolean {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat !== '' && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 
 /** Memory of one process that is no file's: what is mapped of a file the system takes back at will. */
@@ -37,7 +51,8 @@ export function anonymousMbOf(pid: number): number {
   return (kb * 1024) / 1e6;
 }
 
-function withDescendants(pids: readonly number[]): number[] {
+/** The processes, and all that they and theirs started. */
+export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];
   for (const pid of found) found.push(...(children.get(pid) ?? []));

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { compareFiles } from './compare.js';
+import { endBySignals } from './ending.js';
 import { goalsTable } from './markdown.js';
 import { quality } from './quality/run.js';
 import { replay } from './replay.js';
@@ -70,9 +71,7 @@ for (const scenario of scenarios) {
   scenario.define(program.command(scenario.name).description(scenario.summary));
 }
 
-// Leaving through `exit` lets a scenario end the processes that it started and remove their folders.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
+endBySignals();
 
 try {
   await program.parseAsync();

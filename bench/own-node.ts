@@ -1,11 +1,10 @@
 /** A node of this service in a process and a temporary folder of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { atEnd, temporaryFolder } from './ending.js';
 import type { LoopSample } from './loop-sample.js';
 import { ServerProcess } from './server-process.js';
 
@@ -19,23 +18,21 @@ export async function buildNode(): Promise<void> {
 }
 
 export class OwnNode {
-  readonly #dir = mkdtempSync(join(tmpdir(), 'ptf-bench-'));
+  readonly #folder = temporaryFolder('ptf-bench-');
   readonly #environment: Readonly<Record<string, string>>;
   #process: ServerProcess | undefined;
   #port = 0;
-  readonly #removeFolder = (): void => rmSync(this.#dir, { recursive: true, force: true });
 
   /** `environment` comes on top of the node's settings for a bench. Nothing runs before `start`. */
   constructor(environment: Readonly<Record<string, string>> = {}) {
     this.#environment = {
       HOST: '127.0.0.1',
-      DATA_DIR: join(this.#dir, 'data'),
+      DATA_DIR: join(this.#folder.path, 'data'),
       HALF_LIFE_DAYS: '0',
       PEER_AUTH_ENABLED: 'true',
       REGISTRATION_MODE: 'open',
       ...environment,
     };
-    process.once('exit', this.#removeFolder);
   }
 
   get url(): string {
@@ -64,7 +61,7 @@ export class OwnNode {
     this.#process = new ServerProcess({
       script: join(root, 'dist/main.js'),
       // A folder of its own, where no .env is read.
-      cwd: this.#dir,
+      cwd: this.#folder.path,
       env: { ...this.#environment, PORT: String(this.#port) },
     });
     this.#port = await this.#process.start();
@@ -91,8 +88,7 @@ export class OwnNode {
   /** Ends the node, and removes its folder. */
   async stop(): Promise<void> {
     await this.halt();
-    process.off('exit', this.#removeFolder);
-    this.#removeFolder();
+    this.#folder.remove();
   }
 
   /** Runs the operator command against this node. */
@@ -107,7 +103,9 @@ async function run(script: string, args: readonly string[], environment: Readonl
     env: { ...process.env, ...environment },
     stdio: ['ignore', 2, 2],
   });
+  const forget = atEnd(() => child.kill('SIGKILL'));
   const [code] = await once(child, 'exit');
+  forget();
   if (code !== 0) throw new Error(`node ${script} ${args.join(' ')} ended with ${code}`);
 }
 

@@ -7,7 +7,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { oneCoreOptions, onServerCore } from './cores.js';
+import { atEnd } from './ending.js';
 import type { LoopSample } from './loop-sample.js';
+import { withDescendants } from './process-stats.js';
 
 const startTimeoutMs = 600_000;
 /** A node has 10 s to end by SIGTERM; a little more for the machine. */
@@ -35,9 +37,7 @@ export class ServerProcess {
   readonly loopSamples: LoopSample[] = [];
   readonly #command: ServerCommand;
   #child: ChildProcess | undefined;
-  readonly #killNow = (): void => {
-    this.#child?.kill('SIGKILL');
-  };
+  #forget: () => void = () => undefined;
 
   constructor(command: ServerCommand) {
     this.#command = command;
@@ -59,19 +59,25 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
-    // Before the folder that it writes to is removed.
-    process.prependOnceListener('exit', this.#killNow);
+    this.#forget = atEnd(() => killWithDescendants(child));
     createInterface({ input: child.stdio[3] as NodeJS.ReadableStream }).on('line', (line) => {
       this.loopSamples.push(JSON.parse(line) as LoopSample);
     });
-    return listeningPort(child);
+    try {
+      return await listeningPort(child);
+    } catch (error) {
+      await this.end('SIGKILL');
+      throw error;
+    }
   }
 
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    process.off('exit', this.#killNow);
-    if (child !== undefined) await endProcess(child, signal);
+    if (child === undefined) return;
+    // It may take its time, and until it is gone it is still to be killed when the bench ends.
+    await endProcess(child, signal);
+    this.#forget();
   }
 }
 
@@ -87,6 +93,18 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
     throw new Error(`${child.spawnfile} did not end within ${stopTimeoutMs} ms of ${signal}`);
   }
   patience.abort();
+}
+
+/** While the bench ends. A node that is starting has its folder read by a process of its own. */
+function killWithDescendants({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  for (const one of withDescendants([pid])) {
+    try {
+      process.kill(one, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
 }
 
 /** The port in the log line `listening`; the last lines of the log where the process ends or stays silent instead. */

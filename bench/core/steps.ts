@@ -1,8 +1,5 @@
 /** What each step of a durable event and of a score read costs by itself: the budget of the two hot requests, in nanoseconds. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
@@ -27,6 +24,8 @@ import type { OnProgress } from './tasks.js';
 export interface StepsTask extends Population {
   /** Events in one durable commit. */
   readonly batch: number;
+  /** Where they are committed to, an empty folder. */
+  readonly folder: string;
 }
 
 export interface StepCost {
@@ -102,7 +101,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     );
   const eventText = storedEventText(peerId, playerId(1), submission(0), benchTime);
   const tally = new RequestTally();
-  const log = await logCost(task.batch, decided);
+  const log = await logCost(task, decided);
   onProgress(2, 4);
   const write = [
     cost('bytes to text', events, (i) => at(requests, i).toString('latin1')),
@@ -138,13 +137,15 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
 }
 
 /** Encoding, sealing and the log itself, an event. */
-async function logCost(batch: number, decided: Parameters<BatchWriter['add']>[0][]): Promise<StepCost[]> {
+async function logCost(
+  { batch, folder }: StepsTask,
+  decided: Parameters<BatchWriter['add']>[0][],
+): Promise<StepCost[]> {
   const nonce = randomBytes(NONCE_BYTES);
   const encode = cost('encode', Math.ceil(events / batch), () => filled(decided));
   const sealing = cost('seal: chain and CRC', Math.ceil(events / batch), () => {
     return filled(decided).seal(1, benchTime, nonce, chainStart);
   });
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-steps-'));
   const writer = await claimFolder(folder);
   try {
     const commits = 200;
@@ -165,7 +166,6 @@ async function logCost(batch: number, decided: Parameters<BatchWriter['add']>[0]
     ];
   } finally {
     await writer.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -6,6 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { oneCoreOptions, onServerCore } from '../cores.js';
+import { atEnd } from '../ending.js';
 import { startProgress } from '../progress.js';
 import type { CostResult, CostTask } from './cost.js';
 import type { FillResult, FillTask } from './fill.js';
@@ -63,8 +64,7 @@ export async function runTask<N extends TaskName>(
   ]);
   const [first, ...rest] = args;
   const child = fork(first!, rest, { execPath: command, execArgv: [], stdio: ['ignore', 2, 2, 'ipc'] });
-  const killNow = () => child.kill('SIGKILL');
-  process.once('exit', killNow);
+  const forget = atEnd(() => child.kill('SIGKILL'));
   const progress = startProgress(what, 100);
   let percent = 0;
   let result: unknown;
@@ -80,7 +80,7 @@ export async function runTask<N extends TaskName>(
   const order: TaskOrder<N> = { name, task };
   child.send(order);
   const [code, signal] = await once(child, 'exit');
-  process.off('exit', killNow);
+  forget();
   progress.stop();
   if (code !== 0 || result === undefined) throw new Error(`the task ${name} ended with ${code ?? signal}`);
   return result as Tasks[N]['gives'];

@@ -1,10 +1,8 @@
 /** What a game server sees of the client: a match looked up by call and by cache, and events through the spool. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fetchTransport } from '../../src/client/fetch-transport.js';
 import { EventSpool } from '../../src/client/spool/event-spool.js';
 import { TrustClient } from '../../src/client/trust-client.js';
+import { temporaryFolder } from '../ending.js';
 import { Latencies } from '../load/latency.js';
 import { gameId, matchPlayers, mix, playerId, type Site } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
@@ -100,8 +98,8 @@ async function lookUp({ client, source, latencies, rates, cpuUs }: Way, site: Si
 
 /** Events added as fast as they are accepted, until all are delivered. */
 async function throughSpool(to: TrustClient, seconds: number, report: Report): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-bench-spool-'));
-  const spool = await EventSpool.open({ folder, to, whenFull: 'wait' });
+  const folder = temporaryFolder('ptf-bench-spool-');
+  const spool = await EventSpool.open({ folder: folder.path, to, whenFull: 'wait' });
   try {
     const latencies = new Latencies();
     const startedMs = performance.now();
@@ -128,6 +126,6 @@ async function throughSpool(to: TrustClient, seconds: number, report: Report): P
     }
   } finally {
     await spool.close();
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }

@@ -1,5 +1,6 @@
 /** The budget of the two hot requests: what each of their steps costs by itself. */
 import { runTask } from '../core/tasks.js';
+import { temporaryFolder } from '../ending.js';
 import { type LoadOptions, measured } from '../measured.js';
 import type { Report } from '../report.js';
 
@@ -9,7 +10,9 @@ const batch = 128;
 export const steps = measured('steps', 'each step of an event and of a score read, ns', { players: 100_000 }, run);
 
 async function run({ players, peers, seed }: LoadOptions, to: Report): Promise<void> {
-  const { write, read } = await runTask('steps', { players, peers, seed, batch }, 'steps');
+  const folder = temporaryFolder('ptf-bench-steps-');
+  const task = { players, peers, seed, batch, folder: folder.path };
+  const { write, read } = await runTask('steps', task, 'steps').finally(() => folder.remove());
   for (const { name, ns } of write) to.figure(`event: ${name}`, 'ns', 'less', ns);
   for (const { name, ns } of read) to.figure(`score read: ${name}`, 'ns', 'less', ns);
   to.note(

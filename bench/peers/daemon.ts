@@ -1,32 +1,55 @@
 /** A daemon of another project, in a temporary folder of its own, on the server's core; ended with the bench. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onServerCore } from '../cores.js';
+import { atEnd, pause, temporaryFolder } from '../ending.js';
+import { isRunning } from '../process-stats.js';
 import { endProcess } from '../server-process.js';
 
 const startTimeoutMs = 30_000;
 const logKept = 4_000;
+const lastLinesTold = 5;
+/** PostgreSQL gives its processes 5 s when it ends at once, and then kills them. */
+const endTimeoutMs = 6_000;
+const endPollMs = 10;
 
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-export class Daemon {
-  readonly dir = mkdtempSync(join(tmpdir(), 'ptf-bench-peer-'));
-  #child: ChildProcess | undefined;
-  #log = '';
-  readonly #clear = (): void => {
-    this.#child?.kill('SIGKILL');
-    rmSync(this.dir, { recursive: true, force: true });
-  };
+/** The signals that end a daemon: as its operator would, and at once, but with what it must give back to the system. */
+export interface EndSignals {
+  readonly calmly: NodeJS.Signals;
+  readonly atOnce: NodeJS.Signals;
+}
 
-  constructor() {
-    process.once('exit', this.#clear);
+export class Daemon {
+  readonly #folder = temporaryFolder('ptf-bench-peer-');
+  readonly #signals: EndSignals;
+  #child: ChildProcess | undefined;
+  #forget: () => void = () => undefined;
+  #log = '';
+
+  constructor(signals: EndSignals = { calmly: 'SIGTERM', atOnce: 'SIGKILL' }) {
+    this.#signals = signals;
+  }
+
+  /** What `start` makes of a new daemon, which is stopped where it fails. */
+  static async use<T>(start: (daemon: Daemon) => Promise<T>, signals?: EndSignals): Promise<T> {
+    const daemon = new Daemon(signals);
+    try {
+      return await start(daemon);
+    } catch (error) {
+      await daemon.stop();
+      throw error;
+    }
+  }
+
+  get dir(): string {
+    return this.#folder.path;
   }
 
   get pid(): number {
@@ -38,7 +61,7 @@ export class Daemon {
     chownSync(this.dir, uid, gid);
   }
 
-  /** Starts it, and waits until `isReady`. */
+  /** Starts it, and waits until `isReady`; rejects with the last lines that it wrote. */
   async start(
     command: string,
     args: readonly string[],
@@ -48,29 +71,42 @@ export class Daemon {
     const [first, rest] = onServerCore(command, args);
     const child = spawn(first, rest, { cwd: this.dir, stdio: ['ignore', 'pipe', 'pipe'], ...account });
     this.#child = child;
+    this.#forget = atEnd(() => this.#endNow(child));
+    child.once('error', (error) => this.#tell(error.message));
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        this.#log = (this.#log + chunk.toString()).slice(-logKept);
-      });
+      stream.on('data', (chunk: Buffer) => this.#tell(chunk.toString()));
     }
     const giveUpMs = performance.now() + startTimeoutMs;
     while (!(await isReady())) {
       const isGone = child.exitCode !== null || child.signalCode !== null;
       if (isGone || performance.now() > giveUpMs) {
-        await this.stop('SIGKILL');
-        throw new Error(`${command} did not start:\n${this.#log}`);
+        const lines = this.#log.trim().split('\n').slice(-lastLinesTold);
+        throw new Error([`${command} did not start`, ...lines].join('\n'));
       }
       await delay(50);
     }
   }
 
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    process.off('exit', this.#clear);
+  /** Ends it, and removes its folder. */
+  async stop(): Promise<void> {
     try {
-      if (this.#child !== undefined) await endProcess(this.#child, signal);
+      if (this.#child !== undefined) await endProcess(this.#child, this.#signals.calmly);
     } finally {
-      rmSync(this.dir, { recursive: true, force: true });
+      this.#forget();
+      this.#folder.remove();
     }
+  }
+
+  /** While the bench ends, when nothing can be awaited. */
+  #endNow(child: ChildProcess): void {
+    child.kill(this.#signals.atOnce);
+    const giveUpMs = performance.now() + endTimeoutMs;
+    while (isRunning(child.pid) && performance.now() < giveUpMs) pause(endPollMs);
+    child.kill('SIGKILL');
+  }
+
+  #tell(text: string): void {
+    this.#log = (this.#log + text).slice(-logKept);
   }
 }
 

@@ -8,7 +8,23 @@ import { fileURLToPath } from 'node:url';
 import type { Credentials } from '../load/requests.js';
 import { ServerProcess } from '../server-process.js';
 import type { Target } from '../target.js';
-import { type Account, Daemon, firstOf, freePort, runTool } from './daemon.js';
+import { type Account, Daemon, type EndSignals, firstOf, freePort, runTool } from './daemon.js';
+
+/** Null, and a note that says why, where a server is not installed or does not start: the others are measured all the same. */
+export async function startOrNote<T extends Target>(
+  name: string,
+  start: () => Promise<T | null>,
+  note: (text: string) => void,
+): Promise<T | null> {
+  try {
+    const target = await start();
+    if (target === null) note(`${name}: absent on this machine`);
+    return target;
+  } catch (error) {
+    note(`${name}: could not be started: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}
 
 export async function startBareHttp(): Promise<Target> {
   const server = new ServerProcess({ script: scriptOf('bare-http'), cwd: '/', env: {} });
@@ -20,21 +36,28 @@ export async function startBareHttp(): Promise<Target> {
 export async function startRedis(peers: readonly Credentials[]): Promise<Target | null> {
   const command = firstOf(['/usr/bin/redis-server', '/usr/local/bin/redis-server']);
   if (command === undefined) return null;
-  const daemon = new Daemon();
-  const redisPort = await freePort();
-  const options = {
-    port: redisPort,
-    bind: '127.0.0.1',
-    dir: daemon.dir,
-    appendonly: 'yes',
-    appendfsync: 'always',
-    save: '',
-    logfile: '',
-  };
-  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  await daemon.start(command, args, () => existsSync(join(daemon.dir, 'appendonlydir')));
-  return service('fastify+redis', 'redis-service', [String(redisPort)], daemon, peers);
+  return Daemon.use(async (daemon) => {
+    const redisPort = await freePort();
+    const options = {
+      port: redisPort,
+      bind: '127.0.0.1',
+      dir: daemon.dir,
+      appendonly: 'yes',
+      appendfsync: 'always',
+      save: '',
+      logfile: '',
+    };
+    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    await daemon.start(command, args, () => existsSync(join(daemon.dir, 'appendonlydir')));
+    return service('fastify+redis', 'redis-service', [String(redisPort)], daemon, peers);
+  });
 }
+
+/**
+ * "Fast" and "immediate" in the words of its manual. SIGTERM would wait for every connection to end, and killed it would leave its shared
+ * memory to the system until the next boot.
+ */
+const postgresSignals: EndSignals = { calmly: 'SIGINT', atOnce: 'SIGQUIT' };
 
 /** Null where PostgreSQL is not installed, or runs under root and has no account of its own. */
 export async function startPostgres(peers: readonly Credentials[]): Promise<Target | null> {
@@ -43,21 +66,26 @@ export async function startPostgres(peers: readonly Credentials[]): Promise<Targ
   const account = postgresAccount();
   if (newest === undefined || account === null) return null;
   const bin = join(versions, newest, 'bin');
-  const daemon = new Daemon();
-  if (account !== undefined) daemon.give(account);
-  const data = join(daemon.dir, 'data');
-  const user = 'postgres';
-  const tool = ['-D', data, '-U', user, '--auth=trust', '--encoding=UTF8', '--locale=C'];
-  runTool(join(bin, 'initdb'), tool, account);
-  const settings = { listen_addresses: '', unix_socket_directories: daemon.dir, synchronous_commit: 'on', fsync: 'on' };
-  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  const isReady = () => {
-    const file = join(data, 'postmaster.pid');
-    return existsSync(file) && /^ready/m.test(readFileSync(file, 'utf8').split('\n')[7] ?? '');
-  };
-  await daemon.start(join(bin, 'postgres'), args, isReady, account);
-  // "Fast" in the words of its manual: SIGTERM would wait for every connection to end.
-  return service('fastify+postgres', 'postgres-service', [daemon.dir, user], daemon, peers, 'SIGINT');
+  return Daemon.use(async (daemon) => {
+    if (account !== undefined) daemon.give(account);
+    const data = join(daemon.dir, 'data');
+    const user = 'postgres';
+    const tool = ['-D', data, '-U', user, '--auth=trust', '--encoding=UTF8', '--locale=C'];
+    runTool(join(bin, 'initdb'), tool, account);
+    const settings = {
+      listen_addresses: '',
+      unix_socket_directories: daemon.dir,
+      synchronous_commit: 'on',
+      fsync: 'on',
+    };
+    const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const isReady = () => {
+      const file = join(data, 'postmaster.pid');
+      return existsSync(file) && /^ready/m.test(readFileSync(file, 'utf8').split('\n')[7] ?? '');
+    };
+    await daemon.start(join(bin, 'postgres'), args, isReady, account);
+    return service('fastify+postgres', 'postgres-service', [daemon.dir, user], daemon, peers);
+  }, postgresSignals);
 }
 
 /** What only CrowdSec's requests need. */
@@ -73,52 +101,53 @@ export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
   const command = firstOf(['/usr/bin/crowdsec', '/usr/local/bin/crowdsec']);
   const tool = firstOf(['/usr/bin/cscli', '/usr/local/bin/cscli']);
   if (command === undefined || tool === undefined) return null;
-  const daemon = new Daemon();
-  const port = await freePort();
-  const config = join(daemon.dir, 'config.yaml');
-  for (const [name, text] of Object.entries(crowdsecFiles(daemon.dir, port)))
-    writeFileSync(join(daemon.dir, name), text);
-  const apiKey = '0123456789abcdef0123456789abcdef';
-  const password = 'a-password-of-the-bench';
-  runTool(tool, [
-    '-c',
-    config,
-    'machines',
-    'add',
-    'bench',
-    '--password',
-    password,
-    '-f',
-    join(daemon.dir, 'login.yaml'),
-    '--force',
-  ]);
-  runTool(tool, ['-c', config, 'bouncers', 'add', 'bench', '--key', apiKey]);
-  const base = `http://127.0.0.1:${port}`;
-  const logIn = async (): Promise<string | undefined> => {
-    const response = await fetch(`${base}/v1/watchers/login`, {
-      method: 'POST',
-      // It refuses names without a version.
-      headers: { 'content-type': 'application/json', 'user-agent': 'bench/1' },
-      body: JSON.stringify({ machine_id: 'bench', password }),
-    }).catch(() => undefined);
-    return response?.ok ? ((await response.json()) as { token: string }).token : undefined;
-  };
-  let token: string | undefined;
-  const isReady = async () => {
-    token = await logIn();
-    return token !== undefined;
-  };
-  await daemon.start(command, ['-c', config, '-no-cs'], isReady);
-  return {
-    name: 'CrowdSec LAPI',
-    host: '127.0.0.1',
-    port,
-    pids: [daemon.pid],
-    loopSamples: [],
-    apiKey,
-    token: token!,
-    stop: () => daemon.stop(),
-  };
+  return Daemon.use(async (daemon) => {
+    const port = await freePort();
+    const config = join(daemon.dir, 'config.yaml');
+    for (const [name, text] of Object.entries(crowdsecFiles(daemon.dir, port)))
+      writeFileSync(join(daemon.dir, name), text);
+    const apiKey = '0123456789abcdef0123456789abcdef';
+    const password = 'a-password-of-the-bench';
+    runTool(tool, [
+      '-c',
+      config,
+      'machines',
+      'add',
+      'bench',
+      '--password',
+      password,
+      '-f',
+      join(daemon.dir, 'login.yaml'),
+      '--force',
+    ]);
+    runTool(tool, ['-c', config, 'bouncers', 'add', 'bench', '--key', apiKey]);
+    const base = `http://127.0.0.1:${port}`;
+    const logIn = async (): Promise<string | undefined> => {
+      const response = await fetch(`${base}/v1/watchers/login`, {
+        method: 'POST',
+        // It refuses names without a version.
+        headers: { 'content-type': 'application/json', 'user-agent': 'bench/1' },
+        body: JSON.stringify({ machine_id: 'bench', password }),
+      }).catch(() => undefined);
+      return response?.ok ? ((await response.json()) as { token: string }).token : undefined;
+    };
+    let token: string | undefined;
+    const isReady = async () => {
+      token = await logIn();
+      return token !== undefined;
+    };
+    await daemon.start(command, ['-c', config, '-no-cs'], isReady);
+    return {
+      name: 'CrowdSec LAPI',
+      host: '127.0.0.1',
+      port,
+      pids: [daemon.pid],
+      loopSamples: [],
+      apiKey,
+      token: token!,
+      stop: () => daemon.stop(),
+    };
+  });
 }
 
 function crowdsecFiles(dir: string, port: number): Record<string, string> {
@@ -150,12 +179,11 @@ async function service(
   args: readonly string[],
   daemon: Daemon,
   peers: readonly Credentials[],
-  signal: NodeJS.Signals = 'SIGTERM',
 ): Promise<Target> {
   const keys = peers.map(({ apiKey }) => apiKey);
   const server = new ServerProcess({ script: scriptOf(script), args: [...args, ...keys], cwd: '/', env: {} });
   const port = await server.start();
-  return targetOf(name, port, server, [daemon.pid], () => daemon.stop(signal));
+  return targetOf(name, port, server, [daemon.pid], () => daemon.stop());
 }
 
 function targetOf(

@@ -3,7 +3,14 @@ import { startWays } from '../lanes.js';
 import type { Kind } from '../load/drive.js';
 import { eventKind, mix, only, playerOfEvent, post, type Site, sownScoreKind } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
-import { type CrowdsecTarget, startBareHttp, startCrowdsec, startPostgres, startRedis } from '../peers/references.js';
+import {
+  type CrowdsecTarget,
+  startBareHttp,
+  startCrowdsec,
+  startOrNote,
+  startPostgres,
+  startRedis,
+} from '../peers/references.js';
 import type { Report } from '../report.js';
 import { stopAll, type Target } from '../target.js';
 import { alternate, answersOf, driveWindow, type Measured, rates, ratios, report } from '../windows.js';
@@ -27,19 +34,18 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   const ways = await startWays({ ...options, snapshotAfter: 1 });
   const all: Contestant[] = ways.map(({ target, site }) => contestant(target, site));
   const { site } = ways[0]!;
+  const note = (text: string) => to.note(text);
   try {
     all.push(contestant(await startBareHttp(), site));
     for (const [name, start] of [
       ['fastify+redis', () => startRedis(site.peers)],
       ['fastify+postgres', () => startPostgres(site.peers)],
     ] as const) {
-      const target = await start();
-      if (target === null) to.note(`${name}: absent on this machine`);
-      else all.push(contestant(target, site));
+      const target = await startOrNote(name, start, note);
+      if (target !== null) all.push(contestant(target, site));
     }
-    const crowdsec = await startCrowdsec();
-    if (crowdsec === null) to.note('CrowdSec LAPI: absent on this machine');
-    else all.push(crowdsecContestant(crowdsec, site));
+    const crowdsec = await startOrNote('CrowdSec LAPI', startCrowdsec, note);
+    if (crowdsec !== null) all.push(crowdsecContestant(crowdsec, site));
     await measure(all, options, to);
   } finally {
     await stopAll(all.map(({ target }) => target));

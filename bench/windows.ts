@@ -106,19 +106,20 @@ export async function driveWindow(
     lastS = secondsIn;
     lastAnswers = answers;
   };
-  let [before, after] = [useOf(target.pids), useOf(target.pids)];
+  let before = useOf(target.pids);
   let [beginMs, endMs] = [Date.now(), Date.now()];
   const onBegin = (): void => {
     before = useOf(target.pids);
     beginMs = Date.now();
   };
+  // To ask what a server used takes a moment in which no answer is noticed: only once all are there.
   const onOver = (): void => {
     endMs = Date.now();
-    after = useOf(target.pids);
   };
   const { host, port } = target;
   const given = { host, port, connections, seconds, rate, workload, first, onBegin, onOver, onTick };
   const driven = await drive(until === undefined ? given : { ...given, until });
+  const after = useOf(target.pids);
   nextRequest.set(target, first + driven.sent);
   answeredItems.set(target, answeredBy(target) + itemsOf(driven));
   const cpuS = after.cpuS - before.cpuS;

@@ -48,7 +48,7 @@ for (const fault of faults) {
       const started = performance.now();
       const progress = startProgress(fault.name, wanted);
       const rounds = new Rounds(wanted, seed, true, () => progress.advance(1));
-      // The table is shown for what was done so far; a second signal ends the program.
+      // The table is shown for what was done so far. The signal may come twice: from the terminal, and sent on by what started this.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => rounds.end());
       const found = await fault.run(rounds);
       progress.stop();

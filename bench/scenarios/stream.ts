@@ -1,5 +1,5 @@
 /** What readers of the verdict stream cost the node: the same scores and events without and with them, their snapshots, and how soon they hear. */
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Latencies } from '../load/latency.js';
 import { eventKind, fixedTimestamp, gameId, mixture, scoreKind } from '../load/requests.js';
@@ -78,7 +78,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       const hears = readers[i % readers.length]!.hears(subject);
       const event = {
         schema_version: '1.0.0',
-        event_id: randomUUID(),
+        event_id: `probe-${i}`,
         event_type: 'report_cheating',
         peer_id: peerId,
         player_id: player,

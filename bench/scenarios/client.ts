@@ -81,7 +81,9 @@ async function lookUp({ client, source, latencies, rates, cpuUs }: Way, site: Si
   const endMs = startedMs + seconds * 1_000;
   let matches = 0;
   for (let beganMs = startedMs; beganMs < endMs; matches++) {
-    const players = Array.from({ length: matchPlayers }, (_, i) => playerId(mix(mix(site.seed, matches), i) % site.players));
+    const players = Array.from({ length: matchPlayers }, (_, i) =>
+      playerId(mix(mix(site.seed, matches), i) % site.players),
+    );
     const fromMs = performance.now();
     const trusts = await client.scores(players);
     const doneMs = performance.now();

@@ -4,26 +4,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Clock ticks a second in `/proc/<pid>/stat`: 100 on every Linux that Node runs on. */
 const ticksPerS = 100;
 
-export interface ProcessUse {
-  /** User and system time so far, s, also of children that ended. */
-  readonly cpuS: number;
-  /** Memory, in which what several processes share counts once. */
-  readonly residentMb: number;
-}
-
-/** Sums over the processes and their descendants. */
-export function useOf(pids: readonly number[]): ProcessUse {
-  const all = withDescendants(pids);
+/** User and system time so far of processes and their descendants, s, also of children that ended. */
+export function cpuSOf(pids: readonly number[]): number {
   let ticks = 0;
-  for (const pid of all) {
+  for (const pid of withDescendants(pids)) {
     // Fields 14 to 17 of `stat`; the name in field 2 may hold blanks and brackets.
     const stat = read(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     for (const field of [11, 12, 13, 14]) ticks += Number(fields[field] ?? 0);
   }
-  // After all times: it takes the kernel a moment for each process.
-  const residentKb = all.reduce((sum, pid) => sum + residentKbOf(pid), 0);
-  return { cpuS: ticks / ticksPerS, residentMb: (residentKb * 1024) / 1e6 };
+  return ticks / ticksPerS;
+}
+
+/** Memory of processes and their descendants, in which what several share counts once. It takes the kernel a moment for each. */
+export function residentMbOf(pids: readonly number[]): number {
+  const residentKb = withDescendants(pids).reduce((sum, pid) => sum + residentKbOf(pid), 0);
+  return (residentKb * 1024) / 1e6;
 }
 
 /**

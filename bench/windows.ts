@@ -7,7 +7,7 @@ import { noAnswer } from './load/connection.js';
 import { type Driven, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { Latencies } from './load/latency.js';
 import { type LoopSample, loopSampleMs } from './loop-sample.js';
-import { useOf } from './process-stats.js';
+import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
 import type { Report } from './report.js';
 import { median } from './result.js';
@@ -106,10 +106,9 @@ export async function driveWindow(
     lastS = secondsIn;
     lastAnswers = answers;
   };
-  let before = useOf(target.pids);
-  let [beginMs, endMs] = [Date.now(), Date.now()];
+  let [cpuSBefore, beginMs, endMs] = [0, 0, 0];
   const onBegin = (): void => {
-    before = useOf(target.pids);
+    cpuSBefore = cpuSOf(target.pids);
     beginMs = Date.now();
   };
   // To ask what a server used takes a moment in which no answer is noticed: only once all are there.
@@ -119,17 +118,16 @@ export async function driveWindow(
   const { host, port } = target;
   const given = { host, port, connections, seconds, rate, workload, first, onBegin, onOver, onTick };
   const driven = await drive(until === undefined ? given : { ...given, until });
-  const after = useOf(target.pids);
+  const cpuS = cpuSOf(target.pids) - cpuSBefore;
   nextRequest.set(target, first + driven.sent);
   answeredItems.set(target, answeredBy(target) + itemsOf(driven));
-  const cpuS = after.cpuS - before.cpuS;
   return {
     startS: offsetS,
     seconds: driven.seconds,
     driven,
     cpuUs: (cpuS * 1e6) / Math.max(1, answersOf(driven)),
     cpuShare: cpuS / driven.seconds,
-    residentMb: after.residentMb,
+    residentMb: residentMbOf(target.pids),
     get loop() {
       return target.loopSamples.filter(({ at }) => at > beginMs && at < endMs + loopSampleMs);
     },

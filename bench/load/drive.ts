@@ -168,7 +168,7 @@ class Drive {
       this.#options.onOver?.();
       this.#grace = setTimeout(() => this.#ended(), graceMs);
     }
-    this.#settle();
+    if (this.#onWay === 0) this.#ended();
   }
 
   #tick(): void {
@@ -234,10 +234,6 @@ class Drive {
       else setImmediate(step);
     };
     step();
-  }
-
-  #settle(): void {
-    if (this.#onWay === 0) this.#ended();
   }
 
   #countUnsent(): number {

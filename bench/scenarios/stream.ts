@@ -6,7 +6,7 @@ import { eventKind, fixedTimestamp, gameId, mixture, scoreKind } from '../load/r
 import { StreamSocket } from '../load/stream-socket.js';
 import { type LoadOptions, measured } from '../measured.js';
 import { filledNode, startNode } from '../node-target.js';
-import { useOf } from '../process-stats.js';
+import { cpuSOf } from '../process-stats.js';
 import { startProgress } from '../progress.js';
 import type { Report } from '../report.js';
 import { median } from '../result.js';
@@ -47,7 +47,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     report(to, alone!);
 
     const began = performance.now();
-    const before = useOf(target.pids).cpuS;
+    const before = cpuSOf(target.pids);
     const progress = startProgress('snapshots', count);
     for (let i = 0; i < count; i++) {
       const { apiKey } = site.peers[i % site.peers.length]!;
@@ -62,7 +62,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       'less',
       (performance.now() - began) / 1000,
     );
-    to.figure('a snapshot: CPU', 'ms', 'less', ((useOf(target.pids).cpuS - before) * 1000) / count);
+    to.figure('a snapshot: CPU', 'ms', 'less', ((cpuSOf(target.pids) - before) * 1000) / count);
     to.figure('snapshots, all together', 'MB', 'less', megabytes);
 
     const [beside] = await alternate('with readers', [seriesOf(`${count} readers`)], options.seconds);

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { anonymousMbOf, useOf } from '../process-stats.js';
+import { anonymousMbOf, residentMbOf } from '../process-stats.js';
 
 export interface Sample {
   /** Seconds into the soak. */
@@ -32,7 +32,7 @@ export async function sampleOf(s: number, pid: number, dataDir: string, metricsU
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   return {
     s,
-    residentMb: useOf([pid]).residentMb,
+    residentMb: residentMbOf([pid]),
     anonymousMb: anonymousMbOf(pid),
     heapMb: figure('nodejs_heap_size_used_bytes') / MB,
     logMb: sizeOf(join(dataDir, 'log')) / MB,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { useOf, withDescendants } from '../../bench/process-stats.js';
+import { residentMbOf, withDescendants } from '../../bench/process-stats.js';
 
 /** Of `/proc/<pid>/status` (proc_pid_status(5)), in MB. */
 function statusMb(pid: number, field: string): number {
@@ -21,7 +21,7 @@ test('memory that processes share counts once, not for each of them', async () =
   try {
     await Promise.all(children.map((child) => once(child.stdout, 'data')));
     const pids = children.map(({ pid }) => pid!);
-    const { residentMb } = useOf(pids);
+    const residentMb = residentMbOf(pids);
     const sum = (field: string) => pids.reduce((total, pid) => total + statusMb(pid, field), 0);
     // All of it is the same program and the same libraries.
     const fileOfOneMb = Math.max(...pids.map((pid) => statusMb(pid, 'RssFile')));

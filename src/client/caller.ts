@@ -167,7 +167,7 @@ export function refusalOf(response: TransportResponse, body: unknown, now: numbe
 }
 
 /** `Retry-After` in ms from now: a number of seconds, or a date (RFC 9110, section 10.2.3). */
-export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const at = Date.parse(value);

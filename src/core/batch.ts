@@ -31,14 +31,14 @@ const DIGEST_AT = 48;
 const CHAIN_AT = 80;
 
 export const NONCE_BYTES = 16;
-export const CHAIN_BYTES = 32;
+const CHAIN_BYTES = 32;
 const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 
 /** The chain value before the first batch. */
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
 
 /** A batch's bytes are not what was written; the message says which and how. */
-export class BatchError extends Error {
+class BatchError extends Error {
   override readonly name = 'BatchError';
 }
 

@@ -70,7 +70,7 @@ export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
 }
 
 /** A page of the table, and an id of it where a walk is. */
-export class HeldIds {
+class HeldIds {
   readonly #words: Uint16Array;
   readonly #end: number;
   #at: number;

@@ -7,7 +7,7 @@ const SUBJECT_BYTES = 32;
 const subjectHash = /^[0-9a-f]{64}$/i;
 
 /** Whether a text is a subject hash: 64 hex characters, in either case. */
-export function isSubjectHash(text: string): boolean {
+function isSubjectHash(text: string): boolean {
   return text.length === HASH_LENGTH && subjectHash.test(text);
 }
 

@@ -85,7 +85,7 @@ async function refuseRunning(dir: string): Promise<void> {
   throw new OperatorError('folder_in_use', `a node runs on ${dir}; stop it first`);
 }
 
-export function showBackup(dir: string, manifest: BackupManifest): Shown {
+function showBackup(dir: string, manifest: BackupManifest): Shown {
   const rows: [string, string | number][] = [
     ['backup', dir],
     ['group', `${manifest.group_id} (${manifest.environment})`],
@@ -99,7 +99,7 @@ export function showBackup(dir: string, manifest: BackupManifest): Shown {
   return { value: { dir, ...manifest }, lines };
 }
 
-export function showRestore(report: RestoreReport): Shown {
+function showRestore(report: RestoreReport): Shown {
   const rows: [string, string | number][] = [
     ['data folder', report.data_dir],
     ['backup', `up to record ${report.backup_seq}`],

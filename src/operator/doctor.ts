@@ -109,7 +109,7 @@ async function isSynchronised(): Promise<boolean | null> {
   return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
 }
 
-export function showFindings(findings: readonly Finding[]): Shown {
+function showFindings(findings: readonly Finding[]): Shown {
   const failed = findings.filter(({ result }) => result === 'fail').length;
   const value = { ok: failed === 0, checks: findings };
   const lines = (width: number): string[] =>

@@ -246,7 +246,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 }
 
 /** A new file's name is on disk only once its folder is. Some systems cannot sync a folder, and need not. */
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(folder, 'r');

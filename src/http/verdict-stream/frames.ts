@@ -11,7 +11,7 @@ function frame(event: string, data: string, id?: string): string {
 }
 
 /** What a reader sends back to resume after everything up to `mark`. */
-export function idOf({ seq, generation, position }: ToldMark): string {
+function idOf({ seq, generation, position }: ToldMark): string {
   return `${seq}-${generation}.${position}`;
 }
 

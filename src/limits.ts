@@ -196,6 +196,8 @@ export const limits = {
   readersQueueMax: 256,
   /** Pause before work that the pool could not do is asked for again. */
   workRetryMs: 1_000,
+  /** A redaction that fails again and again is tried this seldom, at last. */
+  redactionRetryMaxMs: 60_000,
   readerThreads: 1,
   /** What one read of the log takes while following it. */
   catchUpBatches: 512,

@@ -131,17 +131,21 @@ export class GroupActor<T> {
   }
 
   /** A piece of the redaction under way came back from the pool. */
-  redacted(piece: RedactionPiece): void {
-    this.#redactor.redacted(piece);
+  redacted(piece: RedactionPiece): Effect<T>[] {
+    return this.#redactor.redacted(piece);
   }
 
-  /** The pool could not do its work; it is asked again. */
+  /** The pool could not do its work; what else there is goes on, and that again from `tryAgain` on. */
   workFailed(): Effect<T>[] {
-    return this.#redactor.again();
+    return this.#redactor.failed(this.#durableSeq);
   }
 
-  snapshotsDropped(): Effect<T>[] {
-    return this.#redactor.snapshotsDropped();
+  tryAgain(): Effect<T>[] {
+    return this.#redactor.again(this.#durableSeq);
+  }
+
+  snapshotsDropped(): void {
+    this.#redactor.snapshotsDropped();
   }
 
   /** The log's free space is overwritten. */
@@ -161,6 +165,11 @@ export class GroupActor<T> {
   /** Whether events may leave by their age. Not by themselves where they may again: `resume` takes that up. */
   set mayRetire(may: boolean) {
     this.#redactor.mayRetire = may;
+  }
+
+  /** Whether what is erased or withdrawn may leave the log. Not by itself either. */
+  set mayRemove(may: boolean) {
+    this.#redactor.mayRemove = may;
   }
 
   /** From here on nobody waits for bytes to leave the log, only for what is durable. */

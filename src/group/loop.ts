@@ -88,6 +88,8 @@ export class GroupLoop {
   readonly #ending = new AbortController();
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
+  /** Tries of redactions that failed, one after the other. */
+  #redactionsFailed = 0;
   /** The scrub under way. */
   #scrubbing: Promise<void> | null = null;
 
@@ -283,14 +285,18 @@ export class GroupLoop {
   async #redact(work: RedactionWork): Promise<void> {
     const started = this.#deps.timers.elapsed();
     try {
-      this.actor.redacted(await this.pool.redact(work));
+      this.#carryOut(this.actor.redacted(await this.pool.redact(work)));
       this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
+      this.#redactionsFailed = 0;
       this.#wake();
     } catch (error) {
       if (this.#closed) return;
       this.#deps.observer.workDone('redaction', false, this.#deps.timers.elapsed() - started);
       this.#deps.onTrouble('redaction', error);
-      this.#later(() => this.#carryOut(this.actor.workFailed()));
+      const waitMs = Math.min(limits.workRetryMs * 2 ** this.#redactionsFailed++, limits.redactionRetryMaxMs);
+      this.#later(() => this.#carryOut(this.actor.tryAgain()), waitMs);
+      this.#carryOut(this.actor.workFailed());
+      this.#wake();
     }
   }
 
@@ -305,7 +311,9 @@ export class GroupLoop {
       this.#deps.onTrouble('removing snapshots', error);
       return this.#later(() => void this.#dropSnapshots());
     }
-    if (!this.#closed) this.#carryOut(this.actor.snapshotsDropped());
+    if (this.#closed) return;
+    this.actor.snapshotsDropped();
+    this.#wake();
   }
 
   async #scrub(): Promise<void> {

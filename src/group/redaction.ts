@@ -2,11 +2,12 @@
  * Taking an erased subject or a withdrawn event out of the log: walks the chains backwards and rewrites the batches on the way,
  * one bounded piece at a time. Reads only; the actor commits what comes back.
  */
-import { Batch } from '../core/batch.js';
+import type { Batch } from '../core/batch.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import type { LogReader, StoredBatch } from './ports.js';
+import { batchFrom } from './recovery.js';
 import type { RetiredPiece, RetireWork } from './retirement.js';
 
 /** What is to leave the log: withdrawn events, and all that names erased subjects. */
@@ -32,10 +33,16 @@ export interface RedactionPiece {
   readonly retired?: RetiredPiece;
 }
 
+/** A batch, and what is to stand in it in place of records. */
+interface Held {
+  readonly batch: Batch;
+  readonly records: Map<number, LogRecord>;
+}
+
 /** Records to replace, grouped by the batch that holds them. */
 class Replacements {
   readonly #log: LogReader;
-  readonly #batches = new Map<number, { batch: Batch; records: Map<number, LogRecord> }>();
+  readonly #batches: Held[] = [];
   #records = 0;
   #bytes = 0;
 
@@ -46,7 +53,7 @@ class Replacements {
   get full(): boolean {
     return (
       this.#records >= limits.redactionPieceRecords ||
-      this.#batches.size >= limits.redactionPieceBatches ||
+      this.#batches.length >= limits.redactionPieceBatches ||
       this.#bytes >= limits.redactionPieceBytes
     );
   }
@@ -61,18 +68,19 @@ class Replacements {
   }
 
   rewritten(): Batch[] {
-    return [...this.#batches.values()].filter((b) => b.records.size > 0).map((b) => b.batch.rewrite(b.records));
+    return this.#batches.filter((b) => b.records.size > 0).map((b) => b.batch.rewrite(b.records));
   }
 
-  #holding(seq: number): { batch: Batch; records: Map<number, LogRecord> } {
+  #holding(seq: number): Held {
+    // Each look into the log copies a whole batch, and a chain goes through one again and again.
+    const known = this.#batches.find(({ batch }) => batch.holds(seq));
+    if (known !== undefined) return known;
     const stored = this.#log.at(seq);
     if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
-    const known = this.#batches.get(stored.firstSeq);
-    if (known !== undefined) return known;
-    const found = { batch: new Batch(stored.bytes), records: new Map<number, LogRecord>() };
-    this.#batches.set(stored.firstSeq, found);
+    const held = { batch: batchFrom(stored), records: new Map<number, LogRecord>() };
+    this.#batches.push(held);
     this.#bytes += stored.bytes.length;
-    return found;
+    return held;
   }
 }
 

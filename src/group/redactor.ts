@@ -1,7 +1,12 @@
 /**
  * Takes erased subjects and withdrawn events out of the log, one job at a time, each with some of both, the oldest first:
  *
- *   (snapshots removed) -> piece walked -> piece committed -> ... -> free space overwritten -> recorded as done
+ *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space overwritten
+ *   -> recorded as done
+ *
+ * Snapshots go last, since they are the way around a batch that is damaged; but before the last piece is committed, with which the log
+ * forgets whom it was asked to erase. A job that fails waits behind the others, and is parted where it fails again: one damaged batch
+ * holds up what names it, and nothing else.
  *
  * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for the free space.
  * Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a restart.
@@ -18,13 +23,19 @@ export type RedactorStep =
   | { readonly type: 'redact'; readonly work: RedactionWork }
   | { readonly type: 'scrub' };
 
-interface Job {
+/** The records that asked for erasures, and withdrawn events. */
+interface Removals {
   readonly erasures: readonly number[];
   readonly withdrawals: readonly number[];
+}
+
+interface Job extends Removals {
   /** What is still to be walked; null: nothing. */
   work: RedactionWork | null;
   /** Takes out events by their age. */
   readonly retires?: true;
+  /** Failed before. */
+  readonly retried?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
@@ -40,8 +51,13 @@ export class Redactor {
    * the sums that are kept, and to overwrite what is free.
    */
   mayRetire = true;
+  /** Whether erasures and withdrawals may be taken up. */
+  mayRemove = true;
   /** The last job was one by age: the next is another kind, where there is one. */
   #retiredLast = false;
+  /** What failed, the longest ago first, and whether it may be tried again. */
+  #failed: Removals[] = [];
+  #mayRetry = true;
 
   constructor(state: GroupState) {
     this.#state = state;
@@ -49,7 +65,7 @@ export class Redactor {
 
   /** Whether the next turn has something to write for it. */
   get hasRecord(): boolean {
-    return this.#piece !== null || this.#job?.waitsFor === 'record';
+    return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
   /** Takes up the next job where none is under way. Only what is durable is worked on. */
@@ -88,52 +104,79 @@ export class Redactor {
   }
 
   #remove(durableSeq: number): RedactorStep[] | null {
-    const { erasures, chains } = this.#openErasures(durableSeq);
-    const withdrawals = this.#openWithdrawals(durableSeq);
-    if (erasures.length === 0 && withdrawals.length === 0) return null;
-    const work = { events: withdrawals, chains, erasures };
-    const waitsFor = erasures.length > 0 ? 'snapshots' : 'piece';
-    this.#job = { erasures, withdrawals, work, waitsFor };
-    return waitsFor === 'snapshots' ? [{ type: 'drop_snapshots' }] : [{ type: 'redact', work }];
+    if (!this.mayRemove) return null;
+    const failed = new Set(this.#failed.flatMap(({ erasures, withdrawals }) => [...erasures, ...withdrawals]));
+    const isNew = (seq: number) => !failed.has(seq);
+    const erasures = this.#openErasures(durableSeq, isNew);
+    const withdrawals = this.#openWithdrawals(durableSeq, isNew);
+    if (erasures.length > 0 || withdrawals.length > 0) return this.#begin({ erasures, withdrawals });
+    const retried = this.#mayRetry ? this.#failed.shift() : undefined;
+    return retried === undefined ? null : this.#begin(retried, { retried: true });
   }
 
-  #openErasures(durableSeq: number): { readonly erasures: number[]; readonly chains: number[] } {
-    const erasures: number[] = [];
-    const chains: number[] = [];
-    for (const [seq, { heads, subject }] of this.#state.erasures) {
-      if (erasures.length === limits.redactionErasures) break;
-      if (seq > durableSeq) continue;
-      erasures.push(seq);
+  #begin({ erasures, withdrawals }: Removals, more: { retried?: true } = {}): RedactorStep[] {
+    const chains = erasures.flatMap((seq) => {
+      const { subject, heads } = this.#state.erasures.get(seq)!;
       // Where the subject is out of the records already, a crash came before the scrub.
-      if (subject !== null) chains.push(...heads);
-    }
-    return { erasures, chains };
+      return subject === null ? [] : heads;
+    });
+    const work = { events: withdrawals, chains, erasures };
+    this.#job = { erasures, withdrawals, ...more, work, waitsFor: 'piece' };
+    return [{ type: 'redact', work }];
   }
 
-  #openWithdrawals(durableSeq: number): number[] {
-    const withdrawals: number[] = [];
+  #openErasures(durableSeq: number, isNew: (seq: number) => boolean): number[] {
+    const open: number[] = [];
+    for (const seq of this.#state.erasures.keys()) {
+      if (open.length === limits.redactionErasures) break;
+      if (seq <= durableSeq && isNew(seq)) open.push(seq);
+    }
+    return open;
+  }
+
+  #openWithdrawals(durableSeq: number, isNew: (seq: number) => boolean): number[] {
+    const open: number[] = [];
     for (const [eventSeq, { seq }] of this.#state.withdrawals) {
-      if (withdrawals.length === limits.redactionWithdrawals) break;
-      if (seq <= durableSeq) withdrawals.push(eventSeq);
+      if (open.length === limits.redactionWithdrawals) break;
+      if (seq <= durableSeq && isNew(eventSeq)) open.push(eventSeq);
     }
-    return withdrawals;
+    return open;
   }
 
-  snapshotsDropped(): RedactorStep[] {
-    return this.#walk(this.#expect('snapshots'));
-  }
-
-  /** A piece came back from the pool; the next turn writes it. */
-  redacted(piece: RedactionPiece): void {
+  /** A piece came back from the pool; the next turn writes it, the last one of an erasure once no snapshot is left. */
+  redacted(piece: RedactionPiece): RedactorStep[] {
     const job = this.#expect('piece');
     job.work = piece.rest;
-    job.waitsFor = 'commit';
     this.#piece = piece;
+    if (piece.rest === null && job.erasures.length > 0) {
+      job.waitsFor = 'snapshots';
+      return [{ type: 'drop_snapshots' }];
+    }
+    job.waitsFor = 'commit';
+    return [];
   }
 
-  /** The pool could not do its work: it is asked again. */
-  again(): RedactorStep[] {
-    return this.#walk(this.#expect('piece'));
+  snapshotsDropped(): void {
+    this.#expect('snapshots').waitsFor = 'commit';
+  }
+
+  /**
+   * The pool could not do its work. Others go first; it may be tried again once `again` says so, parted where that was a second try. What
+   * leaves by its age waits for the next `retireBefore`.
+   */
+  failed(durableSeq: number): RedactorStep[] {
+    const { erasures, withdrawals, retires, retried } = this.#expect('piece');
+    this.#job = null;
+    if (retires) this.#retireUpTo = 0;
+    else this.#failed.push(...(retried ? parted({ erasures, withdrawals }) : [{ erasures, withdrawals }]));
+    this.#mayRetry = false;
+    return this.start(durableSeq);
+  }
+
+  /** What failed may be tried again. */
+  again(durableSeq: number): RedactorStep[] {
+    this.#mayRetry = true;
+    return this.start(durableSeq);
   }
 
   /** What the turn that begins has to write, with the batches to replace in its transaction. */
@@ -182,4 +225,17 @@ export class Redactor {
     if (this.#job?.waitsFor !== waitsFor) throw new Error(`redactor: nothing waits for ${waitsFor}`);
     return this.#job;
   }
+}
+
+/** Smaller ones, so that what fails is met alone in the end; one alone stays as it is. */
+function parted({ erasures, withdrawals }: Removals): Removals[] {
+  return [
+    ...halves(erasures).map((half) => ({ erasures: half, withdrawals: [] })),
+    ...halves(withdrawals).map((half) => ({ erasures: [], withdrawals: half })),
+  ];
+}
+
+function halves(seqs: readonly number[]): (readonly number[])[] {
+  const middle = Math.ceil(seqs.length / 2);
+  return [seqs.slice(0, middle), seqs.slice(middle)].filter(({ length }) => length > 0);
 }

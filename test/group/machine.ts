@@ -1,9 +1,11 @@
 /** Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may come between any two. */
-import { BatchWriter, chainStart } from '../../src/core/batch.js';
+import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { GroupBounds } from '../../src/core/commands.js';
 import { type Effect, GroupActor } from '../../src/group/actor.js';
 import type { Answer, Command } from '../../src/group/commands.js';
+import { DamagedError, type LogReader, type StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
 import { Replica } from '../../src/group/replica.js';
 import { MemoryLog, type MemoryLogWriter } from '../../src/store/memory-log.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
@@ -24,6 +26,8 @@ export class Machine {
   readonly trace: string[] = [];
   actor!: GroupActor<string>;
   now = t0;
+  /** Records whose batches cannot be read where something leaves the log. */
+  readonly damaged = new Set<number>();
   /** Effects to carry out before the crash. */
   life = Number.POSITIVE_INFINITY;
   #writer!: MemoryLogWriter;
@@ -106,7 +110,7 @@ export class Machine {
   }
 
   get #replica(): Replica {
-    return new Replica(this.log, this.snapshots, salt);
+    return new Replica(withDamage(this.log, this.damaged), this.snapshots, salt);
   }
 
   async #carryOut(effect: Effect<string>): Promise<void> {
@@ -122,10 +126,10 @@ export class Machine {
         return;
       case 'drop_snapshots':
         for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
-        this.#waiting.push(...this.actor.snapshotsDropped());
+        this.actor.snapshotsDropped();
         return;
       case 'redact': {
-        this.actor.redacted(this.#replica.redact(effect.work));
+        this.#waiting.push(...this.#redacted(effect.work));
         return;
       }
       case 'scrub':
@@ -137,6 +141,22 @@ export class Machine {
     }
   }
 
+  #redacted(work: RedactionWork): Effect<string>[] {
+    let piece: RedactionPiece;
+    try {
+      piece = this.#replica.redact(work);
+    } catch {
+      return this.actor.workFailed();
+    }
+    return this.actor.redacted(piece);
+  }
+
+  /** Tries again what failed. */
+  async tryAgain(): Promise<void> {
+    this.#waiting.push(...this.actor.tryAgain());
+    await this.work();
+  }
+
   /** All bytes that are stored, for a search. */
   stored(): Buffer {
     const log = this.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).map(({ bytes }) => bytes);
@@ -145,4 +165,20 @@ export class Machine {
       .flatMap((seq) => [...this.snapshots.readBlocks(seq)].map(({ bytes }) => bytes));
     return Buffer.concat([...log, ...blocks, ...this.#freed]);
   }
+}
+
+function withDamage(log: LogReader, damaged: ReadonlySet<number>): LogReader {
+  const read = (stored: StoredBatch): StoredBatch => {
+    const batch = new Batch(stored.bytes);
+    for (const seq of damaged)
+      if (batch.holds(seq)) throw new DamagedError(`log batch at record ${seq}: checksum differs`);
+    return stored;
+  };
+  return {
+    last: () => log.last(),
+    at: (seq) => read(log.at(seq)!),
+    from: (...range) => log.from(...range).map(read),
+    lend: (...range) => log.lend(...range),
+    close: () => log.close(),
+  };
 }

@@ -225,6 +225,22 @@ test('while the disk is low nothing new leaves by its age, erasures do, and with
   assertHolds(machine.log);
 });
 
+test('where a batch is damaged nothing leaves by its age until the next look, and erasures go on', async () => {
+  const life = await lived(6);
+  const { machine } = life;
+  await life.act(event('damaged', 'player 5'));
+  const damaged = machine.actor.durableSeq;
+  await life.act(event('later', 'player 1'));
+  machine.damaged.add(damaged);
+  await machine.retire(machine.now + 1);
+  assert.is(machine.actor.state.retired.seq, 0);
+  await life.act({ type: 'erase', player: 'player 1' });
+  assert.not(machine.stored().includes(subjectOf('player 1')));
+  machine.damaged.clear();
+  await machine.retire(machine.now + 1);
+  assert.not(machine.stored().includes('damaged'));
+});
+
 test('erasures come in between the pieces of a retirement', async () => {
   const life = await lived(9);
   const { machine } = life;

@@ -53,7 +53,7 @@ test('events that leave the log without their sums are found', async () => {
         const redacted = actor.redacted.bind(actor);
         actor.redacted = (piece) => {
           const { retired, ...rest } = piece;
-          redacted(retired === undefined ? piece : { ...rest, retired: { ...retired, pairs: [] } });
+          return redacted(retired === undefined ? piece : { ...rest, retired: { ...retired, pairs: [] } });
         };
       },
     },

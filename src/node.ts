@@ -17,7 +17,7 @@ import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
 import { DamagedError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
-import { type Follower, lastSeqOf, mustReach, type Recovered, recover } from './group/recovery.js';
+import { lastSeqOf, mustReach, type Recovered, recover } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
 import { startMetricsServer } from './http/metrics-server.js';
@@ -139,7 +139,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     const snapshots = new LmdbSnapshotStore(dir);
     await snapshots.sweep();
     const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
-    const follower = await recoverOrForm(formation, writer, snapshots, log);
+    const { follower, snapshotSeq } = await recoverOrForm(formation, writer, snapshots, log);
     const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
     const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, (low) =>
       running?.diskChanged(low),
@@ -154,6 +154,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
       actor,
       log: writer,
       snapshots,
+      recoveredFrom: snapshotSeq,
       pool,
       disk,
       clock,
@@ -288,14 +289,14 @@ async function recoverOrForm(
   writer: LogWriter,
   snapshots: SnapshotStore,
   log: Logger,
-): Promise<Follower> {
+): Promise<Pick<Recovered, 'follower' | 'snapshotSeq'>> {
   const started = performance.now();
   const recovered = recover(writer, snapshots, formation.salt, lastSeqOf(writer));
-  if (recovered === null) return formGroup(formation, writer, clock, entropy);
+  if (recovered === null) return { follower: await formGroup(formation, writer, clock, entropy), snapshotSeq: 0 };
   const faults = groupFaults(formation, recovered.follower.state.formed);
   if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
   logRecovery(recovered, performance.now() - started, log);
-  return recovered.follower;
+  return recovered;
 }
 
 function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, log: Logger): void {

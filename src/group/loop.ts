@@ -32,6 +32,8 @@ export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
   readonly log: LogWriter;
   readonly snapshots: SnapshotStore;
+  /** The snapshot that recovery started from; 0 where it read the whole log. */
+  readonly recoveredFrom: number;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
   readonly clock: Clock;
@@ -138,6 +140,7 @@ export class GroupLoop {
   /** Goes on with what is unfinished; events received before `retireBefore` (ms since 1970) leave the log from here on. */
   resume(retireBefore = 0): void {
     this.#carryOut(this.actor.resume(retireBefore));
+    this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
   }
 

@@ -4,8 +4,8 @@
  *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space overwritten
  *   -> recorded as done
  *
- * Snapshots go last, since they are the way around a batch that is damaged; but before the last piece is committed, with which the log
- * forgets whom it was asked to erase. A job that fails waits behind the others, and is parted where it fails again: one damaged batch
+ * Snapshots go late, since they are the way around a batch that is damaged; but before a piece is committed with which the log
+ * forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits behind the others, and is parted where it fails again: one damaged batch
  * holds up what names it, and nothing else.
  *
  * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for the free space.
@@ -36,6 +36,8 @@ interface Job extends Removals {
   readonly retires?: true;
   /** Failed before. */
   readonly retried?: true;
+  /** Snapshots were removed for it. */
+  withoutSnapshots?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
@@ -143,21 +145,20 @@ export class Redactor {
     return open;
   }
 
-  /** A piece came back from the pool; the next turn writes it, the last one of an erasure once no snapshot is left. */
+  /** A piece came back from the pool. The next turn writes it; one that forgets who was to be erased, once no snapshot is left. */
   redacted(piece: RedactionPiece): RedactorStep[] {
     const job = this.#expect('piece');
+    const forgets = (piece.rest?.erasures.length ?? 0) < job.work!.erasures.length;
     job.work = piece.rest;
+    job.waitsFor = forgets && !job.withoutSnapshots ? 'snapshots' : 'commit';
     this.#piece = piece;
-    if (piece.rest === null && job.erasures.length > 0) {
-      job.waitsFor = 'snapshots';
-      return [{ type: 'drop_snapshots' }];
-    }
-    job.waitsFor = 'commit';
-    return [];
+    return job.waitsFor === 'snapshots' ? [{ type: 'drop_snapshots' }] : [];
   }
 
   snapshotsDropped(): void {
-    this.#expect('snapshots').waitsFor = 'commit';
+    const job = this.#expect('snapshots');
+    job.withoutSnapshots = true;
+    job.waitsFor = 'commit';
   }
 
   /**

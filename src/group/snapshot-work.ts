@@ -5,6 +5,8 @@ import type { GroupObserver, GroupPool, LogWriter, SnapshotStore, Timers } from 
 export interface SnapshotDeps {
   readonly log: Pick<LogWriter, 'epoch'>;
   readonly snapshots: SnapshotStore;
+  /** The snapshot that recovery started from, 0 for none: those that are newer it could not use. */
+  readonly recoveredFrom: number;
   readonly pool: Pick<GroupPool, 'snapshot'>;
   readonly disk: { readonly fitsSnapshot: boolean };
   readonly timers: Pick<Timers, 'elapsed'>;
@@ -33,9 +35,11 @@ export class SnapshotWork {
   /** The snapshot being made. */
   #making: Promise<void> | null = null;
   #newest: number;
+  /** Those that nothing can be recovered from. They go with the next that is made, or are replaced by it. */
+  #unusable: readonly number[];
   /** What the newest one took; 0 where it was not made here. */
   #newestMs = 0;
-  /** Since when a snapshot is owed, because an erasure removed all; null: none is. */
+  /** Since when a snapshot is owed, because an erasure removed all, or the newest cannot be used; null: none is. */
   #owedSince: number | null = null;
   /** Moments of `timers.elapsed()` before which none is tried: after one that failed, and in the quiet after an erasure. */
   #restUntil = 0;
@@ -44,7 +48,10 @@ export class SnapshotWork {
   constructor(deps: SnapshotDeps, site: SnapshotSite) {
     this.#deps = deps;
     this.#site = site;
-    this.#newest = deps.snapshots.list()[0] ?? 0;
+    const { snapshots, recoveredFrom, timers } = deps;
+    this.#newest = recoveredFrom;
+    this.#unusable = snapshots.list().filter((seq) => seq > recoveredFrom);
+    if (this.#unusable.length > 0) this.#owedSince = timers.elapsed();
   }
 
   /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
@@ -89,6 +96,7 @@ export class SnapshotWork {
     await snapshots.sweep();
     for (const seq of snapshots.list()) await snapshots.remove(seq);
     this.#newest = 0;
+    this.#unusable = [];
     this.#owe();
   }
 
@@ -111,6 +119,9 @@ export class SnapshotWork {
       this.#newest = made.seq;
       this.#newestMs = made.ms;
       this.#owedSince = null;
+      const outlived = this.#unusable.filter((seq) => seq !== made.seq);
+      for (const seq of outlived) await snapshots.remove(seq);
+      this.#unusable = [];
       for (const seq of snapshots.list().slice(limits.snapshotsKept)) await snapshots.remove(seq);
       observer.workDone('snapshot', true, timers.elapsed() - started);
     } catch (error) {

@@ -4,16 +4,18 @@ import * as assert from 'uvu/assert';
 import { SnapshotWork } from '../../src/group/snapshot-work.js';
 import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 
-/** Snapshots that take `ms` each, of a group whose newest record the test moves. */
-function snapshotsOf(ms: number) {
+/** Snapshots that take `ms` each, of a group whose newest record the test moves, and which was recovered from one of those in `store`. */
+function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFrom = 0) {
   const stand = { durableSeq: 1, begun: 0 };
   const work = new SnapshotWork(
     {
       log: { epoch: 1 },
-      snapshots: new MemorySnapshotStore(),
+      snapshots: store,
+      recoveredFrom,
       pool: {
         async snapshot(seq) {
           stand.begun += 1;
+          await store.write(headerOf(seq), []);
           return { seq, digest: '', ms };
         },
       },
@@ -33,6 +35,8 @@ function snapshotsOf(ms: number) {
   );
   return { work, stand };
 }
+
+const headerOf = (seq: number) => ({ version: 1, seq, chain: '', digest: '', epoch: 1 });
 
 test('a last snapshot is not begun where the newest took longer than there is time', async () => {
   const { work, stand } = snapshotsOf(5_001);
@@ -62,6 +66,20 @@ test('the time that is left counts from the end of a snapshot that was being mad
   left = 9;
   assert.is(await last, false);
   assert.is(stand.begun, 1);
+});
+
+// Found by review: each start said that the newest was damaged and left it there, and the next one took the place of the good one.
+test('a snapshot that recovery could not use is replaced at once, and costs no other', async () => {
+  for (const written of [0, 1]) {
+    const store = new MemorySnapshotStore();
+    for (const seq of [23, 43]) await store.write(headerOf(seq), []);
+    const { work, stand } = snapshotsOf(1, store, 23);
+    stand.durableSeq = 43 + written;
+    work.makeIfDue();
+    await work.makeLast(() => Number.POSITIVE_INFINITY);
+    assert.is(stand.begun, 1);
+    assert.equal(store.list(), [43 + written, 23]);
+  }
 });
 
 test.run();

@@ -78,6 +78,7 @@ export class SimNode {
       actor: this.actor,
       log: this.log,
       snapshots,
+      recoveredFrom: this.startedFrom,
       pool: this.pool,
       disk: new DiskWatch({
         gauge: { look: async () => use() },

@@ -108,6 +108,8 @@ export const limits = {
   pendingErasuresMax: 10_000,
   /** Free pages that one commit of a scrub claims, in bytes. */
   scrubPieceBytes: 4 * MiB,
+  /** On a disk with less room no removal is taken up: a piece with its pages, and as much again. */
+  removalFreeBytes: 16 * MiB,
   scrubReaderLookMs: 5,
   /** A reader that stays on old pages for longer, such as a copying tool, puts the scrub off. */
   scrubReaderWaitMs: 8_000,

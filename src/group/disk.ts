@@ -34,6 +34,11 @@ export class DiskWatch {
     return this.#low;
   }
 
+  /** Whether there is not even room for what takes something out of the log: a commit that fails ends the node. */
+  get full(): boolean {
+    return this.#low && this.#use !== null && this.#use.freeBytes < limits.removalFreeBytes;
+  }
+
   /** Null before the first look that succeeded. */
   get use(): DiskUse | null {
     return this.#use;

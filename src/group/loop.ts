@@ -103,6 +103,7 @@ export class GroupLoop {
     this.pool = deps.pool;
     this.disk = deps.disk;
     this.actor.mayRetire = !deps.disk.low;
+    this.actor.mayRemove = !deps.disk.full;
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
@@ -147,6 +148,7 @@ export class GroupLoop {
   /** The disk became low, or has room again: then what waited for that is taken up. */
   diskChanged(low: boolean): void {
     this.actor.mayRetire = !low;
+    this.actor.mayRemove = !this.disk.full;
     if (low || this.#failed || this.#closed) return;
     this.#snapshotWork.rested();
     this.resume();

@@ -258,6 +258,19 @@ test('a damaged batch holds up what names it, and nothing else', async () => {
   assert.is(machine.actor.state.erasures.size, 0);
 });
 
+test('on a full disk an erasure waits for room', async () => {
+  const machine = await started();
+  await machine.ask('victim', submit(event('v', 'victim')));
+  machine.actor.mayRemove = false;
+  machine.offer('erase', erase('victim'));
+  await machine.work();
+  assert.not(machine.answers.has('erase'));
+  assert.not(machine.trace.includes('redact'));
+  machine.actor.mayRemove = true;
+  await machine.resume();
+  assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
+});
+
 test('a withdrawal is answered when its id is stored no more', async () => {
   const machine = await started();
   await machine.ask('e', submit(event('an-account-in-an-id', 'a')));

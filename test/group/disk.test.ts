@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DiskWatch } from '../../src/group/disk.js';
 import type { DiskUse } from '../../src/group/ports.js';
+import { limits } from '../../src/limits.js';
 
 const MB = 1e6;
 
@@ -42,10 +43,20 @@ test('a disk is low below the watermark, and no longer a quarter above it: what 
   assert.equal(changes, [true, false]);
 });
 
+test('a disk is full where there is no room for what takes something out of the log', async () => {
+  const { watch, see } = watched(100 * MB);
+  assert.is(watch.full, false, 'not looked at yet');
+  await see(limits.removalFreeBytes);
+  assert.is(watch.full, false);
+  await see(limits.removalFreeBytes - 1);
+  assert.is(watch.full, true);
+});
+
 test('a watermark of 0 is none, whatever the disk', async () => {
   const { watch, changes, see } = watched(0);
   await see(0, { logBytes: 10 * MB });
   assert.is(watch.low, false);
+  assert.is(watch.full, false);
   assert.is(watch.fitsSnapshot, true);
   assert.equal(changes, []);
 });

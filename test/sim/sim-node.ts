@@ -60,7 +60,8 @@ export class SimNode {
     const identity = { groupId: formed.group_id, identityMode: formed.identity_mode, environment: formed.environment };
     this.group = new Group({ identity, bounds, clock: world, entropy: world });
     const use = () => ({
-      freeBytes: this.space.low ? 0 : 2 ** 40,
+      // Low, and not so low that erasures wait.
+      freeBytes: this.space.low ? 2 ** 30 : 2 ** 40,
       logBytes: 1,
       snapshotsBytes: 1,
       newestSnapshotBytes: 1,
@@ -82,7 +83,7 @@ export class SimNode {
       pool: this.pool,
       disk: new DiskWatch({
         gauge: { look: async () => use() },
-        minBytes: 1,
+        minBytes: 2 ** 31,
         onChange: (low) => this.loop.diskChanged(low),
         onTrouble: nothing,
       }),

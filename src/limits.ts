@@ -149,6 +149,8 @@ export const limits = {
   retentionDaysMax: 36_500,
   /** How often events are looked for that are too old to stay. */
   retentionLookMs: HOUR_MS,
+  /** Moments of records that one look goes through for their age, so that it holds nobody up. */
+  retirementLookMoments: 100_000,
   halfLifeDaysDefault: 30,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,

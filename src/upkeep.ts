@@ -50,14 +50,27 @@ export function backgroundCheck(
 
 const DAY_MS = 86_400_000;
 
-/** Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. */
-export function retention(loop: GroupLoop, clock: Clock, days: number): () => Promise<void> {
+/**
+ * Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. What left does not come back:
+ * a clock that is a day and more ahead of the newest record has until the next look to be set right.
+ */
+export function retention(
+  loop: Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
+  clock: Clock,
+  days: number,
+  lookMs: number = limits.retentionLookMs,
+): () => Promise<void> {
   if (days === 0) return async () => undefined;
+  let isDoubted = false;
   const look = () => {
-    if (!loop.failed && !loop.draining) loop.resume(clock.now() - days * DAY_MS);
+    const now = clock.now();
+    const isFar = now - loop.state.lastAt > DAY_MS;
+    const waits = isFar && !isDoubted;
+    isDoubted = isFar;
+    if (!waits && !loop.failed && !loop.draining) loop.resume({ before: now - days * DAY_MS, now });
   };
   look();
-  const timer = setInterval(look, limits.retentionLookMs);
+  const timer = setInterval(look, lookMs);
   timer.unref();
   return async () => clearInterval(timer);
 }

@@ -90,7 +90,7 @@ export class GroupState {
   readonly pendingErasures = new Map<string, number[]>();
   /** Times of the newest erasures, by number of the asking peer (-1: without a key). */
   erasuresBy = new Map<number, number[]>();
-  /** How often something was taken out of the log for good: whoever read a record before must look again. */
+  /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
   retired = { seq: 0, open: false };

@@ -53,4 +53,23 @@ export class Times {
   receivedAt(seq: number): number {
     return this.ats.at(this.seqs.firstAbove(seq) - 1);
   }
+
+  /**
+   * The last record up to `upTo`, which ends a moment, of those behind `after` that were received before `before` without a gap; `after`
+   * where there is none. A moment beyond `now` was noted by a clock that was ahead: those behind it say how old it is. Looks at
+   * `stepsMax` moments at most, besides such.
+   */
+  lastBefore(after: number, upTo: number, before: number, now: number, stepsMax: number): number {
+    let last = after;
+    let steps = 0;
+    for (let i = Math.max(0, this.seqs.firstAbove(after + 1) - 1); i < this.seqs.length && steps < stepsMax; i++) {
+      if (this.seqs.at(i) > upTo) break;
+      const at = this.ats.at(i);
+      if (at > now) continue;
+      if (at >= before) break;
+      last = i + 1 < this.seqs.length ? Math.min(upTo, this.seqs.at(i + 1) - 1) : upTo;
+      steps++;
+    }
+    return last;
+  }
 }

@@ -154,11 +154,11 @@ export class GroupActor<T> {
   }
 
   /**
-   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. Events received
-   * before `retireBefore` (ms since 1970) leave the log from here on.
+   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. `retire`: events
+   * received before `before` leave the log from here on, as of `now`; both in ms since 1970.
    */
-  resume(retireBefore = 0): Effect<T>[] {
-    if (retireBefore > 0) this.#redactor.retireBefore(retireBefore, this.#durableSeq);
+  resume(retire?: { readonly before: number; readonly now: number }): Effect<T>[] {
+    if (retire !== undefined) this.#redactor.retireBefore(retire.before, retire.now, this.#durableSeq);
     return this.#redactor.start(this.#durableSeq);
   }
 

@@ -138,9 +138,9 @@ export class GroupLoop {
     return this.#draining;
   }
 
-  /** Goes on with what is unfinished; events received before `retireBefore` (ms since 1970) leave the log from here on. */
-  resume(retireBefore = 0): void {
-    this.#carryOut(this.actor.resume(retireBefore));
+  /** Goes on with what is unfinished, and with what is to be retired, as `GroupActor.resume` has it. */
+  resume(retire?: { readonly before: number; readonly now: number }): void {
+    this.#carryOut(this.actor.resume(retire));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
   }

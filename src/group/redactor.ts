@@ -23,6 +23,13 @@ export type RedactorStep =
   | { readonly type: 'redact'; readonly work: RedactionWork }
   | { readonly type: 'scrub' };
 
+/** Events of before `before` among the records up to `upTo` leave, as of `now`; times in ms since 1970. */
+interface Retirement {
+  readonly before: number;
+  readonly now: number;
+  readonly upTo: number;
+}
+
 /** The records that asked for erasures, and withdrawn events. */
 interface Removals {
   readonly erasures: readonly number[];
@@ -45,9 +52,10 @@ export class Redactor {
   readonly #state: GroupState;
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
-  /** Batches up to this record, and of before this moment (ms since 1970), leave the log. */
+  /** What is to leave the log by its age, while some of it may still be there. */
+  #retirement: Retirement | null = null;
+  /** The record up to which that is known to be so. */
   #retireUpTo = 0;
-  #retireBefore = 0;
   /**
    * Whether a job may take events out by their age; one under way goes on. What that frees is used again, but the file only grows by it: by
    * the sums that are kept, and to overwrite what is free.
@@ -80,18 +88,18 @@ export class Redactor {
     );
   }
 
-  /** Of the records up to `upTo`, which is durable, the events of before this moment are to leave. */
-  retireBefore(before: number, upTo: number): void {
-    this.#retireBefore = before;
+  /** Of the records up to `durableSeq` the events of before `before` are to leave; it is `now`. Both in ms since 1970. */
+  retireBefore(before: number, now: number, durableSeq: number): void {
     // What the work itself writes is never part of it, wherever the clock stands.
-    this.#retireUpTo = upTo;
+    this.#retirement = { before, now, upTo: durableSeq };
   }
 
   /** The oldest events, or the free space behind the last of them; null where nothing is too old. */
   #retire(durableSeq: number): RedactorStep[] | null {
     if (!this.mayRetire) return null;
-    const { retired, times } = this.#state;
-    const isDue = retired.seq < this.#retireUpTo && times.receivedAt(retired.seq + 1) < this.#retireBefore;
+    const { retired } = this.#state;
+    this.#lookForOld();
+    const isDue = retired.seq < this.#retireUpTo;
     if (!isDue && !retired.open) return null;
     this.#retiredLast = true;
     const job = { erasures: [], withdrawals: [], retires: true } as const;
@@ -99,10 +107,18 @@ export class Redactor {
       this.#job = { ...job, work: null, waitsFor: 'scrub' };
       return [{ type: 'scrub' }];
     }
-    const retire = { after: retired.seq, upTo: this.#retireUpTo, durable: durableSeq, before: this.#retireBefore };
+    const retire = { after: retired.seq, upTo: this.#retireUpTo, durable: durableSeq };
     const work = { events: [], chains: [], erasures: [], retire };
     this.#job = { ...job, work, waitsFor: 'piece' };
     return [{ type: 'redact', work }];
+  }
+
+  #lookForOld(): void {
+    const { retired, times } = this.#state;
+    if (this.#retirement === null || retired.seq < this.#retireUpTo) return;
+    const { before, now, upTo } = this.#retirement;
+    this.#retireUpTo = times.lastBefore(retired.seq, upTo, before, now, limits.retirementLookMoments);
+    if (this.#retireUpTo === retired.seq) this.#retirement = null;
   }
 
   #remove(durableSeq: number): RedactorStep[] | null {
@@ -168,10 +184,15 @@ export class Redactor {
   failed(durableSeq: number): RedactorStep[] {
     const { erasures, withdrawals, retires, retried } = this.#expect('piece');
     this.#job = null;
-    if (retires) this.#retireUpTo = 0;
+    if (retires) this.#retireLater();
     else this.#failed.push(...(retried ? parted({ erasures, withdrawals }) : [{ erasures, withdrawals }]));
     this.#mayRetry = false;
     return this.start(durableSeq);
+  }
+
+  #retireLater(): void {
+    this.#retirement = null;
+    this.#retireUpTo = 0;
   }
 
   /** What failed may be tried again. */

@@ -20,8 +20,6 @@ export interface RetireWork {
   readonly upTo: number;
   /** The newest durable record: where each pair's newest one is looked up. */
   readonly durable: number;
-  /** Batches of this time (ms since 1970) and what is behind them stay. */
-  readonly before: number;
 }
 
 export interface RetiredPiece {
@@ -37,10 +35,10 @@ export function takeOut(log: LogReader, work: RedactionWork, state: GroupState):
   return retirePiece(log, work.retire, tagOf, (subject, peer) => headOfPair(state, subject, peer));
 }
 
-/** One piece, of one batch at least where that is old enough. `headOf` is the newest record of a pair, 0 where that is not known. */
+/** One piece, of one batch at least. `headOf` is the newest record of a pair, 0 where that is not known. */
 function retirePiece(
   log: LogReader,
-  { after, upTo, before }: RetireWork,
+  { after, upTo }: RetireWork,
   tagOf: (eventId: string) => IdTag,
   headOf: (subject: Uint8Array, peer: number) => number,
 ): RedactionPiece {
@@ -51,7 +49,7 @@ function retirePiece(
   let records = 0;
   for (const stored of log.from(after + 1, limits.redactionPieceBatches, limits.redactionPieceBytes)) {
     const batch = batchFrom(stored);
-    if (batch.at >= before || batch.lastSeq > upTo || records >= limits.redactionPieceRecords) break;
+    if (batch.lastSeq > upTo || records >= limits.redactionPieceRecords) break;
     const replaced = new Map<number, LogRecord>();
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       const record = batch.record(seq);

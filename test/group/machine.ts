@@ -67,7 +67,7 @@ export class Machine {
 
   /** Takes out of the log what was received before this moment. */
   async retire(before: number): Promise<void> {
-    this.#waiting.push(...this.actor.resume(before));
+    this.#waiting.push(...this.actor.resume({ before, now: Math.max(before, this.now) }));
     await this.work();
   }
 

@@ -32,6 +32,8 @@ export class Oracle {
   readonly rules: Rules;
   /** Events received before this moment may have left the log by their age; they count as before. */
   #mayLeaveBefore = Number.NEGATIVE_INFINITY;
+  /** Events that a clock set back had still to come when some left: as old as whatever came behind them. */
+  readonly #ahead = new Set<EventFact>();
 
   constructor(
     rules: Rules,
@@ -83,13 +85,14 @@ export class Oracle {
   }
 
   /** What was received before this moment may leave the log from now on. */
-  mayLeave(before: number): void {
+  mayLeave(before: number, now: number): void {
     this.#mayLeaveBefore = Math.max(this.#mayLeaveBefore, before);
+    for (const event of this.facts.events.values()) if (event.receivedAt > now) this.#ahead.add(event);
   }
 
   /** Whether an event must still be in the log where it counts: only then can it be listed and withdrawn. */
   isKept(event: EventFact): boolean {
-    return event.receivedAt >= this.#mayLeaveBefore;
+    return event.receivedAt >= this.#mayLeaveBefore && !this.#ahead.has(event);
   }
 
   knows(subject: string): boolean {

@@ -167,7 +167,7 @@ class Run {
         this.#disk.deferScrub = true;
         return;
       case 'retire':
-        return this.#retire(this.#world.wall - step.ageMs);
+        return this.#retire(this.#world.wall - step.ageMs, this.#world.wall);
       case 'disk_low':
         this.#count('disk low');
         this.#lowFor = step.runs;
@@ -189,10 +189,10 @@ class Run {
     }
   }
 
-  #retire(before: number): void {
-    if (!this.#node.retireBefore(before)) return;
+  #retire(before: number, now: number): void {
+    if (!this.#node.retireBefore(before, now)) return;
     this.#count('retirements');
-    this.#ledger.oracle.mayLeave(before);
+    this.#ledger.oracle.mayLeave(before, now);
   }
 
   /** Lets one of the lanes that are ready go on. */

@@ -134,9 +134,9 @@ export class SimNode {
   }
 
   /** What a node does hourly with what is too old. */
-  retireBefore(before: number): boolean {
+  retireBefore(before: number, now: number): boolean {
     const isUp = this.serving && !this.loop.failed && !this.loop.draining;
-    if (isUp) this.loop.resume(before);
+    if (isUp) this.loop.resume({ before, now });
     return isUp;
   }
 

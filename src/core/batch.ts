@@ -50,10 +50,6 @@ export class BatchWriter {
     return this.#records.starts.length;
   }
 
-  get bytes(): number {
-    return this.#records.length;
-  }
-
   add(record: LogRecord): void {
     this.#records.add(record);
   }

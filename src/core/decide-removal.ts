@@ -79,13 +79,14 @@ export function decideErasure(
   now: number,
 ): Decision<{ readonly events: number; readonly pending: boolean }> {
   const row = state.subjects.find(command.subject);
-  if (row < 0) return refuse(refused('subject_not_found'));
   const byOperator = command.caller < -1;
+  const subject = subjectHex(command.subject);
+  // A request may outlive what it is about: a restore repeats it, and not the events behind the backup.
+  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse(refused('subject_not_found'));
   if (!byOperator) {
     const wait = quotaWaitMs(state, bounds, command.caller, now);
     if (wait > 0) return refuse(refused('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) }));
   }
-  const subject = subjectHex(command.subject);
   const pending = bounds.erasureMode === 'operator' && !byOperator;
   if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
     return refuse(
@@ -98,7 +99,7 @@ export function decideErasure(
     const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, audit };
     return { records: [record], outcome: granted({ events: 0, pending }) };
   }
-  const events = eventsOf(state, row);
+  const events = row < 0 ? 0 : eventsOf(state, row);
   const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
   return { records: [record], outcome: granted({ events, pending }) };
 }

@@ -12,10 +12,6 @@ export class RecordBytes {
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** All of them; good until another is added. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);

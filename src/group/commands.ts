@@ -16,11 +16,12 @@ import type { AcceptedEvent } from './api.js';
 /** Where the chains of a subject begin and how much it holds: what a listing walks. */
 export interface Chains {
   readonly total: number;
-  readonly peers: number;
   /** Per peer with records: its number and the newest of them. */
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
   readonly going: readonly number[];
+  /** Up to this record no event is in the log any more. */
+  readonly retired: number;
 }
 
 /** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */

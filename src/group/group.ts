@@ -141,8 +141,9 @@ export class Group extends GroupReads implements GroupApi {
     const chains = await this.#ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
-    const { heads, going, total } = chains;
-    const query = { subject, heads, going: new Set(going), caller: caller?.index ?? null, limit, from: before };
+    const { heads, going, retired, total } = chains;
+    const walk = { heads, going: new Set(going), retired };
+    const query = { subject, ...walk, caller: caller?.index ?? null, limit, from: before };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
     const listing = listed.value;

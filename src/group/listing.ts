@@ -13,6 +13,8 @@ export interface ListingQuery {
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
   readonly going: ReadonlySet<number>;
+  /** Up to this record no event is in the log any more: no chain is followed so far back. */
+  readonly retired: number;
   /** Number of the caller's peer, or null: no own events are listed. */
   readonly caller: number | null;
   readonly limit: number;
@@ -93,7 +95,7 @@ function ownEvents(
   const head = query.heads.find(({ peer }) => peer === caller)?.head ?? 0;
   let seq = query.from ?? head;
   if (seq > head) return null;
-  for (let steps = 0; seq > 0 && steps < limits.walkRecordsMax; steps++) {
+  for (let steps = 0; seq > query.retired && steps < limits.walkRecordsMax; steps++) {
     const { record, at } = reader.read(seq);
     if (!('prev' in record) || record.peer !== caller) return null;
     if (record.type === 'event_accepted') {
@@ -105,7 +107,7 @@ function ownEvents(
     }
     seq = record.prev;
   }
-  return { events, next: seq > 0 ? seq : null };
+  return { events, next: seq > query.retired ? seq : null };
 }
 
 /** Without the subject, which is a view of a whole batch: what crosses to another thread is copied. Without the tag, which is nobody's. */
@@ -123,7 +125,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
  */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
-  const chains = query.heads.filter(({ head }) => head > 0).map(({ head }) => ({ seq: head, gone: 0 }));
+  const chains = query.heads.filter(({ head }) => head > query.retired).map(({ head }) => ({ seq: head, gone: 0 }));
   // The half of the walk until chains are left, the other half for the shares of those that go on.
   const goneMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
   const share = goneMax / chains.length;
@@ -139,7 +141,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
       gone++;
     }
     chain.seq = 'prev' in record ? record.prev : 0;
-    if (chain.seq === 0 || (gone > goneMax && chain.gone > share)) chains.splice(newest, 1);
+    if (chain.seq <= query.retired || (gone > goneMax && chain.gone > share)) chains.splice(newest, 1);
   }
   return found;
 }

@@ -153,7 +153,6 @@ export class PoolBusyError extends Error {
 
 export interface SnapshotMade {
   readonly seq: number;
-  readonly digest: string;
   /** What it took once the replica was there. */
   readonly ms: number;
 }

@@ -17,7 +17,7 @@ import { trustConstants } from '../core/trust-constants.js';
 import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
 import { limits } from '../limits.js';
 import type { OnProgress } from './api.js';
-import { DamagedError, type LogReader, type SnapshotStore } from './ports.js';
+import { DamagedError, type LogReader, type SnapshotMade, type SnapshotStore } from './ports.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from './recovery.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
 import { takeOut } from './retirement.js';
@@ -110,14 +110,14 @@ export class Replica {
    * Writes a snapshot of the state at `upTo` or behind it, under the owner's `epoch`. None, and null, of a state that was loaded with
    * a commit that may yet be lost: the log would end before its snapshot.
    */
-  async snapshot(upTo: number, epoch: number): Promise<{ readonly seq: number; readonly digest: string } | null> {
+  async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
     const { state, chain } = this.follow(upTo);
     if (state.lastSeq > this.#durable) return null;
     const digest = stateDigest(state);
     const seq = state.lastSeq;
     const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
     await this.#snapshots.write(header, snapshotBlocks(state));
-    return { seq, digest };
+    return { seq };
   }
 
   redact(work: RedactionWork): RedactionPiece {

@@ -169,14 +169,13 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   if (row < 0) return null;
   const { entries } = state.subjects;
   const first = state.subjects.firstEntry(row);
-  const chains = { total: 0, peers: 0, heads: [] as { peer: number; head: number }[], going: goingOf(state, subject) };
+  const heads: { peer: number; head: number }[] = [];
+  let total = 0;
   for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
-    const count = entries.count(entry);
-    chains.total += count;
-    if (count > 0) chains.peers++;
-    chains.heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
+    total += entries.count(entry);
+    heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
   }
-  return chains;
+  return { total, heads, going: goingOf(state, subject), retired: state.retired.seq };
 }
 
 /** Events of the subject that are withdrawn, though the log may still show them. */

@@ -238,6 +238,21 @@ test('an erased subject is unknown at once; what only the operator may erase is 
   assert.is(codeOf(decideErasure(given.state, bounds, erasure('a'), t0).outcome), 'subject_not_found');
 });
 
+// Found by review: after a restore such a request could be settled by nobody.
+test('the operator settles a request for a player of whom nothing is known any more', () => {
+  const given = new Given().peers(1);
+  given.event(0, 'a');
+  const operator = { ...bounds, erasureMode: 'operator' } as const;
+  given.apply(decideErasure(given.state, operator, erasure('a'), t0).records, t0);
+  given.state.subjects.remove(subjectOf('a'));
+  assert.is(codeOf(decideErasure(given.state, operator, erasure('a'), t0).outcome), 'subject_not_found');
+  const { records, outcome } = decideErasure(given.state, operator, erasure('a', -2), t0);
+  assert.is(outcome.ok && outcome.value.events, 0);
+  given.apply(records, t0);
+  assert.is(given.state.pendingErasures.size, 0);
+  assert.is([...given.state.erasures.values()][0]!.heads.length, 1);
+});
+
 test('requests that wait for the operator are held once per player, and all are named to the erasure', () => {
   const given = new Given().peers(1);
   given.event(0, 'a');

@@ -37,7 +37,8 @@ async function grown(peers: number, events: number): Promise<Machine> {
 async function list(machine: Machine, caller: number | null, limit: number, from: number | null = null) {
   const subject = subjectOf('p');
   const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
-  return listEvents(machine.log, { subject, heads: chains.heads, going: new Set(chains.going), caller, limit, from });
+  const { heads, going, retired } = chains;
+  return listEvents(machine.log, { subject, heads, going: new Set(going), retired, caller, limit, from });
 }
 
 // Weeks checked against the calendar of ISO 8601: 2026-01-01 is a Thursday, 2027-01-01 a Friday, 2024-12-30 a Monday.
@@ -64,6 +65,21 @@ test('a peer sees its own events, newest first, page by page, and no others', as
   } while (from !== null);
   assert.equal(seen, ['e19', 'e16', 'e13', 'e10', 'e7', 'e4', 'e1']);
   assert.equal((await list(machine, null, 50))!.own, []);
+});
+
+// Found by review: pages of nothing, each with a cursor, one for every 20,000 events that had left.
+test('a listing ends where events left the log by their age', async () => {
+  const machine = await grown(3, 21);
+  await machine.retire(t0 + 12 * dayMs);
+  const page = await list(machine, 1, 3);
+  assert.equal(
+    page!.own.map(({ event }) => event.event_id),
+    ['e19', 'e16', 'e13'],
+  );
+  assert.is(page!.next, null);
+  assert.is(page!.summarised, 9);
+  const behind = machine.actor.state.eventIds.seqOf(machine.actor.state.tagOf('e4'));
+  assert.equal((await list(machine, 1, 3, behind))!.own, []);
 });
 
 test('a cursor that points at another peer, another player or nothing is refused', async () => {
@@ -106,7 +122,8 @@ test('a peer that withdrew very many events hides none of the others', async () 
       at: { value: (seq: number) => (seq < first ? machine.log.at(seq) : gone) },
     });
     const withdrawn = heads.map((one) => (one.peer === 0 ? { peer: 0, head: first + goneCount - 1 } : one));
-    return listEvents(log, { subject, heads: withdrawn, going: new Set(), caller: null, limit: 1, from: null })!;
+    const walk = { heads: withdrawn, going: new Set<number>(), retired: 0 };
+    return listEvents(log, { subject, ...walk, caller: null, limit: 1, from: null })!;
   };
   assert.is(listedBehind(5_000).summarised, 6, 'not so many that anything is left out');
   const { summarised, summary } = listedBehind(limits.walkRecordsMax);

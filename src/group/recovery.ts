@@ -3,6 +3,7 @@
  * Also what the replica follows the log with, so that live recovery and replica are one code.
  */
 import { Batch, chainStart } from '../core/batch.js';
+import { Bits } from '../core/bits.js';
 import { stateDigest } from '../core/digest.js';
 import { EventColumns } from '../core/event-columns.js';
 import type { LogRecord } from '../core/records.js';
@@ -19,10 +20,23 @@ export class Follower {
   /** What readers of the verdict stream were told, where there are any. */
   told: ToldTable | null = null;
   readonly #events = new EventColumns();
+  /** Where it began, and whether any sums were kept by then. */
+  readonly #begunAt: number;
+  readonly #keptBefore: boolean;
+  /** Records since then that keep a pair's sums, counted from there. */
+  readonly #kept = new Bits();
 
   constructor(state: GroupState, chain: Uint8Array) {
     this.state = state;
     this.chain = chain;
+    this.#begunAt = state.lastSeq;
+    this.#keptBefore = state.retired.seq > 0;
+  }
+
+  /** Whether a record of this log keeps a pair's sums; undefined where only the log can tell. */
+  keepsSums(seq: number): boolean | undefined {
+    if (seq > this.#begunAt) return this.#kept.has(seq - this.#begunAt);
+    return this.#keptBefore ? undefined : false;
   }
 
   /** The same as `catchUp`, for many records at once; nobody may look at the state meanwhile, nor after it throws. */
@@ -63,6 +77,7 @@ export class Follower {
   #takeRecord(record: LogRecord, at: number): void {
     this.told?.before(record);
     this.state.apply(record, at);
+    if (record.type === 'evidence_kept') this.#kept.add(this.state.lastSeq - this.#begunAt);
     this.told?.after(record);
   }
 }

@@ -122,8 +122,7 @@ export class Replica {
 
   redact(work: RedactionWork): RedactionPiece {
     // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
-    const { state } = work.retire === undefined ? this.#asItIs() : this.follow(work.retire.durable);
-    return takeOut(this.#log, work, state);
+    return takeOut(this.#log, work, work.retire === undefined ? this.#asItIs() : this.follow(work.retire.durable));
   }
 
   weights(upTo: number, at: number): WeightsComputed {

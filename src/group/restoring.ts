@@ -3,6 +3,7 @@
  * tombstones, and what was taken back after the backup is taken back again, in its order and at its time.
  */
 import { type Batch, BatchWriter, chainStart } from '../core/batch.js';
+import { Bits } from '../core/bits.js';
 import { decideWithdrawal, keptEvidence, readAgain } from '../core/decide-removal.js';
 import { audited } from '../core/decision.js';
 import type {
@@ -78,8 +79,8 @@ class Restore {
   #lastSeq = 0;
   #lastAt = 0;
   #chain: Uint8Array = chainStart;
-  /** Records of the old log behind the backup whose chain begins in the backup: their player was not erased in between. */
-  readonly #goneOn = new Set<number>();
+  /** Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in between. */
+  readonly #goneOn = new Bits();
   /** Where the backup ends. */
   #backupSeq = 0;
 
@@ -150,8 +151,10 @@ class Restore {
   /** What a record of the old log, newer than the backup, leads to here. Applied at once. */
   #again(record: LogRecord, seq: number, at: number): LogRecord[] {
     const goesOn =
-      'prev' in record && record.prev > 0 && (record.prev <= this.#backupSeq || this.#goneOn.has(record.prev));
-    if (goesOn) this.#goneOn.add(seq);
+      'prev' in record &&
+      record.prev > 0 &&
+      (record.prev <= this.#backupSeq || this.#goneOn.has(record.prev - this.#backupSeq));
+    if (goesOn) this.#goneOn.add(seq - this.#backupSeq);
     switch (record.type) {
       case 'subject_erased':
         this.#found.erasures++;

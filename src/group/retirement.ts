@@ -6,11 +6,10 @@ import type { Batch } from '../core/batch.js';
 import { headOfPair } from '../core/decide-removal.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { LogRecord } from '../core/records.js';
-import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import { RecordReader } from './listing.js';
 import type { LogReader } from './ports.js';
-import { batchFrom } from './recovery.js';
+import { batchFrom, type Follower } from './recovery.js';
 import { blanked, type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
 
 export interface RetireWork {
@@ -28,19 +27,18 @@ export interface RetiredPiece {
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
-/** One piece of any redaction. `state` may be older than the log: it only tells tags, and which sums are kept where they are. */
-export function takeOut(log: LogReader, work: RedactionWork, state: GroupState): RedactionPiece {
-  const tagOf = (eventId: string) => state.tagOf(eventId);
-  if (work.retire === undefined) return redactPiece(log, work, tagOf);
-  return retirePiece(log, work.retire, tagOf, (subject, peer) => headOfPair(state, subject, peer));
+/** One piece of any redaction. The follower may be behind the log where nothing leaves by its age: then it only tells tags. */
+export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
+  const tagOf = (eventId: string) => follower.state.tagOf(eventId);
+  return work.retire === undefined ? redactPiece(log, work, tagOf) : retirePiece(log, work.retire, tagOf, follower);
 }
 
-/** One piece, of one batch at least. `headOf` is the newest record of a pair, 0 where that is not known. */
+/** One piece, of one batch at least. */
 function retirePiece(
   log: LogReader,
   { after, upTo }: RetireWork,
   tagOf: (eventId: string) => IdTag,
-  headOf: (subject: Uint8Array, peer: number) => number,
+  follower: Follower,
 ): RedactionPiece {
   const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
   const heads = new RecordReader(log);
@@ -55,12 +53,14 @@ function retirePiece(
       const record = batch.record(seq);
       const pair = pairOf(record);
       if (pair === null) continue;
-      const head = headOf(pair.subject, pair.peer);
+      const head = headOfPair(follower.state, pair.subject, pair.peer);
       // The sums of a pair at rest are kept where they are.
       if (record.type === 'evidence_kept' && head === seq) continue;
       replaced.set(seq, blanked(record, tagOf)!);
       const key = `${pair.peer} ${Buffer.from(pair.subject).toString('latin1')}`;
-      if (!pairs.has(key) && !(head > seq && keeps(heads.read(head).record))) pairs.set(key, pair);
+      if (pairs.has(key)) continue;
+      const isKept = head > seq && (follower.keepsSums(head) ?? keeps(heads.read(head).record));
+      if (!isKept) pairs.set(key, pair);
     }
     if (replaced.size > 0) rewritten.push(batch.rewrite(replaced));
     end = batch.lastSeq;

@@ -91,9 +91,9 @@ export class GroupActor<T> {
     return this.#inFlight !== null || !this.#mailbox.empty || this.#removals.length > 0;
   }
 
-  /** Whether an erased subject is still in the log: no snapshot may be made meanwhile. */
+  /** Whether snapshots were removed for an erasure that is not done yet: none may be made meanwhile. */
   get erasing(): boolean {
-    return this.state.erasures.size > 0 || this.#endsErasure;
+    return this.#redactor.erasing || this.#endsErasure;
   }
 
   /** Queues a command; false where the mailbox is full. */

@@ -78,6 +78,11 @@ export class Redactor {
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
+  /** Whether the job under way needs that there are no snapshots. What is made before, that job removes, too. */
+  get erasing(): boolean {
+    return this.#job?.waitsFor === 'snapshots' || this.#job?.withoutSnapshots === true;
+  }
+
   /** Takes up the next job where none is under way. Only what is durable is worked on. */
   start(durableSeq: number): RedactorStep[] {
     if (this.#job !== null) return [];

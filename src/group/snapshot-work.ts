@@ -19,7 +19,7 @@ export interface SnapshotDeps {
 /** The group as its snapshots need it. */
 export interface SnapshotSite {
   readonly durableSeq: () => number;
-  /** An erasure is under way: what is written now would still hold the player. */
+  /** An erasure has removed the snapshots and is not done: what is written now would name the player behind its end. */
   readonly erasing: () => boolean;
   /** None is to be begun but the last one. */
   readonly ending: () => boolean;

@@ -5,7 +5,7 @@
 import { bounds } from './bounds.js';
 import { Breaker, type BreakerState } from './breaker.js';
 import { fullJitterMs, linked, pause, type Runtime } from './runtime.js';
-import { type Transport, TransportError, type TransportResponse } from './transport.js';
+import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
 
 export interface Ask {
@@ -107,7 +107,8 @@ export class Caller {
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
-    const response = await this.#transport.request({ method: ask.method, path: ask.path, headers, ...body, signal });
+    const request = { method: ask.method, path: ask.path, headers, ...body, signal };
+    const response = await answerOf(this.#transport, request);
     const parsed = parse(await readText(response.body), response);
     if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
     throw refusalOf(response, parsed, this.#runtime.now());

@@ -7,7 +7,7 @@ import { bounds } from './bounds.js';
 import { readText, refusalOf, unexpected } from './caller.js';
 import { type AgeClock, fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
-import type { Transport, TransportResponse } from './transport.js';
+import { answerOf, type Transport, type TransportResponse } from './transport.js';
 import { TrustError } from './trust-error.js';
 import type { TrustTable } from './trust-table.js';
 
@@ -171,7 +171,7 @@ export class VerdictFeed {
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
-      const response = await transport.request({ method: 'GET', path, headers, signal: controller.signal });
+      const response = await answerOf(transport, { method: 'GET', path, headers, signal: controller.signal });
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is no event stream');

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
-import { TransportError } from '../../src/client/transport.js';
+import { TransportError, type TransportResponse } from '../../src/client/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
@@ -425,6 +425,51 @@ test('a call rejects with the reason of its own signal, before it, on the way an
   between.abort(reason);
   assert.is(await broken.runtime.until(write), reason);
   assert.is(broken.runtime.timers, 0, 'no timer is left behind');
+});
+
+/** An answer that comes whatever the signal says, once it is let go; `isLeft` when somebody has given its body back. */
+function heedless() {
+  let letGo: () => void = () => undefined;
+  const made = {
+    isLeft: false,
+    letGo: () => letGo(),
+    answer: new Promise<TransportResponse>((resolve) => {
+      letGo = () => resolve({ status: 200, header: () => undefined, body: body() });
+    }),
+  };
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      yield new Uint8Array(1);
+      yield new Uint8Array(1);
+    } finally {
+      made.isLeft = true;
+    }
+  }
+  return made;
+}
+
+test('budget, signal and close hold also where the transport does not heed its signal, and an answer that comes late is left', async () => {
+  const late = heedless();
+  const { client, runtime } = scene(() => late.answer);
+  assert.is((await runtime.until(client.score('a'))).cause, 'timeout');
+  assert.is(runtime.elapsedMs(), 100);
+  const reason = new Error('the match is off');
+  const given = new AbortController();
+  const write = client.submit(event, { signal: given.signal }).catch((error: unknown) => error);
+  await runtime.advance(10);
+  given.abort(reason);
+  assert.is(await runtime.until(write), reason);
+  const feed = client.follow();
+  await runtime.advance(10);
+  await runtime.until(feed.close());
+  const open = rejection(client.submit(event));
+  await runtime.until(client.close());
+  assert.is((await open).code, 'closed');
+  // Budget, twice ten, and the 5 s that a call under way may have.
+  assert.is(runtime.elapsedMs(), 120 + bounds.closeMs);
+  late.letGo();
+  await runtime.advance(1);
+  assert.ok(late.isLeft);
 });
 
 test('close lets calls end, then ends them, and every later call rejects', async () => {

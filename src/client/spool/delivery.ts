@@ -5,7 +5,7 @@ import { fullJitterMs, linked, notify, pause, type Runtime } from '../runtime.js
 import type { DeliveryResult } from '../submission.js';
 import { isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
-import type { Entry, Journal } from './journal.js';
+import type { Entry, Journal, Stretch } from './journal.js';
 import { recordBytes } from './segment.js';
 import { type DeliveredMark, setAside } from './side-files.js';
 
@@ -46,6 +46,7 @@ export class Delivery {
   #duplicates = 0;
   #setAside = 0;
   #dropped = 0;
+  #damaged = 0;
   #lastError: TrustError | null = null;
   /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone. */
   #batchMax: number = bounds.eventsPerCall;
@@ -74,6 +75,7 @@ export class Delivery {
       duplicates: this.#duplicates,
       setAside: this.#setAside,
       dropped: this.#dropped,
+      damaged: this.#damaged,
       lastError: this.#lastError,
     };
   }
@@ -128,7 +130,7 @@ export class Delivery {
         await this.#drop();
         const sent = await this.#next();
         if (sent.length > 0) await this.#send(sent);
-        else await this.#idle();
+        else if (this.#pending === 0) await this.#idle();
       } catch (error) {
         if (signal.aborted) return;
         await this.#rest(error instanceof TrustError ? error : failed(error));
@@ -142,11 +144,16 @@ export class Delivery {
     return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
   }
 
-  /** The first of those that wait, at least one. */
+  /** The first of those that wait; none where they are damaged, and passed over. */
   async #read(countMax: number, bytesMax: number): Promise<Entry[]> {
     const { journal, mark } = this.#options;
-    const entries = await journal.read(mark.seq + 1, countMax, bytesMax);
-    if (entries.length === 0) throw new Error('events that wait are not in the journal');
+    const { entries, damage } = await journal.read(mark.seq + 1, countMax, bytesMax);
+    if (damage !== null) {
+      this.#damaged += damage.count;
+      await this.#passed(damage);
+    } else if (entries.length === 0) {
+      throw new Error('events that wait are not in the journal');
+    }
     return entries;
   }
 
@@ -199,7 +206,7 @@ export class Delivery {
     if (through > 0) {
       this.#failures = 0;
       this.#lastError = null;
-      await this.#passed(sent.slice(0, through));
+      await this.#passed(stretchOf(sent.slice(0, through)));
     }
     if (trouble !== undefined) throw trouble;
   }
@@ -215,15 +222,15 @@ export class Delivery {
   }
 
   /** These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after the next `open`. */
-  async #passed(entries: readonly Entry[]): Promise<void> {
+  async #passed({ seq, count, bytes }: Stretch): Promise<void> {
     const { mark, journal } = this.#options;
-    const last = entries.at(-1)!.seq;
-    this.#pending -= entries.length;
-    this.#through += entries.length;
-    this.#pendingBytes -= entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
+    this.#pending -= count;
+    this.#through += count;
+    // How many bytes damaged records had is known only nearly.
+    this.#pendingBytes = this.#pending === 0 ? 0 : Math.max(0, this.#pendingBytes - bytes);
     try {
-      await mark.set(last).catch(() => undefined);
-      await journal.dropThrough(last);
+      await mark.set(seq).catch(() => undefined);
+      await journal.dropThrough(seq);
     } finally {
       this.#onRoom();
       for (const waiting of this.#forDrained) if (waiting.through <= this.#through) waiting.resolve();
@@ -237,7 +244,7 @@ export class Delivery {
     while (this.#pendingBytes > dropAbove) {
       const entries = await this.#read(bounds.eventsPerCall, this.#pendingBytes - dropAbove);
       this.#dropped += entries.length;
-      await this.#passed(entries);
+      if (entries.length > 0) await this.#passed(stretchOf(entries));
     }
   }
 
@@ -292,6 +299,11 @@ export class Delivery {
   #report(): void {
     notify(this.#options.onProgress, this.progress);
   }
+}
+
+function stretchOf(entries: readonly Entry[]): Stretch {
+  const bytes = entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
+  return { seq: entries.at(-1)!.seq, count: entries.length, bytes };
 }
 
 /** Whether a refusal of a whole batch is for what is in it, and not for who sends it where. */

@@ -83,6 +83,8 @@ export interface SpoolProgress {
   readonly setAside: number;
   /** Events given up because the spool was full. */
   readonly dropped: number;
+  /** Events that the disk spoiled: passed over. The files that hold what is left of them stay in the folder as `*.damaged`. */
+  readonly damaged: number;
   /** What keeps delivery back; null while nothing does. */
   readonly lastError: TrustError | null;
 }
@@ -123,7 +125,10 @@ interface Waiting {
  * @public
  */
 export class EventSpool {
-  /** What the start found torn at the end of a file and cut off: events of which `add` had not resolved. */
+  /**
+   * What the start took out of the folder's files: the end of one that was torn amid a write, with events of which `add` had not resolved, cut off; or one
+   * with a damaged head, which may hold events that were accepted, kept as `*.damaged`.
+   */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
   readonly #bytesMax: number;
@@ -157,9 +162,9 @@ export class EventSpool {
     try {
       const mark = await DeliveredMark.open(folder);
       const waiting = { count: 0, bytes: 0 };
-      const journal = await Journal.open(folder, mark.seq + 1, (seq, bytes) => {
+      const journal = await Journal.open(folder, mark.seq + 1, ({ seq, count, bytes }) => {
         if (seq <= mark.seq) return;
-        waiting.count++;
+        waiting.count += Math.min(count, seq - mark.seq);
         waiting.bytes += bytes;
       });
       const bytesMax = options.bytesMax ?? bounds.spoolBytes;

@@ -1,5 +1,15 @@
 /** The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -188,6 +198,48 @@ test('a batch that is refused as a whole is halved until the event at fault stan
     ids(100).filter((id) => id !== 'e-37'),
   );
   assert.is(spool.progress.setAside, 1);
+});
+
+/** Flips one bit of the only file of events, at a byte of its first record. */
+function flipBit(): void {
+  const [name] = readdirSync(folder).filter((one) => one.endsWith('.events'));
+  const path = join(folder, name!);
+  const bytes = readFileSync(path);
+  bytes[100]! ^= 1;
+  writeFileSync(path, bytes);
+}
+
+test('one damaged bit costs one event at most: it is counted, and those behind it are delivered', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const first = await opened(node, { runtime });
+  await Promise.all(ids(1_000).map((id) => first.add(event(id))));
+  await runtime.until(first.close());
+  flipBit();
+  node.fail = () => null;
+  const second = await opened(node);
+  assert.equal([second.progress.pending, second.cuts], [1_000, []]);
+  await second.drained();
+  assert.equal(node.took, ids(999, 1));
+  const { delivered, damaged, pending, pendingBytes, lastError } = second.progress;
+  assert.equal([delivered, damaged, pending, pendingBytes, lastError], [999, 1, 0, 0, null]);
+  await second.close();
+  const third = await opened(node);
+  assert.equal([third.progress.pending, third.progress.damaged], [0, 0], 'what is through is not counted again');
+});
+
+test('an event that is damaged while the spool is open holds nobody up', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime });
+  await Promise.all(ids(3).map((id) => spool.add(event(id))));
+  await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+  flipBit();
+  node.fail = () => null;
+  await runtime.until(spool.drained());
+  assert.equal([node.took, spool.progress.damaged, spool.progress.pending], [ids(2, 1), 1, 0]);
 });
 
 test('a wrong address sets nothing aside', async () => {

@@ -27,8 +27,9 @@ export interface TrustEvent {
   /** 0 to 1. */
   readonly severity: number;
   /**
-   * The idempotency key: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is left out; give one that follows from what
-   * happened, such as `match-4711:player-3`, where the same report may be made twice. It should not hold an account id.
+   * The idempotency key, unique in the whole group: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is left out; give one that
+   * begins with something of the peer's own and follows from what happened, such as `arena-eu-1:match-4711:player-3`, where the same report may
+   * be made twice. It should not hold an account id.
    */
   readonly eventId?: string;
   /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
@@ -39,8 +40,8 @@ export interface TrustEvent {
  * What came of one event.
  *
  * - `accepted`: stored now.
- * - `duplicate`: an event with this id was stored before; nothing is left to do.
- * - `rejected`: the service will never take it as it is; `code` says why.
+ * - `duplicate`: an event of this peer with this id was stored before; nothing is left to do.
+ * - `rejected`: the service will never take it as it is; `code` says why. `duplicate_event` is another peer's event with this id.
  *
  * @public
  */
@@ -154,10 +155,15 @@ export function resultsOf(body: unknown, events: readonly EventBody[]): Delivery
   return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!.event_id));
 }
 
+/** Whether the details of a 409 say that the id is that of another peer's event, so that this one is not stored. */
+export function isTaken(details: unknown): boolean {
+  return isRecord(details) && details.owner === 'other';
+}
+
 function resultOf(row: { readonly [Member in keyof ResultRow]?: unknown }, eventId: string): DeliveryResult {
   const status = Number(row.status);
   if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
-  if (status === 409) return { eventId, status: 'duplicate', code: null, reason: null };
+  if (status === 409 && !isTaken(row.details)) return { eventId, status: 'duplicate', code: null, reason: null };
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;
   if (status === 429 || status >= 500 || !(status >= 400)) return { later: new TrustError(code, reason, { status }) };

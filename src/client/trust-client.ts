@@ -24,6 +24,7 @@ import {
   countedOutcome,
   type DeliveryResult,
   type EventOutcome,
+  isTaken,
   resultsOf,
   type SubmitManyOutcome,
   type TrustEvent,
@@ -120,7 +121,7 @@ export class TrustClient {
 
   /**
    * Submits one event and resolves once it is durable on the node's disk. A repetition of an event that is stored already counts as success.
-   * Rejects with the service's code where the event is not acceptable.
+   * Rejects with the service's code where the event is not acceptable; `duplicate_event` is one of another peer with the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
     const body = this.prepare(event);
@@ -128,7 +129,8 @@ export class TrustClient {
       await this.#call({ method: 'POST', path: '/events', json: body, key: this.#settings.apiKey }, 'always', options);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
-      if (!(error instanceof TrustError) || error.code !== 'duplicate_event') throw error;
+      const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
+      if (!isStored) throw error;
       return { eventId: body.event_id, status: 'duplicate', code: null, reason: null };
     }
   }

@@ -258,6 +258,15 @@ test('an event that is stored already counts as success', async () => {
   });
 });
 
+test('an id that another peer has used is no success: the event is not stored', async () => {
+  const taken = { error: 'no', code: 'duplicate_event', details: { event_id: 'e-1', owner: 'other' } };
+  const one = scene(() => ({ status: 409, body: taken }));
+  assert.is((await rejection(one.runtime.until(one.client.submit(event)))).code, 'duplicate_event');
+  const many = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 409, ...taken }] } }));
+  const { duplicates, results } = await many.runtime.until(many.client.submitMany([event]));
+  assert.equal([duplicates, results[0]?.status, results[0]?.code], [0, 'rejected', 'duplicate_event']);
+});
+
 test('a registration is sent again only where the node certainly made no peer', async () => {
   const registered = { status: 201, body: { peer_id: 'p', api_key: 'k', status: 'active' } };
   const registration = { peerName: 'n', gameIds: ['g'] };

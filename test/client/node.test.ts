@@ -1,11 +1,14 @@
 /** The client against a real node, a process of its own, over both transports; and the double that starts it. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fetchTransport } from '../../src/client/fetch-transport.js';
 import { poolTransport } from '../../src/client/pool-transport.js';
+import { EventSpool } from '../../src/client/spool/event-spool.js';
 import type { Transport } from '../../src/client/transport.js';
 import { TransportError } from '../../src/client/transport.js';
 import { TrustError } from '../../src/client/trust-error.js';
@@ -123,6 +126,20 @@ for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as 
     await transport.close();
   });
 }
+
+test("an id that another peer's event has is refused, and a spool sets the event aside", async () => {
+  const [one, other] = [peer, await node.register()];
+  await node.client(one, patient).submit(report('taken'));
+  const client = node.client(other, patient);
+  assert.is(await codeOf(client.submit(report('taken', { playerId: 'another' }))), 'duplicate_event');
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const spool = await EventSpool.open({ folder, to: client });
+  await spool.add(report('taken', { playerId: 'another' }));
+  await spool.drained();
+  assert.equal([spool.progress.setAside, spool.progress.delivered], [1, 0]);
+  await spool.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test('a node behind a path is reached', async () => {
   const client = node.client(peer, { url: `${node.url}/nowhere/` });

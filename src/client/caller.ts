@@ -3,7 +3,7 @@
  * What may be sent twice is said by whoever calls.
  */
 import { bounds } from './bounds.js';
-import { Breaker, type BreakerState } from './breaker.js';
+import { Breaker } from './breaker.js';
 import { fullJitterMs, linked, pause, type Runtime } from './runtime.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
@@ -32,6 +32,7 @@ export interface Answer {
 
 const timedOut = Symbol('timed out');
 
+/** Calls of one kind: those that share it share a circuit breaker. */
 export class Caller {
   readonly #transport: Transport;
   readonly #runtime: Runtime;
@@ -41,10 +42,6 @@ export class Caller {
     this.#transport = transport;
     this.#runtime = runtime;
     this.#breaker = new Breaker(runtime);
-  }
-
-  get breaker(): BreakerState {
-    return this.#breaker.state;
   }
 
   /** The first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */

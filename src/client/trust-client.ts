@@ -2,7 +2,7 @@
 import type { EventBody, RegistrationBody } from '../http/contract/request-bodies.js';
 import type { TrustScoreBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
-import { type Answer, type Ask, Caller, isRecord } from './caller.js';
+import { type Answer, type Ask, Caller, isRecord, unexpected } from './caller.js';
 import type {
   CallOptions,
   ErasedSubject,
@@ -18,6 +18,7 @@ import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
 import { AgeClock, linked, pause } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
+import { valuesOf } from './stream-frames.js';
 import { isSubjectHash, subjectHash } from './subject.js';
 import {
   batchesOf,
@@ -64,7 +65,8 @@ export class TrustClient {
     this.#table = new TrustTable(playersMax);
     this.#ages = new AgeClock(runtime);
     this.#reader = new ScoreReader({
-      caller: this.#caller,
+      // With a circuit of its own: that a node is too slow for the budget of a read says nothing about writes.
+      caller: new Caller(transport, runtime),
       runtime,
       ages: this.#ages,
       table: this.#table,
@@ -107,12 +109,13 @@ export class TrustClient {
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
     const id = encodeURIComponent(this.#sentId(playerId));
     try {
-      const { body } = await this.#call(
+      const answer = await this.#call(
         { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
         'always',
         options,
       );
-      return body as TrustScoreBody;
+      if (!isRecord(answer.body) || valuesOf(answer.body) === null) throw notTheContract(answer);
+      return answer.body as TrustScoreBody;
     } catch (error) {
       if (error instanceof TrustError && error.code === 'player_not_found') return null;
       throw error;
@@ -126,7 +129,8 @@ export class TrustClient {
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
     const body = this.prepare(event);
     try {
-      await this.#call({ method: 'POST', path: '/events', json: body, key: this.#settings.apiKey }, 'always', options);
+      const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
+      expectEvent(await this.#call(ask, 'always', options), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
       const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
@@ -171,7 +175,7 @@ export class TrustClient {
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
     const path = `/events/${encodeURIComponent(eventId)}`;
     try {
-      await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options);
+      expectEvent(await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options), eventId);
     } catch (error) {
       const done = error instanceof TrustError && error.code === 'event_not_found' && error.outcomeUnknown;
       if (!done) throw error;
@@ -194,8 +198,9 @@ export class TrustClient {
     const token = this.#table.reading(hash);
     try {
       const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
-      const { status, body } = await this.#call(ask, 'unsent', options);
-      if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(status);
+      const answer = await this.#call(ask, 'unsent', options);
+      const { body } = answer;
+      if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(answer);
       const pending = body.status === 'pending';
       if (!pending) this.#table.erased(token);
       return {
@@ -217,9 +222,10 @@ export class TrustClient {
     const { peerName, gameIds, contactEmail } = registration;
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
     const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email };
-    const { status, body } = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
+    const answer = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
+    const { body } = answer;
     if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {
-      throw notTheContract(status);
+      throw notTheContract(answer);
     }
     return { peerId: body.peer_id, apiKey: body.api_key, status: 'active' };
   }
@@ -308,6 +314,11 @@ function closed(): TrustError {
   return new TrustError('closed', 'the client is closed');
 }
 
-function notTheContract(status: number): TrustError {
-  return new TrustError('unexpected_answer', 'the answer does not hold to the contract', { status });
+function notTheContract({ status }: Answer): TrustError {
+  return unexpected({ status }, 'the answer does not hold to the contract');
+}
+
+/** Throws where the answer to a write of one event is not about that event. */
+function expectEvent(answer: Answer, eventId: string): void {
+  if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }

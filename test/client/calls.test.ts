@@ -10,7 +10,7 @@ import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-t
 import { VirtualRuntime } from './virtual-runtime.js';
 
 const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
-const stored = { status: 201, body: { status: 'accepted' } };
+const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
 const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
 const brokenConnection = () => new TransportError('other side closed', true);
 
@@ -184,6 +184,23 @@ for (const [what, body] of [
     const trust = await runtime.until(client.score('a'));
     assert.is(trust.source, 'assumed');
     assert.is(trust.cause, 'unexpected_answer');
+  });
+}
+
+for (const [what, body] of [
+  ['nothing of the event', {}],
+  ["another event's id", { event_id: 'e-2', status: 'accepted', withdrawn_at: '2026-01-01T00:00:00.000Z' }],
+  ['no object', []],
+] as const) {
+  test(`an answer of 2xx with ${what} is no success of a write, and leaves it open`, async () => {
+    for (const call of ['submit', 'withdraw'] as const) {
+      const { client, runtime } = scene(() => ({ status: 200, body }));
+      const work: Promise<unknown> = call === 'submit' ? client.submit(event) : client.withdraw('e-1');
+      const error = await rejection(runtime.until(work));
+      assert.equal([error.code, error.outcomeUnknown], ['unexpected_answer', true]);
+    }
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    assert.is((await rejection(runtime.until(client.explain('p')))).code, 'unexpected_answer');
   });
 }
 
@@ -406,6 +423,15 @@ test('a try that fails opens the circuit for twice as long', async () => {
   await runtime.advance(bounds.breakerOpenMs);
   await runtime.until(client.score('a'));
   assert.is(transport.requests.length, sent + 1);
+});
+
+test('reads that run out of a short budget hold no write up', async () => {
+  const { client, runtime } = scene((request) => (request.method === 'GET' ? 'silence' : stored));
+  for (let index = 0; index < 3 * bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  assert.is((await runtime.until(client.score('a'))).cause, 'circuit_open');
+  const before = runtime.elapsedMs();
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(runtime.elapsedMs(), before);
 });
 
 test('refusals never open the circuit', async () => {

@@ -89,8 +89,9 @@ export class Caller {
         throw ask.signal.reason;
       }
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
-      // A refusal, 429 too, comes from a node that is well.
-      if (isTrouble(known) && known.status !== 429) this.#breaker.failed();
+      // A refusal, 408 and 429 too, comes from a node that is well.
+      const isRefusal = known.code !== 'unexpected_answer' && (known.status ?? 500) < 500;
+      if (isTrouble(known) && !isRefusal) this.#breaker.failed();
       else this.#breaker.succeeded();
       throw known;
     } finally {
@@ -126,7 +127,7 @@ function trustErrorOf(error: unknown): TrustError {
 }
 
 /** The same error, where an earlier attempt of the call left open what came of it. */
-function markedUnknown(error: TrustError, repeated: boolean): TrustError {
+export function markedUnknown(error: TrustError, repeated: boolean): TrustError {
   if (!repeated || error.outcomeUnknown) return error;
   const { status, retryAfterMs, details, requestId, cause } = error;
   const facts = { status, retryAfterMs, details, requestId, cause, outcomeUnknown: true };

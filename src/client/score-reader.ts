@@ -17,6 +17,9 @@ import type { VerdictFeed } from './verdict-feed.js';
  */
 export type Fallback = 'last-known' | 'neutral';
 
+/** What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the address, a gateway on it. */
+const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
+
 /** The match read's row of a player without events. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
@@ -115,7 +118,7 @@ export class ScoreReader {
         found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
       }
     } catch (error) {
-      if (!(error instanceof TrustError) || !isTrouble(error)) throw error;
+      if (!(error instanceof TrustError) || isOfCaller(error)) throw error;
       for (const { key } of tokens) found.set(key, this.#fallen(key, fallback, error.code));
     } finally {
       table.done(tokens);
@@ -147,6 +150,10 @@ export class ScoreReader {
     const asOf = this.#options.ages.wallAt(answer.at);
     return told === undefined || told.asOf < asOf ? { values: answer.values, asOf } : told;
   }
+}
+
+function isOfCaller(error: TrustError): boolean {
+  return error.status === undefined ? !isTrouble(error) : codesOfIds.includes(error.code);
 }
 
 function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {

@@ -130,7 +130,7 @@ export function batchesOf(events: readonly EventBody[]): EventBody[][] {
 }
 
 /**
- * An event that the node could not take now: it is to be sent again.
+ * An event that the node could not take now, or not under this key: it is to be sent again.
  * @public
  */
 export interface DeferredEvent {
@@ -146,13 +146,13 @@ export type DeliveryResult = EventOutcome | DeferredEvent;
 
 type ResultRow = BatchResultBody['results'][number];
 
-/** The results of a batch, in the order sent. Throws `unexpected_answer` where they do not fit. */
-export function resultsOf(body: unknown, events: readonly EventBody[]): DeliveryResult[] {
+/** The results of a batch that `peerId` sent, in the order sent. Throws `unexpected_answer` where they do not fit. */
+export function resultsOf(body: unknown, events: readonly EventBody[], peerId: string | undefined): DeliveryResult[] {
   const rows = isRecord(body) ? body.results : undefined;
   if (!Array.isArray(rows) || rows.length !== events.length) {
     throw new TrustError('unexpected_answer', 'the answer to a batch does not hold to the contract', { status: 200 });
   }
-  return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!.event_id));
+  return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!, peerId));
 }
 
 /** Whether the details of a 409 say that the id is that of another peer's event, so that this one is not stored. */
@@ -160,12 +160,22 @@ export function isTaken(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }
 
-function resultOf(row: { readonly [Member in keyof ResultRow]?: unknown }, eventId: string): DeliveryResult {
+/** Refusals for who sends an event. Where it is the sender's own, they speak of its key. */
+const codesOfSender: readonly TrustErrorCode[] = ['peer_id_mismatch', 'unknown_peer'];
+
+function resultOf(
+  row: { readonly [Member in keyof ResultRow]?: unknown },
+  { event_id: eventId, peer_id: sender }: EventBody,
+  peerId: string | undefined,
+): DeliveryResult {
   const status = Number(row.status);
   if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
   if (status === 409 && !isTaken(row.details)) return { eventId, status: 'duplicate', code: null, reason: null };
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;
-  if (status === 429 || status >= 500 || !(status >= 400)) return { later: new TrustError(code, reason, { status }) };
+  const isOfKey = codesOfSender.includes(code) && sender === peerId;
+  if (isOfKey || status === 429 || status >= 500 || !(status >= 400)) {
+    return { later: new TrustError(code, reason, { status }) };
+  }
   return { eventId, status: 'rejected', code, reason };
 }

@@ -43,7 +43,7 @@ const api = '/api/v1';
  * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node or the cache, else with the last
  * known values or neutral ones, marked by `source` and `cause`. Everything else rejects with a {@link TrustError} once its deadline is over.
  *
- * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 429.
+ * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 408 and 429.
  * @public
  */
 export class TrustClient {
@@ -140,14 +140,14 @@ export class TrustClient {
   }
 
   /**
-   * Submits many events, in order, 500 per call. One that is not acceptable is reported and does not stop the rest. Rejects where the
-   * node stays in trouble for longer than the deadline; the same call may then be made again, as long as every event has an `eventId` of its own.
+   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that is not acceptable is reported and does
+   * not stop the rest. Rejects where the node takes nothing for longer than the deadline, or refuses the key; the same call may then be made again, as long as every event has an `eventId` of its own.
    */
   async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
     const results: EventOutcome[] = [];
-    const { runtime, deadlineMs } = this.#settings;
+    const { runtime, attemptMs, deadlineMs } = this.#settings;
     for (const batch of batchesOf(events.map((event) => this.prepare(event)))) {
-      const deliver = (rest: readonly EventBody[]) => this.deliver(rest, options);
+      const deliver = (part: readonly EventBody[]) => this.#deliver(part, options, attemptMs);
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
       results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs })));
       options.onProgress?.(results.length, events.length);
@@ -166,9 +166,14 @@ export class TrustClient {
    * Sends events in one call, at most 500, and says of each what came of it; `later` where the node could not take it now. For the spool.
    */
   async deliver(events: readonly EventBody[], options: CallOptions = {}): Promise<DeliveryResult[]> {
-    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: this.#settings.apiKey } as const;
-    const { body } = await this.#call(ask, 'always', options);
-    return resultsOf(body, events);
+    return this.#deliver(events, options, this.#settings.deadlineMs);
+  }
+
+  async #deliver(events: readonly EventBody[], options: CallOptions, deadlineMs: number): Promise<DeliveryResult[]> {
+    const { apiKey, peerId } = this.#settings;
+    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey } as const;
+    const { body } = await this.#call(ask, 'always', options, deadlineMs);
+    return resultsOf(body, events, peerId);
   }
 
   /** Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost. */
@@ -284,8 +289,9 @@ export class TrustClient {
     ask: Pick<Ask, 'method' | 'path' | 'json' | 'key'>,
     repeat: Ask['repeat'],
     { signal }: CallOptions,
+    deadlineMs = this.#settings.deadlineMs,
   ): Promise<Answer> {
-    const { attemptMs, deadlineMs } = this.#settings;
+    const { attemptMs } = this.#settings;
     return this.#during(signal, (whole) =>
       this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal: whole }),
     );

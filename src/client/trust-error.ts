@@ -97,6 +97,11 @@ export class TrustError extends Error {
 /** Whether the fault is the node's or the way's, so that the same call may succeed later. */
 export function isTrouble(error: TrustError): boolean {
   const { code, status } = error;
-  if (status !== undefined && code !== 'unexpected_answer') return status === 429 || status >= 500;
+  if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
   return code === 'timeout' || code === 'unreachable' || code === 'circuit_open' || code === 'unexpected_answer';
+}
+
+/** Whether time ran out on the way, so that less in one call may get through. */
+export function isTooSlow({ code }: TrustError): boolean {
+  return code === 'timeout' || code === 'request_timeout';
 }

@@ -204,13 +204,33 @@ for (const [what, body] of [
   });
 }
 
-test('no answer of 4xx is tried again but 429, and that after Retry-After', async () => {
+test('a read falls back where the answer is about the way to the node, and not about its ids', async () => {
+  for (const [status, code] of [
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'route_not_found'],
+    [408, 'request_timeout'],
+  ] as const) {
+    const { client, runtime } = scene(() => refusal(status, code));
+    const { source, cause } = await runtime.until(client.score('a'));
+    assert.equal([source, cause], ['assumed', code]);
+  }
+  const { client, runtime } = scene(() => refusal(400, 'invalid_parameter'));
+  assert.is((await rejection(runtime.until(client.score('a')))).code, 'invalid_parameter');
+});
+
+test('a request that arrived too slowly for the node is sent again', async () => {
+  const { client, transport, runtime } = scene(steps(refusal(408, 'request_timeout'), stored));
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(transport.requests.length, 2);
+});
+
+test('no answer of 4xx is tried again but 408 and 429, the latter after Retry-After', async () => {
   for (const [status, code] of [
     [400, 'schema_validation_failed'],
     [401, 'invalid_api_key'],
     [403, 'peer_not_active'],
     [404, 'event_not_found'],
-    [408, 'request_timeout'],
     [413, 'payload_too_large'],
     [422, 'unknown_peer'],
   ] as const) {
@@ -384,6 +404,28 @@ test('what a batch could not take at once is sent again, and nothing else', asyn
     ['a', 'b', 'c'],
     ['b', 'c'],
   ]);
+});
+
+test('a batch that does not get through in time is sent in smaller ones, and the deadline counts from what got through last', async () => {
+  const sizes: number[] = [];
+  const { client, runtime } = scene(({ body }) => {
+    const { events } = JSON.parse(body ?? '') as { events: { event_id: string }[] };
+    sizes.push(events.length);
+    if (events.length > 150) return 'silence';
+    return { status: 200, body: { results: events.map(({ event_id }) => ({ event_id, status: 201 })) } };
+  });
+  const events = Array.from({ length: 500 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
+  const { accepted, results } = await runtime.until(client.submitMany(events));
+  assert.is(accepted, 500);
+  assert.equal(
+    results.map(({ eventId }) => eventId),
+    events.map(({ eventId }) => eventId),
+  );
+  assert.equal(sizes, [500, 250, 125, 125, 125, 125]);
+  const hung = scene(() => 'silence');
+  const error = await rejection(hung.runtime.until(hung.client.submitMany(events)));
+  assert.equal([error.code, error.outcomeUnknown], ['timeout', true]);
+  assert.ok(hung.runtime.elapsedMs() <= bounds.deadlineMs + bounds.attemptMs);
 });
 
 test('after five failures in a row the node is left alone, then one call tries', async () => {

@@ -141,6 +141,30 @@ test("an id that another peer's event has is refused, and a spool sets the event
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("with another peer's key a spool sets nothing aside but events of an older peer id, and submitMany rejects", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const away = { ...patient, deadlineMs: 1, url: 'http://127.0.0.1:1' };
+  const before = await EventSpool.open({ folder, to: node.client(await node.register(), away) });
+  await before.add(report('of-an-older-id'));
+  await before.close();
+  const other = await node.register();
+  const wrong = node.client({ ...peer, apiKey: other.apiKey }, patient);
+  const spool = await EventSpool.open({ folder, to: wrong });
+  await spool.add(report('under-a-wrong-key'));
+  await until(() => spool.progress.phase === 'refused');
+  assert.equal(
+    [spool.progress.setAside, spool.progress.pending, spool.progress.lastError?.code],
+    [1, 1, 'peer_id_mismatch'],
+  );
+  await spool.close();
+  assert.is(await codeOf(wrong.submitMany([report('under-a-wrong-key')])), 'peer_id_mismatch');
+  const right = await EventSpool.open({ folder, to: node.client(peer, patient) });
+  await right.drained();
+  assert.is(right.progress.delivered, 1);
+  await right.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
 test('a node behind a path is reached', async () => {
   const client = node.client(peer, { url: `${node.url}/nowhere/` });
   assert.is(await codeOf(client.withdraw('x')), 'route_not_found');

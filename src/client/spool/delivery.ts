@@ -3,7 +3,7 @@ import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
 import { fullJitterMs, linked, notify, pause, type Runtime } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
-import { isTrouble, TrustError } from '../trust-error.js';
+import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
 import type { Entry, Journal, Stretch } from './journal.js';
 import { recordBytes } from './segment.js';
@@ -48,7 +48,7 @@ export class Delivery {
   #dropped = 0;
   #damaged = 0;
   #lastError: TrustError | null = null;
-  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone. */
+  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone, and where one does not get through in time. */
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
@@ -164,14 +164,14 @@ export class Delivery {
     try {
       results = await this.#options.to.deliver(events, { signal: this.#stop.signal });
     } catch (error) {
-      if (!(error instanceof TrustError) || !isOfContent(error)) throw error;
-      if (sent.length > 1) {
-        this.#batchMax = Math.ceil(sent.length / 2);
-        return;
-      }
+      if (!(error instanceof TrustError)) throw error;
+      if (isOfContent(error) || isTooSlow(error)) this.#batchMax = Math.ceil(sent.length / 2);
+      if (!isOfContent(error)) throw error;
+      if (sent.length > 1) return;
       results = [{ eventId: events[0]!.event_id, status: 'rejected', code: error.code, reason: error.message }];
     }
-    this.#batchMax = Math.min(bounds.eventsPerCall, 2 * this.#batchMax);
+    // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
+    this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
     await this.#take(sent, results);
   }
 

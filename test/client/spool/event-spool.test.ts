@@ -200,6 +200,24 @@ test('a batch that is refused as a whole is halved until the event at fault stan
   assert.is(spool.progress.setAside, 1);
 });
 
+test('a batch that does not get through in time is sent in smaller ones, which grow again', async () => {
+  for (const slow of [new TrustError('timeout', 'slow'), new TrustError('request_timeout', 'slow', { status: 408 })]) {
+    const node = new Node();
+    node.fail = (events) => (events.length > 100 ? slow : null);
+    const runtime = new VirtualRuntime();
+    const spool = await opened(node, { runtime });
+    const sent = ids(1_000).map((id) => ({ ...event(id) }));
+    await Promise.all(sent.map((one) => spool.add(one)));
+    await runtime.until(spool.drained());
+    assert.equal(node.took, ids(1_000));
+    const sizes = node.batches.map(({ length }) => length);
+    assert.equal(sizes.slice(0, 4), [500, 250, 125, 63]);
+    assert.ok(Math.max(...sizes.slice(4)) > 100, 'it is tried again with more');
+    await spool.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 /** Flips one bit of the only file of events, at a byte of its first record. */
 function flipBit(): void {
   const [name] = readdirSync(folder).filter((one) => one.endsWith('.events'));

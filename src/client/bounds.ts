@@ -12,7 +12,11 @@ export const bounds = {
   scoresPerCall: 128,
   eventsPerCall: 500,
   playerIdLength: 128,
+  saltBytesMin: 16,
   eventIdLength: 128,
+
+  /** Of an id that is hashed here, in UTF-16 units: identity tokens are long, and do not travel. */
+  hashedIdLength: 8_192,
 
   // Calls
   /** Encoded ids in one call, well below the 33 KiB that the node takes as a head. */

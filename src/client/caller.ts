@@ -131,7 +131,7 @@ export function markedUnknown(error: TrustError, repeated: boolean): TrustError 
   if (!repeated || error.outcomeUnknown) return error;
   const { status, retryAfterMs, details, requestId, cause } = error;
   const facts = { status, retryAfterMs, details, requestId, cause, outcomeUnknown: true };
-  return new TrustError(error.code, error.message, withoutUndefined(facts));
+  return new TrustError(error.code, error.message, facts);
 }
 
 function parse(text: string, response: TransportResponse): unknown {
@@ -160,9 +160,9 @@ export function refusalOf(response: TransportResponse, body: unknown, now: numbe
     retryAfterMs: retryAfterMs(response.header('retry-after'), now),
     details,
     requestId: response.header('x-request-id'),
-    outcomeUnknown: isOpen ? true : undefined,
+    outcomeUnknown: isOpen,
   };
-  return new TrustError(body.code as TrustErrorCode, body.error, withoutUndefined(facts));
+  return new TrustError(body.code as TrustErrorCode, body.error, facts);
 }
 
 /** `Retry-After` in ms from now: a number of seconds, or a date (RFC 9110, section 10.2.3). */
@@ -188,10 +188,4 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(facts: T): Defined<T> {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

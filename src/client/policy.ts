@@ -47,9 +47,9 @@ export interface PolicyOptions<Action extends string> {
   /** What should happen to a player with this trust. Not asked where the trust is `assumed`. */
   readonly rule: (trust: PlayerTrust) => Action;
   /** Players who pass whatever the rule says. */
-  readonly allowList?: AllowList;
+  readonly allowList?: AllowList | undefined;
   /** Called with every decision: the place to log what would have happened. */
-  readonly onDecision?: (decision: Decision<Action>) => void;
+  readonly onDecision?: ((decision: Decision<Action>) => void) | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
 import type { AgeClock, Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
-import { isSubjectHash, loneSurrogate } from './subject.js';
+import { isSubjectHash } from './subject.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
 import type { Row, TrustTable } from './trust-table.js';
 import type { VerdictFeed } from './verdict-feed.js';
@@ -43,7 +43,7 @@ export interface ReaderOptions {
   readonly ages: AgeClock;
   readonly table: TrustTable;
   readonly prefix: string;
-  /** The subject hash of an id, or the id itself where the client has no salt. */
+  /** The subject hash of an id, or the id itself where the client has no salt. Throws `invalid_argument`. */
   readonly sentId: (playerId: string) => string;
   readonly feed: () => VerdictFeed | null;
 }
@@ -66,21 +66,13 @@ export class ScoreReader {
     if (!(read.budgetMs <= bounds.timerMsMax)) {
       throw new TrustError('invalid_argument', `budgetMs must be at most ${bounds.timerMsMax}`);
     }
-    const keys = playerIds.map((playerId) => this.#keyOf(playerId));
+    // Under what a player is remembered is what goes to the node.
+    const keys = playerIds.map(this.#options.sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const found = new Map<string, Found>();
     await Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, read, found)));
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
-  }
-
-  /** Under what a player is remembered, which is also what goes to the node: the subject hash where the client has the salt. */
-  #keyOf(playerId: string): string {
-    if (typeof playerId !== 'string' || playerId === '' || playerId.length > 2 * bounds.playerIdLength) {
-      throw new TrustError('invalid_argument', `a player id is a string of 1 to ${bounds.playerIdLength} characters`);
-    }
-    if (loneSurrogate.test(playerId)) throw new TrustError('invalid_argument', 'a player id holds half of a character');
-    return this.#options.sentId(playerId);
   }
 
   /** What the cache says of each key, where it is current; undefined where it does not hold the player, or only an answer of long ago. */

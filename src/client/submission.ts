@@ -4,7 +4,6 @@ import type { BatchResultBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { isRecord } from './caller.js';
 import type { Runtime } from './runtime.js';
-import { loneSurrogate } from './subject.js';
 import { TrustError, type TrustErrorCode } from './trust-error.js';
 
 /**
@@ -20,7 +19,7 @@ export type EventType = EventBody['event_type'];
 export interface TrustEvent {
   /** What happened. */
   readonly eventType: EventType;
-  /** The player's id as the platform gives it, or a subject hash. */
+  /** The player's id as the platform gives it, or a subject hash: 1 to 128 characters; where the client has the salt up to 8,192 UTF-16 units. */
   readonly playerId: string;
   /** One of the games that the peer is registered for. */
   readonly gameId: string;
@@ -31,9 +30,9 @@ export interface TrustEvent {
    * begins with something of the peer's own and follows from what happened, such as `arena-eu-1:match-4711:player-3`, where the same report may
    * be made twice. It should not hold an account id.
    */
-  readonly eventId?: string;
+  readonly eventId?: string | undefined;
   /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
-  readonly at?: Date | number;
+  readonly at?: Date | number | undefined;
 }
 
 /**
@@ -82,11 +81,7 @@ export function wireEvent(
   runtime: Runtime,
 ): EventBody {
   const { eventType, playerId, gameId, severity, eventId = runtime.uuid(), at = runtime.now() } = event;
-  if (typeof playerId !== 'string' || playerId === '') throw invalid('playerId must be a string that is not empty');
-  if (loneSurrogate.test(playerId)) throw invalid('playerId holds half of a character');
-  if (eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
-    throw invalid(`eventId must be 1 to ${bounds.eventIdLength} of A-Z a-z 0-9 . _ : -`);
-  }
+  checkEventId(eventId);
   const when = new Date(at);
   if (Number.isNaN(when.getTime())) throw invalid('at must be a date');
   return {
@@ -99,6 +94,13 @@ export function wireEvent(
     severity,
     timestamp: when.toISOString(),
   };
+}
+
+/** Throws `invalid_argument` for what cannot be the id of an event. */
+export function checkEventId(eventId: string): void {
+  if (typeof eventId !== 'string' || eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
+    throw invalid(`eventId must be 1 to ${bounds.eventIdLength} of A-Z a-z 0-9 . _ : -`);
+  }
 }
 
 function invalid(text: string): TrustError {

@@ -19,9 +19,10 @@ import type { PlayerTrust, Verdict } from './player-trust.js';
 import { AgeClock, linked, pause } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
 import { valuesOf } from './stream-frames.js';
-import { isSubjectHash, subjectHash } from './subject.js';
+import { isSubjectHash, sentId } from './subject.js';
 import {
   batchesOf,
+  checkEventId,
   countedOutcome,
   type DeliveryResult,
   type EventOutcome,
@@ -178,7 +179,8 @@ export class TrustClient {
 
   /** Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost. */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
-    const path = `/events/${encodeURIComponent(eventId)}`;
+    checkEventId(eventId);
+    const path = `/events/${eventId}`;
     try {
       expectEvent(await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options), eventId);
     } catch (error) {
@@ -280,9 +282,7 @@ export class TrustClient {
   }
 
   #sentId(playerId: string): string {
-    const { groupSalt } = this.#settings;
-    if (groupSalt !== undefined) return subjectHash(playerId, groupSalt);
-    return isSubjectHash(playerId) ? playerId.toLowerCase() : playerId;
+    return sentId(playerId, this.#settings.groupSalt);
   }
 
   #call(

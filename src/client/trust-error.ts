@@ -45,15 +45,15 @@ export type TrustErrorCode = ServiceErrorCode | ClientErrorCode;
  */
 export interface TrustErrorFacts {
   /** The HTTP status, where there was an answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** How long the node asked to wait, in ms. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** What the service says about the fault; see the contract. */
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** `X-Request-Id` of the answer: the operator finds the node's log line by it. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** True where the node may have done what was asked although no answer says so. */
-  readonly outcomeUnknown?: boolean;
+  readonly outcomeUnknown?: boolean | undefined;
   /** What caused it. */
   readonly cause?: unknown;
 }

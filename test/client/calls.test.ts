@@ -357,6 +357,29 @@ test('an erasure that a stopping node recorded is open, and is not sent again; o
   assert.is((await untaken.runtime.until(untaken.client.eraseSubject(hash))).receipt, 'r');
 });
 
+test('what is no id of a player, or of an event, is refused by every call, and nothing is sent', async () => {
+  for (const groupSalt of [undefined, 'a salt of the group']) {
+    const { client, transport, runtime } = scene(() => stored, { groupSalt });
+    const refused = async (work: Promise<unknown>) =>
+      assert.is((await rejection(runtime.until(work))).code, 'invalid_argument');
+    // 128 characters travel; with the salt only the hash does, and identity tokens may be long.
+    const tooLong = groupSalt === undefined ? 129 : 4_097;
+    for (const id of ['', '\ud800', '\u{1f600}'.repeat(tooLong), 7 as unknown as string]) {
+      await refused(client.score(id));
+      await refused(client.explain(id));
+      await refused(client.submit({ ...event, playerId: id }));
+      await refused(client.eraseSubject(id));
+    }
+    for (const id of ['', '\ud800', 'a/b', 'x'.repeat(129), undefined as unknown as string]) {
+      await refused(client.withdraw(id));
+    }
+    assert.is(transport.requests.length, 0);
+    const longest = '\u{1f600}'.repeat(tooLong - 1);
+    await runtime.until(client.submit({ ...event, playerId: longest }));
+    assert.is(transport.requests.length, 1);
+  }
+});
+
 test('a bare id without the salt is no subject to erase', async () => {
   const { client, runtime, transport } = scene(() => stored);
   assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
@@ -584,6 +607,8 @@ test('options that cannot be meant are refused', () => {
   for (const options of [
     { url: 'node:8080' },
     { url: 'ftp://node' },
+    // An environment without the salt gives a hash of nothing; the node takes no salt below 16 bytes.
+    ...['', 'x'.repeat(15)].map((groupSalt) => ({ url, groupSalt })),
     // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.
     ...times.flatMap((name) => [0, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY].map((ms) => ({ url, [name]: ms }))),
   ]) {

@@ -99,15 +99,15 @@ export interface SpoolOptions {
   /** Where events are delivered to. */
   readonly to: SpoolTarget;
   /** Bytes of waiting events at most; 256 MiB where it is left out. */
-  readonly bytesMax?: number;
+  readonly bytesMax?: number | undefined;
   /** What happens beyond; `refuse` where it is left out. */
-  readonly whenFull?: FullPolicy;
+  readonly whenFull?: FullPolicy | undefined;
   /** Called after whatever changes the progress. */
-  readonly onProgress?: (progress: SpoolProgress) => void;
+  readonly onProgress?: ((progress: SpoolProgress) => void) | undefined;
   /** Called for each event that was set aside, after it is in the file. */
-  readonly onSetAside?: (event: SetAsideEvent) => void;
+  readonly onSetAside?: ((event: SetAsideEvent) => void) | undefined;
   /** Time and chance; the system's where they are left out. For tests. */
-  readonly runtime?: Runtime;
+  readonly runtime?: Runtime | undefined;
 }
 
 interface Waiting {

@@ -58,6 +58,8 @@ export const bounds = {
   streamBackoffCapMs: 30_000,
   /** Pause after a refusal that only an operator can lift: 401, 403, 404. */
   streamRefusedMs: MINUTE_MS,
+  /** What a node, or a date read by a clock that is wrong, may have the stream wait; beside what chance adds. */
+  streamRetryAfterMsMax: MINUTE_MS,
 
   // The spool
   spoolBytes: 256 * MiB,
@@ -71,6 +73,8 @@ export const bounds = {
   spoolBackoffBaseMs: 250,
   spoolBackoffCapMs: 30_000,
   spoolRefusedMs: 30_000,
+  /** As `streamRetryAfterMsMax`: the spool has nobody who waits for it. */
+  spoolRetryAfterMsMax: 5 * MINUTE_MS,
   /** How often a folder is asked for whose owner may just be going. */
   spoolClaimTries: 5,
   spoolClaimPauseMs: 50,

@@ -16,7 +16,7 @@ import type {
 import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
 import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
-import { AgeClock, linked, pause } from './runtime.js';
+import { AgeClock, linked, pause, sharedController } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash, sentId } from './subject.js';
@@ -53,7 +53,7 @@ export class TrustClient {
   readonly #ages: AgeClock;
   readonly #table: TrustTable;
   readonly #reader: ScoreReader;
-  readonly #stop = new AbortController();
+  readonly #stop = sharedController();
   readonly #running = new Set<Promise<unknown>>();
   #feed: VerdictFeed | null = null;
   #closing: Promise<void> | null = null;

@@ -155,7 +155,8 @@ export class VerdictFeed {
       this.#become('connecting');
       const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
       const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
-      await pause(runtime, (error.retryAfterMs ?? 0) + jitterMs, signal).catch(() => undefined);
+      const askedMs = Math.min(error.retryAfterMs ?? 0, bounds.streamRetryAfterMsMax);
+      await pause(runtime, askedMs + jitterMs, signal).catch(() => undefined);
     }
   }
 

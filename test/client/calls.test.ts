@@ -1,8 +1,12 @@
 /** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { EventSpool } from '../../src/client/spool/event-spool.js';
 import { TransportError, type TransportResponse } from '../../src/client/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
@@ -570,6 +574,28 @@ test('budget, signal and close hold also where the transport does not heed its s
   late.letGo();
   await runtime.advance(1);
   assert.ok(late.isLeft);
+});
+
+test('many calls at a time, and many that wait for a spool, are no leak and print no warning', async () => {
+  const warned: Error[] = [];
+  const onWarning = (warning: Error) => warned.push(warning);
+  process.on('warning', onWarning);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  try {
+    const { client, runtime } = scene(() => 'silence');
+    const spool = await EventSpool.open({ folder, to: client, runtime });
+    await spool.add(event);
+    const many = Array.from({ length: 20 });
+    const drained = many.map(() => spool.drained().catch(() => undefined));
+    await runtime.until(Promise.all(many.map(() => client.score('a'))));
+    await runtime.until(spool.close());
+    await Promise.all(drained);
+    await runtime.until(client.close());
+    assert.equal(warned, []);
+  } finally {
+    process.off('warning', onWarning);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('close lets calls end, then ends them, and every later call rejects', async () => {

@@ -453,6 +453,7 @@ for (const [what, refuse, waitMs] of [
   ['a missing key', () => refusal(401, 'missing_api_key'), bounds.streamRefusedMs],
   ['a node without the stream', () => refusal(404, 'route_not_found'), bounds.streamRefusedMs],
   ['a node at its limit', () => refusal(503, 'overloaded', { 'retry-after': '7' }), 7_000],
+  ['a node that asks for a day', () => refusal(503, 'overloaded', { 'retry-after': '86400' }), 60_000],
   [
     'a page of a proxy',
     (): Scripted => ({ status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }),
@@ -475,6 +476,7 @@ for (const [what, refuse, waitMs] of [
     assert.is((await read(made, 'bad')).calls, 1);
     made.node.refuse = null;
     await made.runtime.until(feed.live());
+    assert.is(made.runtime.elapsedMs(), waitMs);
     assert.is((await read(made, 'bad')).calls, 0);
   });
 }

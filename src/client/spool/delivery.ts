@@ -1,7 +1,7 @@
 /** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
 import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
-import { fullJitterMs, linked, notify, pause, type Runtime } from '../runtime.js';
+import { fullJitterMs, linked, notify, pause, type Runtime, sharedController } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
 import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
@@ -36,7 +36,7 @@ interface Drained {
 
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #stop = new AbortController();
+  readonly #stop = sharedController();
   #running: Promise<void> = Promise.resolve();
   #onRoom: () => void = () => undefined;
   #phase: SpoolPhase = 'idle';
@@ -264,7 +264,7 @@ export class Delivery {
     const { runtime } = this.#options;
     const jitterMs = fullJitterMs(runtime, this.#failures++, bounds.spoolBackoffBaseMs, bounds.spoolBackoffCapMs);
     const restMs = isWaiting
-      ? (error.retryAfterMs ?? 0) + jitterMs
+      ? Math.min(error.retryAfterMs ?? 0, bounds.spoolRetryAfterMsMax) + jitterMs
       : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
     const endsAt = runtime.elapsedMs() + restMs;
     for (let leftMs = restMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {

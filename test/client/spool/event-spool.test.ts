@@ -218,6 +218,17 @@ test('a batch that does not get through in time is sent in smaller ones, which g
   }
 });
 
+test('a node that asks to wait for a day is tried again after five minutes', async () => {
+  const node = new Node();
+  node.fail = () => new TrustError('overloaded', 'later', { status: 503, retryAfterMs: 86_400_000 });
+  const runtime = new VirtualRuntime();
+  runtime.dice = 0;
+  const spool = await opened(node, { runtime });
+  await spool.add(event('e'));
+  await runtime.until(settled(() => node.batches.length === 2));
+  assert.is(runtime.elapsedMs(), 5 * 60_000);
+});
+
 /** Flips one bit of the only file of events, at a byte of its first record. */
 function flipBit(): void {
   const [name] = readdirSync(folder).filter((one) => one.endsWith('.events'));

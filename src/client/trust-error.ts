@@ -17,7 +17,7 @@ export type ServiceErrorCode = ErrorBody['code'];
  * - `invalid_argument`: the call itself is at fault; nothing was sent.
  * - `closed`: the client or the spool is closed.
  * - `spool_full`: the spool is at its bound, and its policy is to refuse.
- * - `spool_failed`: the disk refused; the event was not accepted.
+ * - `spool_failed`: the disk refused; the event was not accepted, or the spool not opened.
  * - `spool_in_use`: another process works on the folder.
  *
  * @public

@@ -153,18 +153,32 @@ export class EventSpool {
     this.cuts = cuts;
   }
 
-  /** Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on it. */
+  /**
+   * Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on it, `spool_failed` where
+   * the disk refuses, and `invalid_argument` where its path is too long.
+   */
   static async open(options: SpoolOptions): Promise<EventSpool> {
+    try {
+      return await EventSpool.#open(options);
+    } catch (cause) {
+      if (cause instanceof TrustError) throw cause;
+      throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
+    }
+  }
+
+  static async #open(options: SpoolOptions): Promise<EventSpool> {
     const { runtime = systemRuntime } = options;
     const folder = absolute(options.folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const claim = await claimFolder(folder, runtime);
+    let mark: DeliveredMark | undefined;
     try {
-      const mark = await DeliveredMark.open(folder);
+      mark = await DeliveredMark.open(folder);
+      const through = mark.seq;
       const waiting = { count: 0, bytes: 0 };
-      const journal = await Journal.open(folder, mark.seq + 1, ({ seq, count, bytes }) => {
-        if (seq <= mark.seq) return;
-        waiting.count += Math.min(count, seq - mark.seq);
+      const journal = await Journal.open(folder, through + 1, ({ seq, count, bytes }) => {
+        if (seq <= through) return;
+        waiting.count += Math.min(count, seq - through);
         waiting.bytes += bytes;
       });
       const bytesMax = options.bytesMax ?? bounds.spoolBytes;
@@ -174,6 +188,7 @@ export class EventSpool {
       delivery.start(() => spool.#roomMade());
       return spool;
     } catch (error) {
+      await mark?.close();
       await claim.release();
       throw error;
     }

@@ -459,6 +459,27 @@ test('a folder that is worked on is refused to anybody else, and free once it is
   );
 });
 
+test('a folder that cannot be a spool is refused with a code, and leaves nothing open', async () => {
+  const open = (where: string) => codeOf(EventSpool.open({ folder: where, to: new Node() }));
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  assert.is(await open(file), 'spool_failed');
+  for (const inTheWay of ['0000000000000001.events', 'delivered']) {
+    const where = join(folder, `with ${inTheWay}`);
+    mkdirSync(join(where, inTheWay), { recursive: true });
+    const before = openFiles();
+    assert.is(await open(where), 'spool_failed');
+    assert.is(openFiles(), before);
+    rmdirSync(join(where, inTheWay));
+    await (await EventSpool.open({ folder: where, to: new Node() })).close();
+  }
+});
+
+/** How many files this process holds open, where the system says it. */
+function openFiles(): number {
+  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
+}
+
 test('of several that start together one gets the folder', async () => {
   for (let round = 0; round < 4; round++) {
     const outcomes = await Promise.all(

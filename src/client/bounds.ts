@@ -51,6 +51,8 @@ export const bounds = {
   streamIdLength: 128,
   /** Silence after which a stream counts as lost, in its heartbeats. */
   streamSilentHeartbeats: 2.5,
+  /** The same where it lives, by comments or what this client does not know, and tells nothing. */
+  streamIdleHeartbeats: 10,
   streamHeartbeatMsMax: 60_000,
   /** To connect, and until the first event. */
   streamOpenMs: 10_000,

@@ -16,7 +16,7 @@ import type {
 import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
 import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
-import { AgeClock, linked, pause, sharedController } from './runtime.js';
+import { AgeClock, linked, notify, pause, sharedController } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash, sentId } from './subject.js';
@@ -145,13 +145,14 @@ export class TrustClient {
    * not stop the rest. Rejects where the node takes nothing for longer than the deadline, or refuses the key; the same call may then be made again, as long as every event has an `eventId` of its own.
    */
   async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
+    const { onProgress } = options;
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
     for (const batch of batchesOf(events.map((event) => this.prepare(event)))) {
       const deliver = (part: readonly EventBody[]) => this.#deliver(part, options, attemptMs);
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
       results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs })));
-      options.onProgress?.(results.length, events.length);
+      notify((done: number) => onProgress?.(done, events.length), results.length);
     }
     return countedOutcome(results);
   }

@@ -11,6 +11,7 @@ import { TransportError, type TransportResponse } from '../../src/client/transpo
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
+import { thrownBy } from './thrown-by.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
 const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
@@ -411,6 +412,17 @@ test('many events go in batches of 500, in order, and each has its outcome', asy
   );
   assert.equal([outcome.accepted, outcome.duplicates, outcome.rejected], [996, 2, 3]);
   assert.is(outcome.results[500]?.code, 'schema_validation_failed');
+});
+
+test('a listener that throws throws for itself: the events are submitted', async () => {
+  const { client, runtime } = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 201 }] } }));
+  const thrown = await thrownBy(async (fault) => {
+    const onProgress = () => {
+      throw fault;
+    };
+    assert.is((await runtime.until(client.submitMany([event], { onProgress }))).accepted, 1);
+  });
+  assert.is(thrown.length, 1);
 });
 
 test('what a batch could not take at once is sent again, and nothing else', async () => {

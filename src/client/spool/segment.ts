@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.js';
+import { crc32Before } from './crc.js';
 
 const magic = Buffer.from('PTFSPOOL');
 const version = 1;
@@ -113,16 +114,29 @@ function damageAt(bytes: Buffer, at: number, seq: number, end: number): Extent |
   return Number.isFinite(end) ? { count: end - seq, bytes: bytes.byteLength - at } : null;
 }
 
-/** Up to the next whole record. The length may be what is damaged, and nobody knows how many are, so every place and number is tried. */
+/**
+ * Up to the next whole record, which may begin anywhere, since the length may be what is damaged. Any record has some number by its checksum; that of a whole
+ * one leaves as many behind `seq` as there is room for.
+ */
 function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
   const recordBytesMin = RECORD_HEAD_BYTES + 1;
   for (let next = at + recordBytesMin; next < bytes.byteLength; next++) {
-    if (recordEnd(bytes, next) === null) continue;
-    for (let count = 1; count * recordBytesMin <= next - at; count++) {
-      if (recordAt(bytes, next, seq + count) !== null) return { count, bytes: next - at };
-    }
+    const end = recordEnd(bytes, next);
+    if (end === null) continue;
+    const count = numberOf(bytes.subarray(next, end), seq) - seq;
+    if (count > 0 && count * recordBytesMin <= next - at) return { count, bytes: next - at };
   }
   return null;
+}
+
+/** The number that the checksum of a record covers, with the upper half of `near`. */
+function numberOf(record: Buffer, near: number): number {
+  const high = Math.floor(near / 2 ** 32);
+  const upper = Buffer.alloc(4);
+  upper.writeUInt32LE(high);
+  const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
+  // Four bytes are mixed into an empty register as they are, so that where zeros stand for them they are what comes out.
+  return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
 }
 
 /** Up to the end of the file, where the lengths lead exactly there: what was torn ends amid a record. */

@@ -17,6 +17,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { Journal } from '../../../src/client/spool/journal.js';
+import { encodeHeader, encodeRecords, HEADER_BYTES, piecesOf } from '../../../src/client/spool/segment.js';
 import { DeliveredMark, setAside } from '../../../src/client/spool/side-files.js';
 import { Random } from '../../support/random.js';
 
@@ -244,6 +245,24 @@ test('where a disk spoils a stretch of a file, the records before and behind it 
     const dataHit = hit.reduce((sum, index) => sum + 8 + written[index]!.length, 0);
     assert.ok(dataHit <= length + 2 * 320, `round ${round}: no more than what was spoiled`);
     await after.close();
+  }
+});
+
+test('the number of a record is found behind any number of lost ones, beyond 32 bits as well', () => {
+  for (const firstSeq of [1, 2 ** 32 + 7]) {
+    const payloads = Array.from({ length: 5_000 }, (_, index) => Buffer.from(`payload ${index}`));
+    const bytes = Buffer.concat([encodeHeader(firstSeq), encodeRecords(firstSeq, payloads)]);
+    const lastAt = bytes.byteLength - 8 - payloads.at(-1)!.byteLength;
+    // Every record but the last has a wrong byte in its payload, so that every head is looked at and none is right.
+    for (let at = HEADER_BYTES; at < lastAt; at += 8 + bytes.readUInt32LE(at)) bytes[at + 8]! ^= 1;
+    const pieces = [...piecesOf(bytes, firstSeq, Number.POSITIVE_INFINITY)];
+    assert.equal(
+      pieces.map(({ seq, count, payload }) => [seq - firstSeq, count, payload?.toString()]),
+      [
+        [0, 4_999, undefined],
+        [4_999, 1, 'payload 4999'],
+      ],
+    );
   }
 });
 

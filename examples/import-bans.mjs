@@ -1,6 +1,6 @@
 /**
- * Imports a list of bans as trust events, with a progress bar. May be run again: the ids of the events follow from the rows, so what is
- * stored already is not counted twice.
+ * Imports a list of bans as trust events, with a progress bar. May be run again: the ids of the events follow from the rows and the peer, so
+ * what is stored already is not counted twice.
  *
  *     TRUST_URL=… TRUST_PEER_ID=… TRUST_API_KEY=… TRUST_GROUP_SALT=… node import-bans.mjs bans.csv --game arena
  *
@@ -99,7 +99,7 @@ function eventOf({ cells }) {
   const at = cells?.banned_at ? Date.parse(cells.banned_at) : Date.now();
   if (playerId === '' || Number.isNaN(at) || Number.isNaN(severity)) return undefined;
   const row = createHash('sha256').update(
-    JSON.stringify([playerId, cells.banned_at ?? '', severity, env.TRUST_GROUP_SALT]),
+    JSON.stringify([env.TRUST_PEER_ID, playerId, cells.banned_at ?? '', severity, env.TRUST_GROUP_SALT]),
   );
   const eventId = `ban-import:${row.digest('hex').slice(0, 40)}`;
   return { eventType: 'ban_applied', playerId, gameId: values.game, severity, at, eventId };

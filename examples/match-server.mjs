@@ -31,6 +31,8 @@ const spool = await EventSpool.open({
   to: client,
   onSetAside: ({ event, code }) => console.error(`event ${event.event_id} will never be taken: ${code}`),
 });
+for (const { file, bytes } of spool.cuts)
+  console.error(`trust spool: ${bytes} bytes at the end of ${file} were no whole events`);
 
 /** @type {TrustPolicy<'open' | 'supervised'>} */
 const policy = new TrustPolicy({

@@ -22,11 +22,11 @@ export interface TestNodeOptions {
    * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A `LOG_LEVEL` that is quieter
    * than `info` is taken for `info`: a start is read off the log.
    */
-  readonly variables?: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
   /** The group's salt; a fixed one where it is left out. */
-  readonly groupSalt?: string;
+  readonly groupSalt?: string | undefined;
   /** A data folder that stays, made where it is missing; a temporary one where it is left out. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
 }
 
 /**
@@ -48,11 +48,11 @@ export interface TestPeer {
  */
 export interface Seed {
   /** Reported and banned: these become `untrusted`. */
-  readonly bad?: readonly string[];
+  readonly bad?: readonly string[] | undefined;
   /** Commended: these become `trusted`. */
-  readonly good?: readonly string[];
+  readonly good?: readonly string[] | undefined;
   /** How many peers say so; 6 where it is left out. */
-  readonly peers?: number;
+  readonly peers?: number | undefined;
 }
 
 const entry = fileURLToPath(new URL('./test-node.js', import.meta.url));

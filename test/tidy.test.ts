@@ -40,7 +40,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a game server loads must run without the service: no package of the service, nothing native. */
-const clientPackages = ['eventsource-parser', 'undici', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:zlib'];
+const clientPackages = [
+  'eventsource-parser',
+  'undici',
+  'node:crypto',
+  'node:events',
+  'node:fs',
+  'node:net',
+  'node:path',
+  'node:zlib',
+];
 
 /** Parts that are held to these packages; any other part may use what package.json lists. */
 const mayUsePackages: Readonly<Record<string, readonly string[]>> = {

@@ -12,7 +12,11 @@ export const bounds = {
   scoresPerCall: 128,
   eventsPerCall: 500,
   playerIdLength: 128,
+  saltBytesMin: 16,
   eventIdLength: 128,
+
+  /** Of an id that is hashed here, in UTF-16 units: identity tokens are long, and do not travel. */
+  hashedIdLength: 8_192,
 
   // Calls
   /** Encoded ids in one call, well below the 33 KiB that the node takes as a head. */
@@ -47,6 +51,8 @@ export const bounds = {
   streamIdLength: 128,
   /** Silence after which a stream counts as lost, in its heartbeats. */
   streamSilentHeartbeats: 2.5,
+  /** The same where it lives, by comments or what this client does not know, and tells nothing. */
+  streamIdleHeartbeats: 10,
   streamHeartbeatMsMax: 60_000,
   /** To connect, and until the first event. */
   streamOpenMs: 10_000,
@@ -54,6 +60,8 @@ export const bounds = {
   streamBackoffCapMs: 30_000,
   /** Pause after a refusal that only an operator can lift: 401, 403, 404. */
   streamRefusedMs: MINUTE_MS,
+  /** What a node, or a date read by a clock that is wrong, may have the stream wait; beside what chance adds. */
+  streamRetryAfterMsMax: MINUTE_MS,
 
   // The spool
   spoolBytes: 256 * MiB,
@@ -67,6 +75,8 @@ export const bounds = {
   spoolBackoffBaseMs: 250,
   spoolBackoffCapMs: 30_000,
   spoolRefusedMs: 30_000,
+  /** As `streamRetryAfterMsMax`: the spool has nobody who waits for it. */
+  spoolRetryAfterMsMax: 5 * MINUTE_MS,
   /** How often a folder is asked for whose owner may just be going. */
   spoolClaimTries: 5,
   spoolClaimPauseMs: 50,

@@ -6,7 +6,7 @@ import { bounds } from './bounds.js';
 import type { Runtime } from './runtime.js';
 
 /** `closed`: requests pass. `open`: none does. `trying`: one is on its way, the others wait for what it finds. */
-export type BreakerState = 'closed' | 'open' | 'trying';
+type BreakerState = 'closed' | 'open' | 'trying';
 
 export class Breaker {
   readonly #runtime: Runtime;
@@ -18,10 +18,6 @@ export class Breaker {
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
-  }
-
-  get state(): BreakerState {
-    return this.#state;
   }
 
   /** 0 where a request may go now; else the ms after which it is worth asking again. */

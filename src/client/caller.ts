@@ -3,9 +3,9 @@
  * What may be sent twice is said by whoever calls.
  */
 import { bounds } from './bounds.js';
-import { Breaker, type BreakerState } from './breaker.js';
+import { Breaker } from './breaker.js';
 import { fullJitterMs, linked, pause, type Runtime } from './runtime.js';
-import { type Transport, TransportError, type TransportResponse } from './transport.js';
+import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
 
 export interface Ask {
@@ -32,6 +32,7 @@ export interface Answer {
 
 const timedOut = Symbol('timed out');
 
+/** Calls of one kind: those that share it share a circuit breaker. */
 export class Caller {
   readonly #transport: Transport;
   readonly #runtime: Runtime;
@@ -41,10 +42,6 @@ export class Caller {
     this.#transport = transport;
     this.#runtime = runtime;
     this.#breaker = new Breaker(runtime);
-  }
-
-  get breaker(): BreakerState {
-    return this.#breaker.state;
   }
 
   /** The first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
@@ -92,8 +89,9 @@ export class Caller {
         throw ask.signal.reason;
       }
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
-      // A refusal, 429 too, comes from a node that is well.
-      if (isTrouble(known) && known.status !== 429) this.#breaker.failed();
+      // A refusal, 408 and 429 too, comes from a node that is well.
+      const isRefusal = known.code !== 'unexpected_answer' && (known.status ?? 500) < 500;
+      if (isTrouble(known) && !isRefusal) this.#breaker.failed();
       else this.#breaker.succeeded();
       throw known;
     } finally {
@@ -107,7 +105,8 @@ export class Caller {
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
-    const response = await this.#transport.request({ method: ask.method, path: ask.path, headers, ...body, signal });
+    const request = { method: ask.method, path: ask.path, headers, ...body, signal };
+    const response = await answerOf(this.#transport, request);
     const parsed = parse(await readText(response.body), response);
     if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
     throw refusalOf(response, parsed, this.#runtime.now());
@@ -128,11 +127,11 @@ function trustErrorOf(error: unknown): TrustError {
 }
 
 /** The same error, where an earlier attempt of the call left open what came of it. */
-function markedUnknown(error: TrustError, repeated: boolean): TrustError {
+export function markedUnknown(error: TrustError, repeated: boolean): TrustError {
   if (!repeated || error.outcomeUnknown) return error;
   const { status, retryAfterMs, details, requestId, cause } = error;
   const facts = { status, retryAfterMs, details, requestId, cause, outcomeUnknown: true };
-  return new TrustError(error.code, error.message, withoutUndefined(facts));
+  return new TrustError(error.code, error.message, facts);
 }
 
 function parse(text: string, response: TransportResponse): unknown {
@@ -161,9 +160,9 @@ export function refusalOf(response: TransportResponse, body: unknown, now: numbe
     retryAfterMs: retryAfterMs(response.header('retry-after'), now),
     details,
     requestId: response.header('x-request-id'),
-    outcomeUnknown: isOpen ? true : undefined,
+    outcomeUnknown: isOpen,
   };
-  return new TrustError(body.code as TrustErrorCode, body.error, withoutUndefined(facts));
+  return new TrustError(body.code as TrustErrorCode, body.error, facts);
 }
 
 /** `Retry-After` in ms from now: a number of seconds, or a date (RFC 9110, section 10.2.3). */
@@ -189,10 +188,4 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(facts: T): Defined<T> {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

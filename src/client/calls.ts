@@ -10,7 +10,7 @@ import type { FeedState } from './verdict-feed.js';
  */
 export interface CallOptions {
   /** Gives the call up: it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -19,9 +19,9 @@ export interface CallOptions {
  */
 export interface ReadOptions extends CallOptions {
   /** What this read may take before it falls back, in ms; the client's own budget where it is left out. */
-  readonly budgetMs?: number;
+  readonly budgetMs?: number | undefined;
   /** What this read answers where the node does not; the client's own where it is left out. */
-  readonly fallback?: Fallback;
+  readonly fallback?: Fallback | undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface ReadOptions extends CallOptions {
  */
 export interface SubmitManyOptions extends CallOptions {
   /** Called after each batch with the number of events that are through, and of all. */
-  readonly onProgress?: (done: number, total: number) => void;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface Registration {
   /** The games that the peer will submit events for. */
   readonly gameIds: RegistrationBody['game_ids'];
   /** For the operator only, never public. */
-  readonly contactEmail?: string;
+  readonly contactEmail?: string | undefined;
 }
 
 /**
@@ -80,7 +80,7 @@ export interface ErasedSubject {
  */
 export interface FollowOptions {
   /** Called whenever the feed's phase changes. */
-  readonly onState?: (state: FeedState) => void;
+  readonly onState?: ((state: FeedState) => void) | undefined;
 }
 
 /**

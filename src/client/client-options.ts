@@ -14,30 +14,30 @@ export interface TrustClientOptions {
   /** The node's address, such as `https://trust.example.net`. */
   readonly url: string;
   /** The peer's id; needed to submit. */
-  readonly peerId?: string;
+  readonly peerId?: string | undefined;
   /** The peer's key; needed to submit, withdraw, erase and follow the stream, unless the node runs without authentication. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /**
-   * The group's salt. With it every player id is hashed here, so that none leaves the game server, and the cache can look players up by the
+   * The group's salt, at least 16 bytes. With it every player id is hashed here, so that none leaves the game server, and the cache can look players up by the
    * ids that the game knows. Without it ids travel as they are, unless they are subject hashes already.
    */
-  readonly groupSalt?: string;
+  readonly groupSalt?: string | undefined;
   /** The group that the stream must be of; any where it is left out. */
-  readonly groupId?: string;
+  readonly groupId?: string | undefined;
   /** What a read may take before it falls back, in ms; 100 where it is left out. */
-  readonly readBudgetMs?: number;
+  readonly readBudgetMs?: number | undefined;
   /** What a read answers where the node does not; `last-known` where it is left out. */
-  readonly fallback?: Fallback;
+  readonly fallback?: Fallback | undefined;
   /** What one attempt of any other call may take, in ms; 5,000 where it is left out. */
-  readonly attemptMs?: number;
+  readonly attemptMs?: number | undefined;
   /** What any other call may take with all of its attempts, in ms; 15,000 where it is left out. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** Players that are remembered, for the cache and for fallbacks; 100,000 where it is left out. Roughly 300 bytes each. */
-  readonly playersMax?: number;
+  readonly playersMax?: number | undefined;
   /** How requests travel; undici's pool where it is left out. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
   /** Time and chance; the system's where they are left out. For tests. */
-  readonly runtime?: Runtime;
+  readonly runtime?: Runtime | undefined;
 }
 
 /** The options with everything filled in. */
@@ -76,6 +76,10 @@ export function settingsOf(options: TrustClientOptions): Settings {
     if (!(settings[name] > 0 && settings[name] <= bounds.timerMsMax)) {
       throw invalid(`${name} must be above 0 and at most ${bounds.timerMsMax}`);
     }
+  }
+  const { groupSalt } = settings;
+  if (groupSalt !== undefined && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
+    throw invalid(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);
   }
   if (!(settings.playersMax > 0)) throw invalid('playersMax must be above 0');
   // A header cannot carry it, and an error of the platform would show it.

@@ -1,39 +1,68 @@
-/** One batch until every event of it is through: what the node could not take at once is sent again, the rest is not. */
+/**
+ * One batch until every event of it is through: what the node could not take at once is sent again, the rest is not, and what takes too long in one
+ * call is sent in smaller ones.
+ */
 import type { EventBody } from '../http/contract/request-bodies.js';
 import { bounds } from './bounds.js';
+import { markedUnknown } from './caller.js';
 import { fullJitterMs, type Runtime } from './runtime.js';
 import type { DeliveryResult, EventOutcome } from './submission.js';
-import type { TrustError } from './trust-error.js';
+import { isTooSlow, isTrouble, TrustError } from './trust-error.js';
 
 export interface DeliverAll {
+  /** One call of a single attempt's length. */
   readonly deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>;
   readonly wait: (ms: number) => Promise<void>;
   readonly runtime: Runtime;
   readonly deadlineMs: number;
 }
 
-/** One outcome per event, in order. Rejects with what kept an event back where the deadline passes. */
+/** One outcome per event, in order. Rejects with what kept events back where none gets through for as long as the deadline. */
 export async function deliverAll(
   batch: readonly EventBody[],
   { deliver, wait, runtime, deadlineMs }: DeliverAll,
 ): Promise<EventOutcome[]> {
-  const endsAt = runtime.elapsedMs() + deadlineMs;
   const outcomes = new Map<EventBody, EventOutcome>();
-  for (let attempt = 0, rest = batch; ; attempt++) {
-    const left: EventBody[] = [];
-    let trouble: TrustError | undefined;
-    for (const [index, result] of (await deliver(rest)).entries()) {
+  let endsAt = runtime.elapsedMs() + deadlineMs;
+  let isUnknown = false;
+  let size = batch.length;
+  let rest = batch;
+  for (let attempt = 0; rest.length > 0; attempt++) {
+    const sent = rest.slice(0, size);
+    const { left, trouble } = await taken(sent, deliver, outcomes);
+    rest = [...left, ...rest.slice(size)];
+    if (left.length < sent.length) endsAt = runtime.elapsedMs() + deadlineMs;
+    if (trouble === undefined) continue;
+    isUnknown ||= trouble.outcomeUnknown;
+    if (isTooSlow(trouble)) size = Math.ceil(sent.length / 2);
+    const jitterMs = fullJitterMs(runtime, attempt, bounds.backoffBaseMs, bounds.backoffCapMs);
+    const waitMs = (trouble.retryAfterMs ?? 0) + jitterMs;
+    if (!isTrouble(trouble) || runtime.elapsedMs() + waitMs >= endsAt) throw markedUnknown(trouble, isUnknown);
+    await wait(waitMs);
+  }
+  return batch.map((event) => outcomes.get(event)!);
+}
+
+/** Sends these once. `left`: those that did not get through, because of `trouble`. */
+async function taken(
+  sent: readonly EventBody[],
+  deliver: DeliverAll['deliver'],
+  outcomes: Map<EventBody, EventOutcome>,
+): Promise<{ readonly left: readonly EventBody[]; readonly trouble: TrustError | undefined }> {
+  const left: EventBody[] = [];
+  let trouble: TrustError | undefined;
+  try {
+    for (const [index, result] of (await deliver(sent)).entries()) {
       if ('later' in result) {
         trouble ??= result.later;
-        left.push(rest[index]!);
+        left.push(sent[index]!);
       } else {
-        outcomes.set(rest[index]!, result);
+        outcomes.set(sent[index]!, result);
       }
     }
-    if (trouble === undefined) return batch.map((event) => outcomes.get(event)!);
-    const waitMs = fullJitterMs(runtime, attempt, bounds.backoffBaseMs, bounds.backoffCapMs);
-    if (runtime.elapsedMs() + waitMs >= endsAt) throw trouble;
-    await wait(waitMs);
-    rest = left;
+    return { left, trouble };
+  } catch (error) {
+    if (!(error instanceof TrustError)) throw error;
+    return { left: sent, trouble: error };
   }
 }

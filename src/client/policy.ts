@@ -1,6 +1,7 @@
 /** What a studio makes of a player's trust, in earnest or only to watch what it would have done. */
 import type { AllowList } from './allow-list.js';
 import type { PlayerTrust } from './player-trust.js';
+import { notify } from './runtime.js';
 
 /**
  * `shadow`: everybody passes, and what the rule would have done is told. `enforce`: the rule's actions are taken.
@@ -47,9 +48,9 @@ export interface PolicyOptions<Action extends string> {
   /** What should happen to a player with this trust. Not asked where the trust is `assumed`. */
   readonly rule: (trust: PlayerTrust) => Action;
   /** Players who pass whatever the rule says. */
-  readonly allowList?: AllowList;
+  readonly allowList?: AllowList | undefined;
   /** Called with every decision: the place to log what would have happened. */
-  readonly onDecision?: (decision: Decision<Action>) => void;
+  readonly onDecision?: ((decision: Decision<Action>) => void) | undefined;
 }
 
 /**
@@ -101,7 +102,7 @@ export class TrustPolicy<Action extends string> {
     this.#done.set(decision.action, (this.#done.get(decision.action) ?? 0) + 1);
     this.#would.set(would, (this.#would.get(would) ?? 0) + 1);
     this.#reasons[reason]++;
-    onDecision?.(decision);
+    notify(onDecision, decision);
     return decision;
   }
 

@@ -19,7 +19,7 @@ const unsent = new Set([
  */
 export interface PoolTransportOptions {
   /** Connections at most; a stream takes one of its own. 16 where it is left out. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Time and chance as the client sees them: one port, so that a test owns the clock, the timers and the dice. */
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { bounds } from './bounds.js';
 
 /**
@@ -83,6 +84,13 @@ export function fullJitterMs(runtime: Runtime, attempt: number, baseMs: number, 
  */
 export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
   if (listener !== undefined) queueMicrotask(() => listener(value));
+}
+
+/** A controller whose signal every call of many listens to: more than ten are no leak, and the platform is not to print that they are one. */
+export function sharedController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 /** A controller that follows `signal` too, until `release` is called. */

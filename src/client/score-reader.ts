@@ -5,7 +5,7 @@ import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
 import type { AgeClock, Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
-import { isSubjectHash, loneSurrogate } from './subject.js';
+import { isSubjectHash } from './subject.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
 import type { Row, TrustTable } from './trust-table.js';
 import type { VerdictFeed } from './verdict-feed.js';
@@ -16,6 +16,9 @@ import type { VerdictFeed } from './verdict-feed.js';
  * @public
  */
 export type Fallback = 'last-known' | 'neutral';
+
+/** What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the address, a gateway on it. */
+const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
 
 /** The match read's row of a player without events. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
@@ -40,7 +43,7 @@ export interface ReaderOptions {
   readonly ages: AgeClock;
   readonly table: TrustTable;
   readonly prefix: string;
-  /** The subject hash of an id, or the id itself where the client has no salt. */
+  /** The subject hash of an id, or the id itself where the client has no salt. Throws `invalid_argument`. */
   readonly sentId: (playerId: string) => string;
   readonly feed: () => VerdictFeed | null;
 }
@@ -63,21 +66,13 @@ export class ScoreReader {
     if (!(read.budgetMs <= bounds.timerMsMax)) {
       throw new TrustError('invalid_argument', `budgetMs must be at most ${bounds.timerMsMax}`);
     }
-    const keys = playerIds.map((playerId) => this.#keyOf(playerId));
+    // Under what a player is remembered is what goes to the node.
+    const keys = playerIds.map(this.#options.sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const found = new Map<string, Found>();
     await Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, read, found)));
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
-  }
-
-  /** Under what a player is remembered, which is also what goes to the node: the subject hash where the client has the salt. */
-  #keyOf(playerId: string): string {
-    if (typeof playerId !== 'string' || playerId === '' || playerId.length > 2 * bounds.playerIdLength) {
-      throw new TrustError('invalid_argument', `a player id is a string of 1 to ${bounds.playerIdLength} characters`);
-    }
-    if (loneSurrogate.test(playerId)) throw new TrustError('invalid_argument', 'a player id holds half of a character');
-    return this.#options.sentId(playerId);
   }
 
   /** What the cache says of each key, where it is current; undefined where it does not hold the player, or only an answer of long ago. */
@@ -115,7 +110,7 @@ export class ScoreReader {
         found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
       }
     } catch (error) {
-      if (!(error instanceof TrustError) || !isTrouble(error)) throw error;
+      if (!(error instanceof TrustError) || isOfCaller(error)) throw error;
       for (const { key } of tokens) found.set(key, this.#fallen(key, fallback, error.code));
     } finally {
       table.done(tokens);
@@ -147,6 +142,10 @@ export class ScoreReader {
     const asOf = this.#options.ages.wallAt(answer.at);
     return told === undefined || told.asOf < asOf ? { values: answer.values, asOf } : told;
   }
+}
+
+function isOfCaller(error: TrustError): boolean {
+  return error.status === undefined ? !isTrouble(error) : codesOfIds.includes(error.code);
 }
 
 function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {

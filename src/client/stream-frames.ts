@@ -12,9 +12,11 @@ export type FrameEffect =
   | { readonly kind: 'current'; readonly at: number; readonly beat: boolean }
   | { readonly kind: 'ended'; readonly text: string; readonly afterMs: number }
   | { readonly kind: 'bad'; readonly text: string }
-  | { readonly kind: 'none' };
+  /** A part of something: there is more to come. */
+  | { readonly kind: 'part' }
+  | { readonly kind: 'unknown' };
 
-const none: FrameEffect = { kind: 'none' };
+const part: FrameEffect = { kind: 'part' };
 const hash = /^[0-9a-f]{64}$/;
 const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
   trusted: true,
@@ -32,7 +34,7 @@ export function applyFrame({ event, data, id }: EventSourceMessage, table: Trust
     case 'hello':
       return hello(parse(data));
     case 'reset':
-      return none;
+      return part;
     case 'snapshot':
       return snapshot(parse(data), table, timeAt);
     case 'change':
@@ -44,7 +46,7 @@ export function applyFrame({ event, data, id }: EventSourceMessage, table: Trust
       return { kind: 'ended', text: `the node ended the stream: ${String(reason)}`, afterMs: Number(after_ms) || 0 };
     }
     default:
-      return none;
+      return { kind: 'unknown' };
   }
 }
 
@@ -93,7 +95,7 @@ function change(
   if (!Array.isArray(changes) || asOf === null) return bad('change');
   const at = timeAt(asOf);
   for (const one of changes) if (!tell(one, table, at)) return bad('change');
-  return isWhole ? { kind: 'current', at, beat: false } : none;
+  return isWhole ? { kind: 'current', at, beat: false } : part;
 }
 
 function heartbeat({ as_of }: Frame<'heartbeat'>, timeAt: NodeTime): FrameEffect {

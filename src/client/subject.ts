@@ -1,8 +1,10 @@
 /** How a player becomes a subject on the game server's side, so that no raw account id needs to leave it. */
 import { hash } from 'node:crypto';
+import { bounds } from './bounds.js';
+import { TrustError } from './trust-error.js';
 
 /** Half of a surrogate pair: such a string has no UTF-8 form to hash. */
-export const loneSurrogate = /\p{Surrogate}/u;
+const loneSurrogate = /\p{Surrogate}/u;
 
 const subjectPattern = /^[0-9a-f]{64}$/i;
 
@@ -23,4 +25,25 @@ export function subjectHash(id: string, salt: string): string {
  */
 export function isSubjectHash(text: string): boolean {
   return text.length === 64 && subjectPattern.test(text);
+}
+
+/**
+ * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws `invalid_argument` where it is none: 1 to 128
+ * characters travel, and what is hashed here is bounded by what an identity token may need.
+ */
+export function sentId(playerId: string, groupSalt: string | undefined): string {
+  if (typeof playerId !== 'string' || playerId === '') throw invalid('must be a string that is not empty');
+  if (loneSurrogate.test(playerId)) throw invalid('holds half of a character');
+  if (groupSalt !== undefined) {
+    if (playerId.length > bounds.hashedIdLength) throw invalid(`takes at most ${bounds.hashedIdLength} UTF-16 units`);
+    return subjectHash(playerId, groupSalt);
+  }
+  if (playerId.length > 2 * bounds.playerIdLength || [...playerId].length > bounds.playerIdLength) {
+    throw invalid(`takes at most ${bounds.playerIdLength} characters`);
+  }
+  return isSubjectHash(playerId) ? playerId.toLowerCase() : playerId;
+}
+
+function invalid(text: string): TrustError {
+  return new TrustError('invalid_argument', `a player id ${text}`);
 }

@@ -4,7 +4,6 @@ import type { BatchResultBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { isRecord } from './caller.js';
 import type { Runtime } from './runtime.js';
-import { loneSurrogate } from './subject.js';
 import { TrustError, type TrustErrorCode } from './trust-error.js';
 
 /**
@@ -20,27 +19,28 @@ export type EventType = EventBody['event_type'];
 export interface TrustEvent {
   /** What happened. */
   readonly eventType: EventType;
-  /** The player's id as the platform gives it, or a subject hash. */
+  /** The player's id as the platform gives it, or a subject hash: 1 to 128 characters; where the client has the salt up to 8,192 UTF-16 units. */
   readonly playerId: string;
   /** One of the games that the peer is registered for. */
   readonly gameId: string;
   /** 0 to 1. */
   readonly severity: number;
   /**
-   * The idempotency key: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is left out; give one that follows from what
-   * happened, such as `match-4711:player-3`, where the same report may be made twice. It should not hold an account id.
+   * The idempotency key, unique in the whole group: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is left out; give one that
+   * begins with something of the peer's own and follows from what happened, such as `arena-eu-1:match-4711:player-3`, where the same report may
+   * be made twice. It should not hold an account id.
    */
-  readonly eventId?: string;
+  readonly eventId?: string | undefined;
   /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
-  readonly at?: Date | number;
+  readonly at?: Date | number | undefined;
 }
 
 /**
  * What came of one event.
  *
  * - `accepted`: stored now.
- * - `duplicate`: an event with this id was stored before; nothing is left to do.
- * - `rejected`: the service will never take it as it is; `code` says why.
+ * - `duplicate`: an event of this peer with this id was stored before; nothing is left to do.
+ * - `rejected`: the service will never take it as it is; `code` says why. `duplicate_event` is another peer's event with this id.
  *
  * @public
  */
@@ -81,11 +81,7 @@ export function wireEvent(
   runtime: Runtime,
 ): EventBody {
   const { eventType, playerId, gameId, severity, eventId = runtime.uuid(), at = runtime.now() } = event;
-  if (typeof playerId !== 'string' || playerId === '') throw invalid('playerId must be a string that is not empty');
-  if (loneSurrogate.test(playerId)) throw invalid('playerId holds half of a character');
-  if (eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
-    throw invalid(`eventId must be 1 to ${bounds.eventIdLength} of A-Z a-z 0-9 . _ : -`);
-  }
+  checkEventId(eventId);
   const when = new Date(at);
   if (Number.isNaN(when.getTime())) throw invalid('at must be a date');
   return {
@@ -98,6 +94,13 @@ export function wireEvent(
     severity,
     timestamp: when.toISOString(),
   };
+}
+
+/** Throws `invalid_argument` for what cannot be the id of an event. */
+export function checkEventId(eventId: string): void {
+  if (typeof eventId !== 'string' || eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
+    throw invalid(`eventId must be 1 to ${bounds.eventIdLength} of A-Z a-z 0-9 . _ : -`);
+  }
 }
 
 function invalid(text: string): TrustError {
@@ -129,7 +132,7 @@ export function batchesOf(events: readonly EventBody[]): EventBody[][] {
 }
 
 /**
- * An event that the node could not take now: it is to be sent again.
+ * An event that the node could not take now, or not under this key: it is to be sent again.
  * @public
  */
 export interface DeferredEvent {
@@ -145,21 +148,36 @@ export type DeliveryResult = EventOutcome | DeferredEvent;
 
 type ResultRow = BatchResultBody['results'][number];
 
-/** The results of a batch, in the order sent. Throws `unexpected_answer` where they do not fit. */
-export function resultsOf(body: unknown, events: readonly EventBody[]): DeliveryResult[] {
+/** The results of a batch that `peerId` sent, in the order sent. Throws `unexpected_answer` where they do not fit. */
+export function resultsOf(body: unknown, events: readonly EventBody[], peerId: string | undefined): DeliveryResult[] {
   const rows = isRecord(body) ? body.results : undefined;
   if (!Array.isArray(rows) || rows.length !== events.length) {
     throw new TrustError('unexpected_answer', 'the answer to a batch does not hold to the contract', { status: 200 });
   }
-  return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!.event_id));
+  return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!, peerId));
 }
 
-function resultOf(row: { readonly [Member in keyof ResultRow]?: unknown }, eventId: string): DeliveryResult {
+/** Whether the details of a 409 say that the id is that of another peer's event, so that this one is not stored. */
+export function isTaken(details: unknown): boolean {
+  return isRecord(details) && details.owner === 'other';
+}
+
+/** Refusals for who sends an event. Where it is the sender's own, they speak of its key. */
+const codesOfSender: readonly TrustErrorCode[] = ['peer_id_mismatch', 'unknown_peer'];
+
+function resultOf(
+  row: { readonly [Member in keyof ResultRow]?: unknown },
+  { event_id: eventId, peer_id: sender }: EventBody,
+  peerId: string | undefined,
+): DeliveryResult {
   const status = Number(row.status);
   if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
-  if (status === 409) return { eventId, status: 'duplicate', code: null, reason: null };
+  if (status === 409 && !isTaken(row.details)) return { eventId, status: 'duplicate', code: null, reason: null };
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;
-  if (status === 429 || status >= 500 || !(status >= 400)) return { later: new TrustError(code, reason, { status }) };
+  const isOfKey = codesOfSender.includes(code) && sender === peerId;
+  if (isOfKey || status === 429 || status >= 500 || !(status >= 400)) {
+    return { later: new TrustError(code, reason, { status }) };
+  }
   return { eventId, status: 'rejected', code, reason };
 }

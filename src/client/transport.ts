@@ -43,6 +43,31 @@ export interface Transport {
 }
 
 /**
+ * The head of an answer. Rejects with the signal's reason as soon as it is aborted: a transport may heed its signal late, as undici does while it
+ * connects or waits for a connection that is free. An answer that comes after all is left, so that its connection is free again.
+ */
+export function answerOf(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
+  const { signal } = request;
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason);
+    if (signal.aborted) {
+      giveUp();
+      return;
+    }
+    signal.addEventListener('abort', giveUp, { once: true });
+    transport
+      .request(request)
+      .finally(() => signal.removeEventListener('abort', giveUp))
+      .then((response) => (signal.aborted ? leave(response) : resolve(response)))
+      .catch(reject);
+  });
+}
+
+async function leave({ body }: TransportResponse): Promise<void> {
+  for await (const _ of body) return;
+}
+
+/**
  * No answer came, and it is known whether the node can have seen the request.
  * @public
  */

@@ -2,7 +2,7 @@
 import type { EventBody, RegistrationBody } from '../http/contract/request-bodies.js';
 import type { TrustScoreBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
-import { type Answer, type Ask, Caller, isRecord } from './caller.js';
+import { type Answer, type Ask, Caller, isRecord, unexpected } from './caller.js';
 import type {
   CallOptions,
   ErasedSubject,
@@ -16,14 +16,17 @@ import type {
 import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
 import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
-import { AgeClock, linked, pause } from './runtime.js';
+import { AgeClock, linked, notify, pause, sharedController } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
-import { isSubjectHash, subjectHash } from './subject.js';
+import { valuesOf } from './stream-frames.js';
+import { isSubjectHash, sentId } from './subject.js';
 import {
   batchesOf,
+  checkEventId,
   countedOutcome,
   type DeliveryResult,
   type EventOutcome,
+  isTaken,
   resultsOf,
   type SubmitManyOutcome,
   type TrustEvent,
@@ -41,7 +44,7 @@ const api = '/api/v1';
  * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node or the cache, else with the last
  * known values or neutral ones, marked by `source` and `cause`. Everything else rejects with a {@link TrustError} once its deadline is over.
  *
- * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 429.
+ * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 408 and 429.
  * @public
  */
 export class TrustClient {
@@ -50,7 +53,7 @@ export class TrustClient {
   readonly #ages: AgeClock;
   readonly #table: TrustTable;
   readonly #reader: ScoreReader;
-  readonly #stop = new AbortController();
+  readonly #stop = sharedController();
   readonly #running = new Set<Promise<unknown>>();
   #feed: VerdictFeed | null = null;
   #closing: Promise<void> | null = null;
@@ -63,7 +66,8 @@ export class TrustClient {
     this.#table = new TrustTable(playersMax);
     this.#ages = new AgeClock(runtime);
     this.#reader = new ScoreReader({
-      caller: this.#caller,
+      // With a circuit of its own: that a node is too slow for the budget of a read says nothing about writes.
+      caller: new Caller(transport, runtime),
       runtime,
       ages: this.#ages,
       table: this.#table,
@@ -106,12 +110,13 @@ export class TrustClient {
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
     const id = encodeURIComponent(this.#sentId(playerId));
     try {
-      const { body } = await this.#call(
+      const answer = await this.#call(
         { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
         'always',
         options,
       );
-      return body as TrustScoreBody;
+      if (!isRecord(answer.body) || valuesOf(answer.body) === null) throw notTheContract(answer);
+      return answer.body as TrustScoreBody;
     } catch (error) {
       if (error instanceof TrustError && error.code === 'player_not_found') return null;
       throw error;
@@ -120,31 +125,34 @@ export class TrustClient {
 
   /**
    * Submits one event and resolves once it is durable on the node's disk. A repetition of an event that is stored already counts as success.
-   * Rejects with the service's code where the event is not acceptable.
+   * Rejects with the service's code where the event is not acceptable; `duplicate_event` is one of another peer with the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
     const body = this.prepare(event);
     try {
-      await this.#call({ method: 'POST', path: '/events', json: body, key: this.#settings.apiKey }, 'always', options);
+      const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
+      expectEvent(await this.#call(ask, 'always', options), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
-      if (!(error instanceof TrustError) || error.code !== 'duplicate_event') throw error;
+      const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
+      if (!isStored) throw error;
       return { eventId: body.event_id, status: 'duplicate', code: null, reason: null };
     }
   }
 
   /**
-   * Submits many events, in order, 500 per call. One that is not acceptable is reported and does not stop the rest. Rejects where the
-   * node stays in trouble for longer than the deadline; the same call may then be made again, as long as every event has an `eventId` of its own.
+   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that is not acceptable is reported and does
+   * not stop the rest. Rejects where the node takes nothing for longer than the deadline, or refuses the key; the same call may then be made again, as long as every event has an `eventId` of its own.
    */
   async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
+    const { onProgress } = options;
     const results: EventOutcome[] = [];
-    const { runtime, deadlineMs } = this.#settings;
+    const { runtime, attemptMs, deadlineMs } = this.#settings;
     for (const batch of batchesOf(events.map((event) => this.prepare(event)))) {
-      const deliver = (rest: readonly EventBody[]) => this.deliver(rest, options);
+      const deliver = (part: readonly EventBody[]) => this.#deliver(part, options, attemptMs);
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
       results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs })));
-      options.onProgress?.(results.length, events.length);
+      notify((done: number) => onProgress?.(done, events.length), results.length);
     }
     return countedOutcome(results);
   }
@@ -160,16 +168,22 @@ export class TrustClient {
    * Sends events in one call, at most 500, and says of each what came of it; `later` where the node could not take it now. For the spool.
    */
   async deliver(events: readonly EventBody[], options: CallOptions = {}): Promise<DeliveryResult[]> {
-    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: this.#settings.apiKey } as const;
-    const { body } = await this.#call(ask, 'always', options);
-    return resultsOf(body, events);
+    return this.#deliver(events, options, this.#settings.deadlineMs);
+  }
+
+  async #deliver(events: readonly EventBody[], options: CallOptions, deadlineMs: number): Promise<DeliveryResult[]> {
+    const { apiKey, peerId } = this.#settings;
+    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey } as const;
+    const { body } = await this.#call(ask, 'always', options, deadlineMs);
+    return resultsOf(body, events, peerId);
   }
 
   /** Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost. */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
-    const path = `/events/${encodeURIComponent(eventId)}`;
+    checkEventId(eventId);
+    const path = `/events/${eventId}`;
     try {
-      await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options);
+      expectEvent(await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options), eventId);
     } catch (error) {
       const done = error instanceof TrustError && error.code === 'event_not_found' && error.outcomeUnknown;
       if (!done) throw error;
@@ -192,8 +206,9 @@ export class TrustClient {
     const token = this.#table.reading(hash);
     try {
       const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
-      const { status, body } = await this.#call(ask, 'unsent', options);
-      if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(status);
+      const answer = await this.#call(ask, 'unsent', options);
+      const { body } = answer;
+      if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(answer);
       const pending = body.status === 'pending';
       if (!pending) this.#table.erased(token);
       return {
@@ -215,9 +230,10 @@ export class TrustClient {
     const { peerName, gameIds, contactEmail } = registration;
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
     const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email };
-    const { status, body } = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
+    const answer = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
+    const { body } = answer;
     if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {
-      throw notTheContract(status);
+      throw notTheContract(answer);
     }
     return { peerId: body.peer_id, apiKey: body.api_key, status: 'active' };
   }
@@ -267,17 +283,16 @@ export class TrustClient {
   }
 
   #sentId(playerId: string): string {
-    const { groupSalt } = this.#settings;
-    if (groupSalt !== undefined) return subjectHash(playerId, groupSalt);
-    return isSubjectHash(playerId) ? playerId.toLowerCase() : playerId;
+    return sentId(playerId, this.#settings.groupSalt);
   }
 
   #call(
     ask: Pick<Ask, 'method' | 'path' | 'json' | 'key'>,
     repeat: Ask['repeat'],
     { signal }: CallOptions,
+    deadlineMs = this.#settings.deadlineMs,
   ): Promise<Answer> {
-    const { attemptMs, deadlineMs } = this.#settings;
+    const { attemptMs } = this.#settings;
     return this.#during(signal, (whole) =>
       this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal: whole }),
     );
@@ -306,6 +321,11 @@ function closed(): TrustError {
   return new TrustError('closed', 'the client is closed');
 }
 
-function notTheContract(status: number): TrustError {
-  return new TrustError('unexpected_answer', 'the answer does not hold to the contract', { status });
+function notTheContract({ status }: Answer): TrustError {
+  return unexpected({ status }, 'the answer does not hold to the contract');
+}
+
+/** Throws where the answer to a write of one event is not about that event. */
+function expectEvent(answer: Answer, eventId: string): void {
+  if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }

@@ -17,7 +17,7 @@ export type ServiceErrorCode = ErrorBody['code'];
  * - `invalid_argument`: the call itself is at fault; nothing was sent.
  * - `closed`: the client or the spool is closed.
  * - `spool_full`: the spool is at its bound, and its policy is to refuse.
- * - `spool_failed`: the disk refused; the event was not accepted.
+ * - `spool_failed`: the disk refused; the event was not accepted, or the spool not opened.
  * - `spool_in_use`: another process works on the folder.
  *
  * @public
@@ -45,15 +45,15 @@ export type TrustErrorCode = ServiceErrorCode | ClientErrorCode;
  */
 export interface TrustErrorFacts {
   /** The HTTP status, where there was an answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** How long the node asked to wait, in ms. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** What the service says about the fault; see the contract. */
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** `X-Request-Id` of the answer: the operator finds the node's log line by it. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** True where the node may have done what was asked although no answer says so. */
-  readonly outcomeUnknown?: boolean;
+  readonly outcomeUnknown?: boolean | undefined;
   /** What caused it. */
   readonly cause?: unknown;
 }
@@ -97,6 +97,11 @@ export class TrustError extends Error {
 /** Whether the fault is the node's or the way's, so that the same call may succeed later. */
 export function isTrouble(error: TrustError): boolean {
   const { code, status } = error;
-  if (status !== undefined && code !== 'unexpected_answer') return status === 429 || status >= 500;
+  if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
   return code === 'timeout' || code === 'unreachable' || code === 'circuit_open' || code === 'unexpected_answer';
+}
+
+/** Whether time ran out on the way, so that less in one call may get through. */
+export function isTooSlow({ code }: TrustError): boolean {
+  return code === 'timeout' || code === 'request_timeout';
 }

@@ -7,7 +7,7 @@ import { bounds } from './bounds.js';
 import { readText, refusalOf, unexpected } from './caller.js';
 import { type AgeClock, fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
-import type { Transport, TransportResponse } from './transport.js';
+import { answerOf, type Transport, type TransportResponse } from './transport.js';
 import { TrustError } from './trust-error.js';
 import type { TrustTable } from './trust-table.js';
 
@@ -144,6 +144,10 @@ export class VerdictFeed {
     return this.#heartbeatMs * bounds.streamSilentHeartbeats;
   }
 
+  get #idleMs(): number {
+    return this.#heartbeatMs * bounds.streamIdleHeartbeats;
+  }
+
   async #run(): Promise<void> {
     const { runtime } = this.#options;
     const { signal } = this.#stop;
@@ -155,7 +159,8 @@ export class VerdictFeed {
       this.#become('connecting');
       const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
       const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
-      await pause(runtime, (error.retryAfterMs ?? 0) + jitterMs, signal).catch(() => undefined);
+      const askedMs = Math.min(error.retryAfterMs ?? 0, bounds.streamRetryAfterMsMax);
+      await pause(runtime, askedMs + jitterMs, signal).catch(() => undefined);
     }
   }
 
@@ -163,41 +168,46 @@ export class VerdictFeed {
   async #connection(outer: AbortSignal): Promise<TrustError> {
     const { transport, key, path } = this.#options;
     const { controller, release } = linked(outer);
-    const watch = new Watch(this.#options.runtime, (ms) => {
-      controller.abort(new TrustError('timeout', `the stream was silent for ${Math.round(ms)} ms`));
-    });
+    const watched = (what: string) =>
+      new Watch(this.#options.runtime, (ms) => {
+        controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
+      });
+    const life = watched('was silent');
+    const news = watched('told nothing');
     try {
-      watch.expectWithin(bounds.streamOpenMs);
+      life.expectWithin(bounds.streamOpenMs);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
-      const response = await transport.request({ method: 'GET', path, headers, signal: controller.signal });
+      const response = await answerOf(transport, { method: 'GET', path, headers, signal: controller.signal });
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is no event stream');
       }
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
-      return await this.#read(response, watch);
+      return await this.#read(response, life, news);
     } catch (error) {
       const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
       if (reason instanceof TrustError) return reason;
       const text = reason instanceof Error && reason.message !== '' ? reason.message : 'the stream broke';
       return new TrustError('unreachable', text, { cause: reason });
     } finally {
-      watch.stop();
+      life.stop();
+      news.stop();
       release();
       controller.abort();
       this.#options.table.streamBroke();
     }
   }
 
-  async #read(response: TransportResponse, watch: Watch): Promise<TrustError> {
+  /** Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a node that is gone. */
+  async #read(response: TransportResponse, life: Watch, news: Watch): Promise<TrustError> {
     let end: TrustError | undefined;
     const parser = createParser({
       maxBufferSize: bounds.streamFrameBytes,
       onEvent: (message) => {
-        end ??= this.#take(message);
+        end ??= this.#take(message, news);
       },
       onRetry: (ms) => {
         this.#retryMs = Math.min(ms, bounds.streamBackoffCapMs);
@@ -207,16 +217,17 @@ export class VerdictFeed {
       },
     });
     const decoder = new TextDecoder();
+    news.expectWithin(this.#idleMs);
     for await (const chunk of response.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
       if (end !== undefined) return end;
-      watch.expectWithin(this.#silentMs);
+      life.expectWithin(this.#silentMs);
     }
     return new TrustError('unreachable', 'the stream ended');
   }
 
   /** Returns an error where the connection is of no more use. */
-  #take(message: EventSourceMessage): TrustError | undefined {
+  #take(message: EventSourceMessage, news: Watch): TrustError | undefined {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
@@ -224,7 +235,9 @@ export class VerdictFeed {
     // What could not be understood is to come again.
     const { id } = message;
     if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
-    return this.#follow(effect);
+    const error = this.#follow(effect);
+    if (effect.kind !== 'unknown') news.expectWithin(this.#idleMs);
+    return error;
   }
 
   #follow(effect: FrameEffect): TrustError | undefined {
@@ -252,7 +265,8 @@ export class VerdictFeed {
         return new TrustError('unreachable', effect.text, { retryAfterMs: effect.afterMs });
       case 'bad':
         return refusal(effect.text);
-      case 'none':
+      case 'part':
+      case 'unknown':
         return undefined;
     }
   }

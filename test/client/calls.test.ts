@@ -1,16 +1,21 @@
 /** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
-import { TransportError } from '../../src/client/transport.js';
+import { EventSpool } from '../../src/client/spool/event-spool.js';
+import { TransportError, type TransportResponse } from '../../src/client/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
+import { thrownBy } from './thrown-by.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
 const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
-const stored = { status: 201, body: { status: 'accepted' } };
+const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
 const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
 const brokenConnection = () => new TransportError('other side closed', true);
 
@@ -187,13 +192,50 @@ for (const [what, body] of [
   });
 }
 
-test('no answer of 4xx is tried again but 429, and that after Retry-After', async () => {
+for (const [what, body] of [
+  ['nothing of the event', {}],
+  ["another event's id", { event_id: 'e-2', status: 'accepted', withdrawn_at: '2026-01-01T00:00:00.000Z' }],
+  ['no object', []],
+] as const) {
+  test(`an answer of 2xx with ${what} is no success of a write, and leaves it open`, async () => {
+    for (const call of ['submit', 'withdraw'] as const) {
+      const { client, runtime } = scene(() => ({ status: 200, body }));
+      const work: Promise<unknown> = call === 'submit' ? client.submit(event) : client.withdraw('e-1');
+      const error = await rejection(runtime.until(work));
+      assert.equal([error.code, error.outcomeUnknown], ['unexpected_answer', true]);
+    }
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    assert.is((await rejection(runtime.until(client.explain('p')))).code, 'unexpected_answer');
+  });
+}
+
+test('a read falls back where the answer is about the way to the node, and not about its ids', async () => {
+  for (const [status, code] of [
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'route_not_found'],
+    [408, 'request_timeout'],
+  ] as const) {
+    const { client, runtime } = scene(() => refusal(status, code));
+    const { source, cause } = await runtime.until(client.score('a'));
+    assert.equal([source, cause], ['assumed', code]);
+  }
+  const { client, runtime } = scene(() => refusal(400, 'invalid_parameter'));
+  assert.is((await rejection(runtime.until(client.score('a')))).code, 'invalid_parameter');
+});
+
+test('a request that arrived too slowly for the node is sent again', async () => {
+  const { client, transport, runtime } = scene(steps(refusal(408, 'request_timeout'), stored));
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(transport.requests.length, 2);
+});
+
+test('no answer of 4xx is tried again but 408 and 429, the latter after Retry-After', async () => {
   for (const [status, code] of [
     [400, 'schema_validation_failed'],
     [401, 'invalid_api_key'],
     [403, 'peer_not_active'],
     [404, 'event_not_found'],
-    [408, 'request_timeout'],
     [413, 'payload_too_large'],
     [422, 'unknown_peer'],
   ] as const) {
@@ -258,6 +300,15 @@ test('an event that is stored already counts as success', async () => {
   });
 });
 
+test('an id that another peer has used is no success: the event is not stored', async () => {
+  const taken = { error: 'no', code: 'duplicate_event', details: { event_id: 'e-1', owner: 'other' } };
+  const one = scene(() => ({ status: 409, body: taken }));
+  assert.is((await rejection(one.runtime.until(one.client.submit(event)))).code, 'duplicate_event');
+  const many = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 409, ...taken }] } }));
+  const { duplicates, results } = await many.runtime.until(many.client.submitMany([event]));
+  assert.equal([duplicates, results[0]?.status, results[0]?.code], [0, 'rejected', 'duplicate_event']);
+});
+
 test('a registration is sent again only where the node certainly made no peer', async () => {
   const registered = { status: 201, body: { peer_id: 'p', api_key: 'k', status: 'active' } };
   const registration = { peerName: 'n', gameIds: ['g'] };
@@ -311,6 +362,29 @@ test('an erasure that a stopping node recorded is open, and is not sent again; o
   assert.is((await untaken.runtime.until(untaken.client.eraseSubject(hash))).receipt, 'r');
 });
 
+test('what is no id of a player, or of an event, is refused by every call, and nothing is sent', async () => {
+  for (const groupSalt of [undefined, 'a salt of the group']) {
+    const { client, transport, runtime } = scene(() => stored, { groupSalt });
+    const refused = async (work: Promise<unknown>) =>
+      assert.is((await rejection(runtime.until(work))).code, 'invalid_argument');
+    // 128 characters travel; with the salt only the hash does, and identity tokens may be long.
+    const tooLong = groupSalt === undefined ? 129 : 4_097;
+    for (const id of ['', '\ud800', '\u{1f600}'.repeat(tooLong), 7 as unknown as string]) {
+      await refused(client.score(id));
+      await refused(client.explain(id));
+      await refused(client.submit({ ...event, playerId: id }));
+      await refused(client.eraseSubject(id));
+    }
+    for (const id of ['', '\ud800', 'a/b', 'x'.repeat(129), undefined as unknown as string]) {
+      await refused(client.withdraw(id));
+    }
+    assert.is(transport.requests.length, 0);
+    const longest = '\u{1f600}'.repeat(tooLong - 1);
+    await runtime.until(client.submit({ ...event, playerId: longest }));
+    assert.is(transport.requests.length, 1);
+  }
+});
+
 test('a bare id without the salt is no subject to erase', async () => {
   const { client, runtime, transport } = scene(() => stored);
   assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
@@ -340,6 +414,17 @@ test('many events go in batches of 500, in order, and each has its outcome', asy
   assert.is(outcome.results[500]?.code, 'schema_validation_failed');
 });
 
+test('a listener that throws throws for itself: the events are submitted', async () => {
+  const { client, runtime } = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 201 }] } }));
+  const thrown = await thrownBy(async (fault) => {
+    const onProgress = () => {
+      throw fault;
+    };
+    assert.is((await runtime.until(client.submitMany([event], { onProgress }))).accepted, 1);
+  });
+  assert.is(thrown.length, 1);
+});
+
 test('what a batch could not take at once is sent again, and nothing else', async () => {
   const sent: string[][] = [];
   const { client, runtime } = scene(({ body }, index) => {
@@ -358,6 +443,28 @@ test('what a batch could not take at once is sent again, and nothing else', asyn
     ['a', 'b', 'c'],
     ['b', 'c'],
   ]);
+});
+
+test('a batch that does not get through in time is sent in smaller ones, and the deadline counts from what got through last', async () => {
+  const sizes: number[] = [];
+  const { client, runtime } = scene(({ body }) => {
+    const { events } = JSON.parse(body ?? '') as { events: { event_id: string }[] };
+    sizes.push(events.length);
+    if (events.length > 150) return 'silence';
+    return { status: 200, body: { results: events.map(({ event_id }) => ({ event_id, status: 201 })) } };
+  });
+  const events = Array.from({ length: 500 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
+  const { accepted, results } = await runtime.until(client.submitMany(events));
+  assert.is(accepted, 500);
+  assert.equal(
+    results.map(({ eventId }) => eventId),
+    events.map(({ eventId }) => eventId),
+  );
+  assert.equal(sizes, [500, 250, 125, 125, 125, 125]);
+  const hung = scene(() => 'silence');
+  const error = await rejection(hung.runtime.until(hung.client.submitMany(events)));
+  assert.equal([error.code, error.outcomeUnknown], ['timeout', true]);
+  assert.ok(hung.runtime.elapsedMs() <= bounds.deadlineMs + bounds.attemptMs);
 });
 
 test('after five failures in a row the node is left alone, then one call tries', async () => {
@@ -399,6 +506,15 @@ test('a try that fails opens the circuit for twice as long', async () => {
   assert.is(transport.requests.length, sent + 1);
 });
 
+test('reads that run out of a short budget hold no write up', async () => {
+  const { client, runtime } = scene((request) => (request.method === 'GET' ? 'silence' : stored));
+  for (let index = 0; index < 3 * bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  assert.is((await runtime.until(client.score('a'))).cause, 'circuit_open');
+  const before = runtime.elapsedMs();
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(runtime.elapsedMs(), before);
+});
+
 test('refusals never open the circuit', async () => {
   const { client, transport, runtime } = scene(() => refusal(404, 'event_not_found'));
   for (let index = 0; index < 3 * bounds.breakerFailures; index++) await rejection(runtime.until(client.withdraw('e')));
@@ -425,6 +541,73 @@ test('a call rejects with the reason of its own signal, before it, on the way an
   between.abort(reason);
   assert.is(await broken.runtime.until(write), reason);
   assert.is(broken.runtime.timers, 0, 'no timer is left behind');
+});
+
+/** An answer that comes whatever the signal says, once it is let go; `isLeft` when somebody has given its body back. */
+function heedless() {
+  let letGo: () => void = () => undefined;
+  const made = {
+    isLeft: false,
+    letGo: () => letGo(),
+    answer: new Promise<TransportResponse>((resolve) => {
+      letGo = () => resolve({ status: 200, header: () => undefined, body: body() });
+    }),
+  };
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      yield new Uint8Array(1);
+      yield new Uint8Array(1);
+    } finally {
+      made.isLeft = true;
+    }
+  }
+  return made;
+}
+
+test('budget, signal and close hold also where the transport does not heed its signal, and an answer that comes late is left', async () => {
+  const late = heedless();
+  const { client, runtime } = scene(() => late.answer);
+  assert.is((await runtime.until(client.score('a'))).cause, 'timeout');
+  assert.is(runtime.elapsedMs(), 100);
+  const reason = new Error('the match is off');
+  const given = new AbortController();
+  const write = client.submit(event, { signal: given.signal }).catch((error: unknown) => error);
+  await runtime.advance(10);
+  given.abort(reason);
+  assert.is(await runtime.until(write), reason);
+  const feed = client.follow();
+  await runtime.advance(10);
+  await runtime.until(feed.close());
+  const open = rejection(client.submit(event));
+  await runtime.until(client.close());
+  assert.is((await open).code, 'closed');
+  // Budget, twice ten, and the 5 s that a call under way may have.
+  assert.is(runtime.elapsedMs(), 120 + bounds.closeMs);
+  late.letGo();
+  await runtime.advance(1);
+  assert.ok(late.isLeft);
+});
+
+test('many calls at a time, and many that wait for a spool, are no leak and print no warning', async () => {
+  const warned: Error[] = [];
+  const onWarning = (warning: Error) => warned.push(warning);
+  process.on('warning', onWarning);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  try {
+    const { client, runtime } = scene(() => 'silence');
+    const spool = await EventSpool.open({ folder, to: client, runtime });
+    await spool.add(event);
+    const many = Array.from({ length: 20 });
+    const drained = many.map(() => spool.drained().catch(() => undefined));
+    await runtime.until(Promise.all(many.map(() => client.score('a'))));
+    await runtime.until(spool.close());
+    await Promise.all(drained);
+    await runtime.until(client.close());
+    assert.equal(warned, []);
+  } finally {
+    process.off('warning', onWarning);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('close lets calls end, then ends them, and every later call rejects', async () => {
@@ -462,6 +645,8 @@ test('options that cannot be meant are refused', () => {
   for (const options of [
     { url: 'node:8080' },
     { url: 'ftp://node' },
+    // An environment without the salt gives a hash of nothing; the node takes no salt below 16 bytes.
+    ...['', 'x'.repeat(15)].map((groupSalt) => ({ url, groupSalt })),
     // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.
     ...times.flatMap((name) => [0, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY].map((ms) => ({ url, [name]: ms }))),
   ]) {

@@ -332,10 +332,13 @@ test('silence for two and a half heartbeats is a lost stream', async () => {
   assert.is(made.node.connections.length, 2);
 });
 
+/** What shows that the connection lives, and tells nothing. */
+const chatter = ': still here\n\nevent: novelty\ndata: {"a":1}\n\n';
+
 test('comments are signs of life, unknown events and members are ignored', async () => {
   const made = await following();
-  for (let index = 0; index < 10; index++) {
-    made.node.write(made.node.connection, ': still here\n\nevent: novelty\ndata: {"a":1}\n\n');
+  for (let index = 0; index < 4; index++) {
+    made.node.write(made.node.connection, chatter);
     await made.runtime.advance(10_000);
   }
   assert.is(made.node.connections.length, 1);
@@ -344,6 +347,36 @@ test('comments are signs of life, unknown events and members are ignored', async
   made.node.heartbeat();
   await made.runtime.advance(1);
   assert.is((await read(made, 'bad')).calls, 0);
+});
+
+test('a stream that lives and tells nothing is given up after ten heartbeats, from its start as well', async () => {
+  const made = await following();
+  const { node, runtime, feed } = made;
+  const chat = async (ms: number) => {
+    for (let rest = ms; rest > 0; rest -= 500) {
+      node.write(node.connection, chatter);
+      await runtime.advance(500);
+    }
+  };
+  await chat(49_500);
+  assert.is(node.connections.length, 1);
+  await chat(1_000);
+  assert.is(node.connections.length, 2);
+  assert.equal(
+    [feed.state.lastError?.code, feed.state.lastError?.message],
+    ['timeout', 'the stream told nothing for 50000 ms'],
+  );
+  // A node that greets and then says nothing of its players.
+  const greeted = scene({ rowsPerFrame: 1 });
+  greeted.node.board.set(hashOf('bad'), bad);
+  greeted.node.snapshots = false;
+  const waiting = greeted.client.follow();
+  for (let half = 0; half < 120; half++) {
+    await greeted.runtime.advance(500);
+    greeted.node.write(greeted.node.connection, chatter);
+  }
+  assert.is(greeted.node.connections.length, 2);
+  assert.is(waiting.state.lastError?.code, 'timeout');
 });
 
 test("how old the cache is follows the node's clock, whatever this machine's shows", async () => {
@@ -453,6 +486,7 @@ for (const [what, refuse, waitMs] of [
   ['a missing key', () => refusal(401, 'missing_api_key'), bounds.streamRefusedMs],
   ['a node without the stream', () => refusal(404, 'route_not_found'), bounds.streamRefusedMs],
   ['a node at its limit', () => refusal(503, 'overloaded', { 'retry-after': '7' }), 7_000],
+  ['a node that asks for a day', () => refusal(503, 'overloaded', { 'retry-after': '86400' }), 60_000],
   [
     'a page of a proxy',
     (): Scripted => ({ status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }),
@@ -475,6 +509,7 @@ for (const [what, refuse, waitMs] of [
     assert.is((await read(made, 'bad')).calls, 1);
     made.node.refuse = null;
     await made.runtime.until(feed.live());
+    assert.is(made.runtime.elapsedMs(), waitMs);
     assert.is((await read(made, 'bad')).calls, 0);
   });
 }

@@ -1,11 +1,14 @@
 /** The client against a real node, a process of its own, over both transports; and the double that starts it. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fetchTransport } from '../../src/client/fetch-transport.js';
 import { poolTransport } from '../../src/client/pool-transport.js';
+import { EventSpool } from '../../src/client/spool/event-spool.js';
 import type { Transport } from '../../src/client/transport.js';
 import { TransportError } from '../../src/client/transport.js';
 import { TrustError } from '../../src/client/trust-error.js';
@@ -123,6 +126,44 @@ for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as 
     await transport.close();
   });
 }
+
+test("an id that another peer's event has is refused, and a spool sets the event aside", async () => {
+  const [one, other] = [peer, await node.register()];
+  await node.client(one, patient).submit(report('taken'));
+  const client = node.client(other, patient);
+  assert.is(await codeOf(client.submit(report('taken', { playerId: 'another' }))), 'duplicate_event');
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const spool = await EventSpool.open({ folder, to: client });
+  await spool.add(report('taken', { playerId: 'another' }));
+  await spool.drained();
+  assert.equal([spool.progress.setAside, spool.progress.delivered], [1, 0]);
+  await spool.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("with another peer's key a spool sets nothing aside but events of an older peer id, and submitMany rejects", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const away = { ...patient, deadlineMs: 1, url: 'http://127.0.0.1:1' };
+  const before = await EventSpool.open({ folder, to: node.client(await node.register(), away) });
+  await before.add(report('of-an-older-id'));
+  await before.close();
+  const other = await node.register();
+  const wrong = node.client({ ...peer, apiKey: other.apiKey }, patient);
+  const spool = await EventSpool.open({ folder, to: wrong });
+  await spool.add(report('under-a-wrong-key'));
+  await until(() => spool.progress.phase === 'refused');
+  assert.equal(
+    [spool.progress.setAside, spool.progress.pending, spool.progress.lastError?.code],
+    [1, 1, 'peer_id_mismatch'],
+  );
+  await spool.close();
+  assert.is(await codeOf(wrong.submitMany([report('under-a-wrong-key')])), 'peer_id_mismatch');
+  const right = await EventSpool.open({ folder, to: node.client(peer, patient) });
+  await right.drained();
+  assert.is(right.progress.delivered, 1);
+  await right.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test('a node behind a path is reached', async () => {
   const client = node.client(peer, { url: `${node.url}/nowhere/` });

@@ -6,6 +6,7 @@ import { bounds } from '../../src/client/bounds.js';
 import type { PlayerTrust } from '../../src/client/player-trust.js';
 import { type Decision, TrustPolicy } from '../../src/client/policy.js';
 import { TrustError } from '../../src/client/trust-error.js';
+import { thrownBy } from './thrown-by.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
 type Action = 'play' | 'review' | 'refuse';
@@ -23,11 +24,12 @@ test('enforced, the rule decides', () => {
   assert.is(policy.decide(trust('b', 'trusted')).action, 'play');
 });
 
-test('in the shadow everybody passes, and what would have happened is told and counted', () => {
+test('in the shadow everybody passes, and what would have happened is told and counted', async () => {
   const told: Decision<Action>[] = [];
   const policy = new TrustPolicy<Action>({ mode: 'shadow', pass: 'play', rule, onDecision: (one) => told.push(one) });
   for (const verdict of ['untrusted', 'suspicious', 'neutral', 'untrusted'] as const)
     policy.decide(trust('a', verdict));
+  await Promise.resolve();
   assert.equal(
     told.map(({ action, would, reason }) => [action, would, reason]),
     [
@@ -45,6 +47,21 @@ test('in the shadow everybody passes, and what would have happened is told and c
   });
   policy.mode = 'enforce';
   assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
+});
+
+test('a listener that throws throws for itself: the decision stands', async () => {
+  const thrown = await thrownBy(async (fault) => {
+    const policy = new TrustPolicy<Action>({
+      mode: 'enforce',
+      pass: 'play',
+      rule,
+      onDecision() {
+        throw fault;
+      },
+    });
+    assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
+  });
+  assert.is(thrown.length, 1);
 });
 
 test('nobody is judged by values that are only assumed', () => {

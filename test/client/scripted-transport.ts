@@ -7,8 +7,8 @@ export interface Scripted {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer, an error, or `silence`: nothing until the request is given up. */
-export type Step = Scripted | Error | 'silence';
+/** An answer, an error, `silence`: nothing until the request is given up, or an answer that comes when it comes, whatever the signal says. */
+export type Step = Scripted | Error | 'silence' | Promise<TransportResponse>;
 
 export class ScriptedTransport implements Transport {
   readonly requests: TransportRequest[] = [];
@@ -24,6 +24,7 @@ export class ScriptedTransport implements Transport {
     const step = this.#answer(request, this.requests.length - 1);
     if (step === 'silence') return silence(request.signal);
     if (step instanceof Error) throw step;
+    if (step instanceof Promise) return step;
     return responseOf(step);
   }
 

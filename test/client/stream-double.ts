@@ -114,6 +114,8 @@ export class StreamDouble implements Transport {
   erasure: (() => Promise<Scripted>) | null = null;
   /** After how many bytes the next connections break; null: they do not. */
   cutAfter: (() => number | null) | null = null;
+  /** Whether a reader from the start is told of the group. */
+  snapshots = true;
   /** Cuts what is written into pieces of its own choosing. */
   chop: Random | null = null;
   readonly #options: Required<DoubleOptions>;
@@ -221,8 +223,8 @@ export class StreamDouble implements Transport {
     } as const;
     this.write(connection, `retry: 100\n${frame('hello', hello)}`);
     const id = connection.lastEventId;
-    if (id === undefined) this.#snapshot(connection);
-    else this.#resume(connection, id);
+    if (id === undefined && this.snapshots) this.#snapshot(connection);
+    else if (id !== undefined) this.#resume(connection, id);
   }
 
   #resume(connection: Connection, id: string): void {

@@ -41,6 +41,7 @@ test('the bounds that the client shares with the service are the same', () => {
   assert.is(bounds.eventsPerCall, limits.batchEventsMax);
   assert.is(bounds.playerIdLength, limits.playerIdLength);
   assert.is(bounds.eventIdLength, limits.eventIdLength);
+  assert.is(bounds.saltBytesMin, limits.saltBytesMin);
   assert.is(bounds.spoolEventBytes, limits.eventBodyBytes);
   assert.ok(bounds.idsBytes < limits.headBytes && bounds.batchBytes < limits.batchBodyBytes);
   assert.ok(bounds.keepAliveMs < limits.keepAliveTimeoutMs);

@@ -1,11 +1,11 @@
 /** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
 import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
-import { fullJitterMs, linked, notify, pause, type Runtime } from '../runtime.js';
+import { fullJitterMs, linked, notify, pause, type Runtime, sharedController } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
-import { isTrouble, TrustError } from '../trust-error.js';
+import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
-import type { Entry, Journal } from './journal.js';
+import type { Entry, Journal, Stretch } from './journal.js';
 import { recordBytes } from './segment.js';
 import { type DeliveredMark, setAside } from './side-files.js';
 
@@ -36,7 +36,7 @@ interface Drained {
 
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #stop = new AbortController();
+  readonly #stop = sharedController();
   #running: Promise<void> = Promise.resolve();
   #onRoom: () => void = () => undefined;
   #phase: SpoolPhase = 'idle';
@@ -46,8 +46,9 @@ export class Delivery {
   #duplicates = 0;
   #setAside = 0;
   #dropped = 0;
+  #damaged = 0;
   #lastError: TrustError | null = null;
-  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone. */
+  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone, and where one does not get through in time. */
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
@@ -74,6 +75,7 @@ export class Delivery {
       duplicates: this.#duplicates,
       setAside: this.#setAside,
       dropped: this.#dropped,
+      damaged: this.#damaged,
       lastError: this.#lastError,
     };
   }
@@ -128,7 +130,7 @@ export class Delivery {
         await this.#drop();
         const sent = await this.#next();
         if (sent.length > 0) await this.#send(sent);
-        else await this.#idle();
+        else if (this.#pending === 0) await this.#idle();
       } catch (error) {
         if (signal.aborted) return;
         await this.#rest(error instanceof TrustError ? error : failed(error));
@@ -142,11 +144,16 @@ export class Delivery {
     return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
   }
 
-  /** The first of those that wait, at least one. */
+  /** The first of those that wait; none where they are damaged, and passed over. */
   async #read(countMax: number, bytesMax: number): Promise<Entry[]> {
     const { journal, mark } = this.#options;
-    const entries = await journal.read(mark.seq + 1, countMax, bytesMax);
-    if (entries.length === 0) throw new Error('events that wait are not in the journal');
+    const { entries, damage } = await journal.read(mark.seq + 1, countMax, bytesMax);
+    if (damage !== null) {
+      this.#damaged += damage.count;
+      await this.#passed(damage);
+    } else if (entries.length === 0) {
+      throw new Error('events that wait are not in the journal');
+    }
     return entries;
   }
 
@@ -157,14 +164,14 @@ export class Delivery {
     try {
       results = await this.#options.to.deliver(events, { signal: this.#stop.signal });
     } catch (error) {
-      if (!(error instanceof TrustError) || !isOfContent(error)) throw error;
-      if (sent.length > 1) {
-        this.#batchMax = Math.ceil(sent.length / 2);
-        return;
-      }
+      if (!(error instanceof TrustError)) throw error;
+      if (isOfContent(error) || isTooSlow(error)) this.#batchMax = Math.ceil(sent.length / 2);
+      if (!isOfContent(error)) throw error;
+      if (sent.length > 1) return;
       results = [{ eventId: events[0]!.event_id, status: 'rejected', code: error.code, reason: error.message }];
     }
-    this.#batchMax = Math.min(bounds.eventsPerCall, 2 * this.#batchMax);
+    // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
+    this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
     await this.#take(sent, results);
   }
 
@@ -199,7 +206,7 @@ export class Delivery {
     if (through > 0) {
       this.#failures = 0;
       this.#lastError = null;
-      await this.#passed(sent.slice(0, through));
+      await this.#passed(stretchOf(sent.slice(0, through)));
     }
     if (trouble !== undefined) throw trouble;
   }
@@ -215,15 +222,15 @@ export class Delivery {
   }
 
   /** These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after the next `open`. */
-  async #passed(entries: readonly Entry[]): Promise<void> {
+  async #passed({ seq, count, bytes }: Stretch): Promise<void> {
     const { mark, journal } = this.#options;
-    const last = entries.at(-1)!.seq;
-    this.#pending -= entries.length;
-    this.#through += entries.length;
-    this.#pendingBytes -= entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
+    this.#pending -= count;
+    this.#through += count;
+    // How many bytes damaged records had is known only nearly.
+    this.#pendingBytes = this.#pending === 0 ? 0 : Math.max(0, this.#pendingBytes - bytes);
     try {
-      await mark.set(last).catch(() => undefined);
-      await journal.dropThrough(last);
+      await mark.set(seq).catch(() => undefined);
+      await journal.dropThrough(seq);
     } finally {
       this.#onRoom();
       for (const waiting of this.#forDrained) if (waiting.through <= this.#through) waiting.resolve();
@@ -237,7 +244,7 @@ export class Delivery {
     while (this.#pendingBytes > dropAbove) {
       const entries = await this.#read(bounds.eventsPerCall, this.#pendingBytes - dropAbove);
       this.#dropped += entries.length;
-      await this.#passed(entries);
+      if (entries.length > 0) await this.#passed(stretchOf(entries));
     }
   }
 
@@ -257,7 +264,7 @@ export class Delivery {
     const { runtime } = this.#options;
     const jitterMs = fullJitterMs(runtime, this.#failures++, bounds.spoolBackoffBaseMs, bounds.spoolBackoffCapMs);
     const restMs = isWaiting
-      ? (error.retryAfterMs ?? 0) + jitterMs
+      ? Math.min(error.retryAfterMs ?? 0, bounds.spoolRetryAfterMsMax) + jitterMs
       : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
     const endsAt = runtime.elapsedMs() + restMs;
     for (let leftMs = restMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
@@ -292,6 +299,11 @@ export class Delivery {
   #report(): void {
     notify(this.#options.onProgress, this.progress);
   }
+}
+
+function stretchOf(entries: readonly Entry[]): Stretch {
+  const bytes = entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
+  return { seq: entries.at(-1)!.seq, count: entries.length, bytes };
 }
 
 /** Whether a refusal of a whole batch is for what is in it, and not for who sends it where. */

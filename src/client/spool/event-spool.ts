@@ -83,6 +83,8 @@ export interface SpoolProgress {
   readonly setAside: number;
   /** Events given up because the spool was full. */
   readonly dropped: number;
+  /** Events that the disk spoiled: passed over. The files that hold what is left of them stay in the folder as `*.damaged`. */
+  readonly damaged: number;
   /** What keeps delivery back; null while nothing does. */
   readonly lastError: TrustError | null;
 }
@@ -97,15 +99,15 @@ export interface SpoolOptions {
   /** Where events are delivered to. */
   readonly to: SpoolTarget;
   /** Bytes of waiting events at most; 256 MiB where it is left out. */
-  readonly bytesMax?: number;
+  readonly bytesMax?: number | undefined;
   /** What happens beyond; `refuse` where it is left out. */
-  readonly whenFull?: FullPolicy;
+  readonly whenFull?: FullPolicy | undefined;
   /** Called after whatever changes the progress. */
-  readonly onProgress?: (progress: SpoolProgress) => void;
+  readonly onProgress?: ((progress: SpoolProgress) => void) | undefined;
   /** Called for each event that was set aside, after it is in the file. */
-  readonly onSetAside?: (event: SetAsideEvent) => void;
+  readonly onSetAside?: ((event: SetAsideEvent) => void) | undefined;
   /** Time and chance; the system's where they are left out. For tests. */
-  readonly runtime?: Runtime;
+  readonly runtime?: Runtime | undefined;
 }
 
 interface Waiting {
@@ -123,7 +125,10 @@ interface Waiting {
  * @public
  */
 export class EventSpool {
-  /** What the start found torn at the end of a file and cut off: events of which `add` had not resolved. */
+  /**
+   * What the start took out of the folder's files: the end of one that was torn amid a write, with events of which `add` had not resolved, cut off; or one
+   * with a damaged head, which may hold events that were accepted, kept as `*.damaged`.
+   */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
   readonly #bytesMax: number;
@@ -148,18 +153,32 @@ export class EventSpool {
     this.cuts = cuts;
   }
 
-  /** Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on it. */
+  /**
+   * Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on it, `spool_failed` where
+   * the disk refuses, and `invalid_argument` where its path is too long.
+   */
   static async open(options: SpoolOptions): Promise<EventSpool> {
+    try {
+      return await EventSpool.#open(options);
+    } catch (cause) {
+      if (cause instanceof TrustError) throw cause;
+      throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
+    }
+  }
+
+  static async #open(options: SpoolOptions): Promise<EventSpool> {
     const { runtime = systemRuntime } = options;
     const folder = absolute(options.folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const claim = await claimFolder(folder, runtime);
+    let mark: DeliveredMark | undefined;
     try {
-      const mark = await DeliveredMark.open(folder);
+      mark = await DeliveredMark.open(folder);
+      const through = mark.seq;
       const waiting = { count: 0, bytes: 0 };
-      const journal = await Journal.open(folder, mark.seq + 1, (seq, bytes) => {
-        if (seq <= mark.seq) return;
-        waiting.count++;
+      const journal = await Journal.open(folder, through + 1, ({ seq, count, bytes }) => {
+        if (seq <= through) return;
+        waiting.count += Math.min(count, seq - through);
         waiting.bytes += bytes;
       });
       const bytesMax = options.bytesMax ?? bounds.spoolBytes;
@@ -169,6 +188,7 @@ export class EventSpool {
       delivery.start(() => spool.#roomMade());
       return spool;
     } catch (error) {
+      await mark?.close();
       await claim.release();
       throw error;
     }

@@ -12,6 +12,8 @@ import {
   fileNameOf,
   firstSeqOf,
   HEADER_BYTES,
+  type Piece,
+  piecesOf,
   recordAt,
   recordBytes,
 } from './segment.js';
@@ -19,9 +21,10 @@ import {
 interface Segment {
   readonly path: string;
   readonly firstSeq: number;
-  /** Whole and synced records. */
+  /** Synced records, damaged ones among them. */
   count: number;
   bytes: number;
+  isDamaged: boolean;
 }
 
 export interface Entry {
@@ -29,7 +32,20 @@ export interface Entry {
   readonly payload: Buffer;
 }
 
-/** What a start found at the end of a file that is no whole record, and took away. */
+/** Records in a row, by the number of the last one. */
+export interface Stretch {
+  readonly seq: number;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Records in a row, or none where the first that was asked for is damaged, and others behind it. */
+export interface Read {
+  readonly entries: Entry[];
+  readonly damage: Stretch | null;
+}
+
+/** The end of a file that a start cut off as torn, or a file that it put aside for its damaged head. */
 export interface Cut {
   readonly file: string;
   readonly bytes: number;
@@ -55,20 +71,21 @@ export class Journal {
   }
 
   /**
-   * Opens the folder's files, cuts torn tails, and continues behind the last whole record, at `minNextSeq` or later.
-   * `onRecord` sees each whole record.
+   * Opens the folder's files, cuts torn tails, and continues behind the last record, at `minNextSeq` or later.
+   * `onRecords` sees each whole record, and each stretch of damaged ones.
    */
-  static async open(
-    folder: string,
-    minNextSeq: number,
-    onRecord: (seq: number, bytes: number) => void,
-  ): Promise<Journal> {
+  static async open(folder: string, minNextSeq: number, onRecords: (stretch: Stretch) => void): Promise<Journal> {
     const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
     starts.sort((a, b) => a - b);
     const segments: Segment[] = [];
     const cuts: Cut[] = [];
     for (const [index, firstSeq] of starts.entries()) {
-      const { segment, cut } = await recover(join(folder, fileNameOf(firstSeq)), firstSeq, starts[index + 1], onRecord);
+      const { segment, cut } = await recover(
+        join(folder, fileNameOf(firstSeq)),
+        firstSeq,
+        starts[index + 1],
+        onRecords,
+      );
       if (segment !== null) segments.push(segment);
       if (cut !== null) cuts.push(cut);
     }
@@ -100,33 +117,22 @@ export class Journal {
     return firstSeq;
   }
 
-  /** Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger. */
-  async read(seq: number, countMax: number, bytesMax: number): Promise<Entry[]> {
+  /** Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger; up to the next damaged one. */
+  async read(seq: number, countMax: number, bytesMax: number): Promise<Read> {
     const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
-    if (segment === undefined) return [];
+    if (segment === undefined) return { entries: [], damage: null };
     const from = Math.max(seq, segment.firstSeq);
-    const handle = await open(segment.path, 'r');
-    try {
-      const start = await this.#offsetOf(handle, segment, from);
-      // Of one moment with the bytes: an append may end while they are read.
-      const end = segment.firstSeq + segment.count;
-      // The last record that is looked at begins before `bytesMax`, and is whole within this.
-      const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
-      const bytes = await readAt(handle, start, want);
-      const entries: Entry[] = [];
-      let at = 0;
-      for (let next = from; next < end && entries.length < countMax; next++) {
-        const payload = recordAt(bytes, at, next);
-        if (payload === null) throw new Error(`a record of ${segment.path} is damaged`);
-        if (entries.length > 0 && at + recordBytes(payload) > bytesMax) break;
-        entries.push({ seq: next, payload });
-        at += recordBytes(payload);
-      }
-      this.#place = { seq: from + entries.length, offset: start + at };
-      return entries;
-    } finally {
-      await handle.close();
+    if (this.#place.seq === from && from > segment.firstSeq) {
+      const entries = await this.#readAt(segment, from, this.#place.offset, countMax, bytesMax);
+      if (entries.length > 0) return { entries, damage: null };
     }
+    const piece = await find(segment, from);
+    if (piece.payload !== null) {
+      return { entries: await this.#readAt(segment, from, piece.at, countMax, bytesMax), damage: null };
+    }
+    segment.isDamaged = true;
+    const last = piece.seq + piece.count - 1;
+    return { entries: [], damage: { seq: last, count: last + 1 - from, bytes: piece.bytes } };
   }
 
   /** Deletes the files of which every record is at or below `seq`, but for the one that the next append goes to. */
@@ -140,7 +146,8 @@ export class Journal {
       this.#segments.shift();
       // A file that is open keeps its room.
       if (isLast) await this.close();
-      await rm(first.path, { force: true });
+      if (first.isDamaged) await putAside(first.path);
+      else await rm(first.path, { force: true });
     }
   }
 
@@ -148,6 +155,31 @@ export class Journal {
     const handle = this.#active;
     this.#active = null;
     await handle?.close();
+  }
+
+  /** Whole records from `from` on, which begins at `start`. */
+  async #readAt(segment: Segment, from: number, start: number, countMax: number, bytesMax: number): Promise<Entry[]> {
+    // Of one moment with the bytes: an append may end while they are read.
+    const end = segment.firstSeq + segment.count;
+    const handle = await open(segment.path, 'r');
+    try {
+      // The last record that is looked at begins before `bytesMax`, and is whole within this.
+      const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
+      const bytes = await readAt(handle, start, want);
+      const entries: Entry[] = [];
+      let at = 0;
+      for (let next = from; next < end && entries.length < countMax; next++) {
+        const payload = recordAt(bytes, at, next);
+        if (payload === null) break;
+        if (entries.length > 0 && at + recordBytes(payload) > bytesMax) break;
+        entries.push({ seq: next, payload });
+        at += recordBytes(payload);
+      }
+      this.#place = { seq: from + entries.length, offset: start + at };
+      return entries;
+    } finally {
+      await handle.close();
+    }
   }
 
   async #writable(): Promise<{ segment: Segment; handle: FileHandle }> {
@@ -171,7 +203,7 @@ export class Journal {
       await handle.close();
       throw error;
     }
-    const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES };
+    const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
     // A file of the same name held no whole record.
     if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
     this.#segments.push(segment);
@@ -186,43 +218,46 @@ export class Journal {
     // Full from now on: the next append opens another file.
     else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
   }
-
-  async #offsetOf(handle: FileHandle, segment: Segment, seq: number): Promise<number> {
-    if (this.#place.seq === seq && seq > segment.firstSeq) return this.#place.offset;
-    let offset = HEADER_BYTES;
-    const head = Buffer.alloc(4);
-    for (let next = segment.firstSeq; next < seq; next++) {
-      await handle.read(head, 0, 4, offset);
-      offset += 8 + head.readUInt32LE(0);
-    }
-    return offset;
-  }
 }
 
-/** Checks a file record by record up to the next file's first; what is not whole at its end is cut off. */
+/** The record of that number, or the damaged ones that it is among. */
+async function find({ path, firstSeq, count, bytes: size }: Segment, seq: number): Promise<Piece> {
+  const bytes = (await readFile(path)).subarray(0, size);
+  const end = firstSeq + count;
+  for (const piece of piecesOf(bytes, firstSeq, end)) if (seq < piece.seq + piece.count) return piece;
+  // Somebody cut the file.
+  return { seq, count: end - seq, at: bytes.byteLength, bytes: size - bytes.byteLength, payload: null };
+}
+
+/** For people to look at. */
+function putAside(path: string): Promise<void> {
+  return rename(path, `${path}.damaged`);
+}
+
+/** Checks a file record by record up to the next file's first; what is torn at its end is cut off. */
 async function recover(
   path: string,
   firstSeq: number,
   nextStart: number | undefined,
-  onRecord: (seq: number, bytes: number) => void,
+  onRecords: (stretch: Stretch) => void,
 ): Promise<{ segment: Segment | null; cut: Cut | null }> {
   const bytes = await readFile(path);
   if (decodeHeader(bytes) !== firstSeq) {
     // A file that was being made holds nothing yet; anything else is kept for people to look at.
     if (bytes.byteLength <= HEADER_BYTES) await rm(path);
-    else await rename(path, `${path}.damaged`);
+    else await putAside(path);
     return { segment: null, cut: { file: path, bytes: bytes.byteLength } };
   }
   let at = HEADER_BYTES;
-  let count = 0;
-  while (nextStart === undefined || firstSeq + count < nextStart) {
-    const payload = recordAt(bytes, at, firstSeq + count);
-    if (payload === null) break;
-    at += recordBytes(payload);
-    onRecord(firstSeq + count, recordBytes(payload));
-    count++;
+  let next = firstSeq;
+  let isDamaged = false;
+  for (const piece of piecesOf(bytes, firstSeq, nextStart ?? Number.POSITIVE_INFINITY)) {
+    at += piece.bytes;
+    next += piece.count;
+    isDamaged ||= piece.payload === null;
+    onRecords({ seq: next - 1, count: piece.count, bytes: piece.bytes });
   }
-  const segment = { path, firstSeq, count, bytes: at };
+  const segment = { path, firstSeq, count: next - firstSeq, bytes: at, isDamaged };
   if (at === bytes.byteLength) return { segment, cut: null };
   await truncate(path, at);
   return { segment, cut: { file: path, bytes: bytes.byteLength - at } };

@@ -3,6 +3,8 @@
  * CRC-32 over its number and its bytes. Says what is whole; changes no file.
  */
 import { crc32 } from 'node:zlib';
+import { bounds } from '../bounds.js';
+import { crc32Before } from './crc.js';
 
 const magic = Buffer.from('PTFSPOOL');
 const version = 1;
@@ -61,10 +63,86 @@ export function encodeRecords(firstSeq: number, payloads: readonly Buffer[]): Bu
 
 /** The record at `at` with this number, or null where it is not whole. */
 export function recordAt(bytes: Buffer, at: number, seq: number): Buffer | null {
+  const end = recordEnd(bytes, at);
+  if (end === null) return null;
+  const payload = bytes.subarray(at + RECORD_HEAD_BYTES, end);
+  return bytes.readUInt32LE(at + 4) === checksum(seq, payload) ? payload : null;
+}
+
+/** Where a record that begins at `at` ends by its length; null where none can. */
+function recordEnd(bytes: Buffer, at: number): number | null {
   const start = at + RECORD_HEAD_BYTES;
   if (start > bytes.byteLength) return null;
-  const end = start + bytes.readUInt32LE(at);
-  if (end > bytes.byteLength) return null;
-  const payload = bytes.subarray(start, end);
-  return bytes.readUInt32LE(at + 4) === checksum(seq, payload) ? payload : null;
+  const length = bytes.readUInt32LE(at);
+  const isLength = length > 0 && length <= bounds.spoolEventBytes && start + length <= bytes.byteLength;
+  return isLength ? start + length : null;
+}
+
+/** A whole record, or damaged ones in a row. */
+export interface Piece {
+  /** The number of the first. */
+  readonly seq: number;
+  readonly count: number;
+  /** Where it begins, and how long it is. */
+  readonly at: number;
+  readonly bytes: number;
+  /** Null where it is damaged. */
+  readonly payload: Buffer | null;
+}
+
+type Extent = Pick<Piece, 'count' | 'bytes'>;
+
+/**
+ * What a file holds from its first record on. `end`: the number behind its last one; infinite where nothing says it. Then the file ends with a torn write
+ * where no whole record follows and lengths lead nowhere, and none of that was ever accepted.
+ */
+export function* piecesOf(bytes: Buffer, firstSeq: number, end: number): Generator<Piece, void> {
+  let at = HEADER_BYTES;
+  for (let seq = firstSeq; seq < end && at < bytes.byteLength; ) {
+    const payload = recordAt(bytes, at, seq);
+    const extent = payload === null ? damageAt(bytes, at, seq, end) : { count: 1, bytes: recordBytes(payload) };
+    if (extent === null) return;
+    yield { seq, at, ...extent, payload };
+    seq += extent.count;
+    at += extent.bytes;
+  }
+}
+
+function damageAt(bytes: Buffer, at: number, seq: number, end: number): Extent | null {
+  const extent = upToNextRecord(bytes, at, seq) ?? byLengths(bytes, at);
+  if (extent !== null) return { ...extent, count: Math.min(extent.count, end - seq) };
+  return Number.isFinite(end) ? { count: end - seq, bytes: bytes.byteLength - at } : null;
+}
+
+/**
+ * Up to the next whole record, which may begin anywhere, since the length may be what is damaged. Any record has some number by its checksum; that of a whole
+ * one leaves as many behind `seq` as there is room for.
+ */
+function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
+  const recordBytesMin = RECORD_HEAD_BYTES + 1;
+  for (let next = at + recordBytesMin; next < bytes.byteLength; next++) {
+    const end = recordEnd(bytes, next);
+    if (end === null) continue;
+    const count = numberOf(bytes.subarray(next, end), seq) - seq;
+    if (count > 0 && count * recordBytesMin <= next - at) return { count, bytes: next - at };
+  }
+  return null;
+}
+
+/** The number that the checksum of a record covers, with the upper half of `near`. */
+function numberOf(record: Buffer, near: number): number {
+  const high = Math.floor(near / 2 ** 32);
+  const upper = Buffer.alloc(4);
+  upper.writeUInt32LE(high);
+  const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
+  // Four bytes are mixed into an empty register as they are, so that where zeros stand for them they are what comes out.
+  return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
+}
+
+/** Up to the end of the file, where the lengths lead exactly there: what was torn ends amid a record. */
+function byLengths(bytes: Buffer, at: number): Extent | null {
+  let count = 0;
+  let next: number | null = at;
+  for (; next !== null && next < bytes.byteLength; count++) next = recordEnd(bytes, next);
+  return next === null ? null : { count, bytes: next - at };
 }

@@ -1,5 +1,15 @@
 /** The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -9,6 +19,7 @@ import { EventSpool, type SpoolOptions, type SpoolTarget } from '../../../src/cl
 import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../src/client/submission.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import type { EventBody } from '../../../src/http/contract/request-bodies.js';
+import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
 
 let folder = '';
@@ -190,6 +201,77 @@ test('a batch that is refused as a whole is halved until the event at fault stan
   assert.is(spool.progress.setAside, 1);
 });
 
+test('a batch that does not get through in time is sent in smaller ones, which grow again', async () => {
+  for (const slow of [new TrustError('timeout', 'slow'), new TrustError('request_timeout', 'slow', { status: 408 })]) {
+    const node = new Node();
+    node.fail = (events) => (events.length > 100 ? slow : null);
+    const runtime = new VirtualRuntime();
+    const spool = await opened(node, { runtime });
+    const sent = ids(1_000).map((id) => ({ ...event(id) }));
+    await Promise.all(sent.map((one) => spool.add(one)));
+    await runtime.until(spool.drained());
+    assert.equal(node.took, ids(1_000));
+    const sizes = node.batches.map(({ length }) => length);
+    assert.equal(sizes.slice(0, 4), [500, 250, 125, 63]);
+    assert.ok(Math.max(...sizes.slice(4)) > 100, 'it is tried again with more');
+    await spool.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a node that asks to wait for a day is tried again after five minutes', async () => {
+  const node = new Node();
+  node.fail = () => new TrustError('overloaded', 'later', { status: 503, retryAfterMs: 86_400_000 });
+  const runtime = new VirtualRuntime();
+  runtime.dice = 0;
+  const spool = await opened(node, { runtime });
+  await spool.add(event('e'));
+  await runtime.until(settled(() => node.batches.length === 2));
+  assert.is(runtime.elapsedMs(), 5 * 60_000);
+});
+
+/** Flips one bit of the only file of events, at a byte of its first record. */
+function flipBit(): void {
+  const [name] = readdirSync(folder).filter((one) => one.endsWith('.events'));
+  const path = join(folder, name!);
+  const bytes = readFileSync(path);
+  bytes[100]! ^= 1;
+  writeFileSync(path, bytes);
+}
+
+test('one damaged bit costs one event at most: it is counted, and those behind it are delivered', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const first = await opened(node, { runtime });
+  await Promise.all(ids(1_000).map((id) => first.add(event(id))));
+  await runtime.until(first.close());
+  flipBit();
+  node.fail = () => null;
+  const second = await opened(node);
+  assert.equal([second.progress.pending, second.cuts], [1_000, []]);
+  await second.drained();
+  assert.equal(node.took, ids(999, 1));
+  const { delivered, damaged, pending, pendingBytes, lastError } = second.progress;
+  assert.equal([delivered, damaged, pending, pendingBytes, lastError], [999, 1, 0, 0, null]);
+  await second.close();
+  const third = await opened(node);
+  assert.equal([third.progress.pending, third.progress.damaged], [0, 0], 'what is through is not counted again');
+});
+
+test('an event that is damaged while the spool is open holds nobody up', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime });
+  await Promise.all(ids(3).map((id) => spool.add(event(id))));
+  await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+  flipBit();
+  node.fail = () => null;
+  await runtime.until(spool.drained());
+  assert.equal([node.took, spool.progress.damaged, spool.progress.pending], [ids(2, 1), 1, 0]);
+});
+
 test('a wrong address sets nothing aside', async () => {
   const node = new Node();
   node.fail = () => new TrustError('route_not_found', 'no', { status: 404 });
@@ -343,11 +425,7 @@ test('an event that cannot be one is refused before it is written', async () => 
 });
 
 test('a listener that throws throws for itself: events are accepted and delivered all the same', async () => {
-  const thrown: unknown[] = [];
-  const onThrown = (error: unknown) => thrown.push(error);
-  process.on('uncaughtException', onThrown);
-  try {
-    const fault = new Error('a fault of the game');
+  const thrown = await thrownBy(async (fault) => {
     const node = new Node();
     const spool = await opened(node, {
       onProgress() {
@@ -358,10 +436,8 @@ test('a listener that throws throws for itself: events are accepted and delivere
     await spool.drained();
     await spool.close();
     assert.equal(node.took, ['e']);
-    assert.ok(thrown.length > 0 && thrown.every((error) => error === fault));
-  } finally {
-    process.off('uncaughtException', onThrown);
-  }
+  });
+  assert.ok(thrown.length > 0);
 });
 
 test('a folder that is worked on is refused to anybody else, and free once it is given up', async () => {
@@ -377,6 +453,27 @@ test('a folder that is worked on is refused to anybody else, and free once it is
     [],
   );
 });
+
+test('a folder that cannot be a spool is refused with a code, and leaves nothing open', async () => {
+  const open = (where: string) => codeOf(EventSpool.open({ folder: where, to: new Node() }));
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  assert.is(await open(file), 'spool_failed');
+  for (const inTheWay of ['0000000000000001.events', 'delivered']) {
+    const where = join(folder, `with ${inTheWay}`);
+    mkdirSync(join(where, inTheWay), { recursive: true });
+    const before = openFiles();
+    assert.is(await open(where), 'spool_failed');
+    assert.is(openFiles(), before);
+    rmdirSync(join(where, inTheWay));
+    await (await EventSpool.open({ folder: where, to: new Node() })).close();
+  }
+});
+
+/** How many files this process holds open, where the system says it. */
+function openFiles(): number {
+  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
+}
 
 test('of several that start together one gets the folder', async () => {
   for (let round = 0; round < 4; round++) {

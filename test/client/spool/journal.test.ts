@@ -1,4 +1,4 @@
-/** The files of a spool: what was appended is read back in order, and what a crash tore is cut, at every byte. */
+/** The files of a spool: what was appended is read back in order, what a crash tore is cut, at every byte, and what is damaged is stepped over. */
 import {
   copyFileSync,
   mkdirSync,
@@ -17,6 +17,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { Journal } from '../../../src/client/spool/journal.js';
+import { encodeHeader, encodeRecords, HEADER_BYTES, piecesOf } from '../../../src/client/spool/segment.js';
 import { DeliveredMark, setAside } from '../../../src/client/spool/side-files.js';
 import { Random } from '../../support/random.js';
 
@@ -36,10 +37,11 @@ const files = (where = folder) =>
 async function texts(journal: Journal, from = 1): Promise<string[]> {
   const all: string[] = [];
   for (let seq = from; ; ) {
-    const entries = await journal.read(seq, 100, 1_000_000);
-    if (entries.length === 0) return all;
-    all.push(...entries.map(({ payload }) => payload.toString()));
-    seq = entries.at(-1)!.seq + 1;
+    const { entries, damage } = await journal.read(seq, 100, 1_000_000);
+    const last = damage ?? entries.at(-1);
+    if (last === undefined) return all;
+    all.push(...entries.map(({ payload }) => payload.toString()), ...Array(damage?.count ?? 0).fill('damaged'));
+    seq = last.seq + 1;
   }
 }
 
@@ -48,7 +50,7 @@ test('records come back in order, with their numbers, before and after a restart
   assert.is(await journal.append(payloads('a', 'b')), 1);
   assert.is(await journal.append(payloads('c')), 3);
   assert.equal(
-    (await journal.read(2, 10, 1_000)).map(({ seq, payload }) => [seq, payload.toString()]),
+    (await journal.read(2, 10, 1_000)).entries.map(({ seq, payload }) => [seq, payload.toString()]),
     [
       [2, 'b'],
       [3, 'c'],
@@ -66,10 +68,10 @@ test('records come back in order, with their numbers, before and after a restart
 test('a read is bounded in count and in bytes, but gives at least one record', async () => {
   const journal = await open();
   await journal.append(payloads('x'.repeat(100), 'y'.repeat(100), 'z'));
-  assert.is((await journal.read(1, 2, 1_000)).length, 2);
-  assert.is((await journal.read(1, 9, 150)).length, 1);
-  assert.is((await journal.read(1, 9, 1)).length, 1);
-  assert.is((await journal.read(4, 9, 1_000)).length, 0);
+  assert.is((await journal.read(1, 2, 1_000)).entries.length, 2);
+  assert.is((await journal.read(1, 9, 150)).entries.length, 1);
+  assert.is((await journal.read(1, 9, 1)).entries.length, 1);
+  assert.is((await journal.read(4, 9, 1_000)).entries.length, 0);
   await journal.close();
 });
 
@@ -122,7 +124,7 @@ test('records that are appended while others are read are no damage, and come wi
     return read.apply(this, rest);
   } as FileHandle['read'];
   try {
-    const entries = await journal.read(1, 10, 1_000);
+    const { entries } = await journal.read(1, 10, 1_000);
     assert.equal(
       entries.map(({ payload }) => payload.toString()),
       ['a'],
@@ -182,25 +184,120 @@ test('cut anywhere, the whole records before the cut stay and numbering goes on 
   }
 });
 
-test('no flipped bit passes: what is read is what was written, up to the flip', async () => {
+test('one flipped bit costs one record: the others are read as they were written', async () => {
   const journal = await open();
-  await journal.append(payloads('first', 'second', 'third'));
+  const written = ['first', 'second', 'third'];
+  await journal.append(payloads(...written));
   await journal.close();
   const [name] = files();
   const good = readFileSync(join(folder, name!));
-  const written = ['first', 'second', 'third'];
+  // Header 24, each record a length of 4, a checksum of 4 and its bytes: the last one begins at 51.
+  const lastAt = 51;
   for (let bit = 0; bit < good.byteLength * 8; bit++) {
     const flipped = Buffer.from(good);
     flipped[bit >> 3]! ^= 1 << (bit & 7);
     const where = join(folder, `flip-${bit}`);
     mkdirSync(where);
     writeFileSync(join(where, name!), flipped);
-    const after = await open(where);
+    const counts: number[] = [];
+    const after = await Journal.open(where, 1, ({ count }) => counts.push(count));
     const found = await texts(after);
-    assert.equal(found, written.slice(0, found.length), `bit ${bit}`);
-    assert.ok(found.length < 3 && after.cuts.length === 1, `bit ${bit}`);
+    const byte = bit >> 3;
+    const hit = byte < 37 ? 0 : byte < lastAt ? 1 : 2;
+    if (byte < 24) {
+      assert.equal([found, after.cuts.length, readdirSync(where)], [[], 1, [`${name}.damaged`]], `bit ${bit}`);
+    } else if (byte >= lastAt && byte < lastAt + 4) {
+      // Behind the last record nothing tells a length that is damaged from a write that was torn.
+      assert.equal([found, after.cuts.length], [written.slice(0, 2), 1], `bit ${bit}`);
+    } else {
+      const expected = written.map((text, index) => (index === hit ? 'damaged' : text));
+      assert.equal([found, counts, after.cuts], [expected, [1, 1, 1], []], `bit ${bit}`);
+      assert.is(after.nextSeq, 4);
+    }
     await after.close();
   }
+});
+
+test('where a disk spoils a stretch of a file, the records before and behind it are read, with their numbers', async () => {
+  const random = new Random(3);
+  const written = Array.from({ length: 200 }, (_, index) => `${index + 1}:${'x'.repeat(random.below(300))}`);
+  const journal = await open();
+  await journal.append(payloads(...written));
+  await journal.close();
+  const [name] = files();
+  const good = readFileSync(join(folder, name!));
+  for (let round = 0; round < 40; round++) {
+    const spoiled = Buffer.from(good);
+    const from = 24 + random.below(good.byteLength - 6_000);
+    const length = 1 + random.below(4_096);
+    // Zeros, or what stood there before.
+    for (let at = from; at < from + length; at++) spoiled[at] = round % 2 === 0 ? 0 : random.below(256);
+    const where = join(folder, `spoiled-${round}`);
+    mkdirSync(where);
+    writeFileSync(join(where, name!), spoiled);
+    const after = await open(where);
+    assert.is(after.nextSeq, 201, `round ${round}`);
+    const found = await texts(after);
+    assert.is(found.length, 200);
+    const hit = found.flatMap((text, index) => (text === 'damaged' ? [index] : []));
+    assert.ok(hit.length > 0 && hit.at(-1)! - hit[0]! === hit.length - 1, `round ${round}: in a row`);
+    for (const [index, text] of found.entries()) if (text !== 'damaged') assert.is(text, written[index]);
+    const dataHit = hit.reduce((sum, index) => sum + 8 + written[index]!.length, 0);
+    assert.ok(dataHit <= length + 2 * 320, `round ${round}: no more than what was spoiled`);
+    await after.close();
+  }
+});
+
+test('the number of a record is found behind any number of lost ones, beyond 32 bits as well', () => {
+  for (const firstSeq of [1, 2 ** 32 + 7]) {
+    const payloads = Array.from({ length: 5_000 }, (_, index) => Buffer.from(`payload ${index}`));
+    const bytes = Buffer.concat([encodeHeader(firstSeq), encodeRecords(firstSeq, payloads)]);
+    const lastAt = bytes.byteLength - 8 - payloads.at(-1)!.byteLength;
+    // Every record but the last has a wrong byte in its payload, so that every head is looked at and none is right.
+    for (let at = HEADER_BYTES; at < lastAt; at += 8 + bytes.readUInt32LE(at)) bytes[at + 8]! ^= 1;
+    const pieces = [...piecesOf(bytes, firstSeq, Number.POSITIVE_INFINITY)];
+    assert.equal(
+      pieces.map(({ seq, count, payload }) => [seq - firstSeq, count, payload?.toString()]),
+      [
+        [0, 4_999, undefined],
+        [4_999, 1, 'payload 4999'],
+      ],
+    );
+  }
+});
+
+test('a file with a damaged record is kept aside once everything in it is through, and a damaged end before a later file is no torn one', async () => {
+  const journal = await open();
+  const large = 'x'.repeat(16_000);
+  const count = Math.ceil((1.5 * bounds.spoolSegmentBytes) / large.length);
+  for (let index = 0; index < count; index++) await journal.append(payloads(`${index}:${large}`));
+  await journal.close();
+  const [first, second] = files();
+  const path = join(folder, first!);
+  const bytes = readFileSync(path);
+  bytes.fill(0, bytes.byteLength - 20_000);
+  writeFileSync(path, bytes);
+  const after = await open();
+  const found = await texts(after);
+  assert.equal([found.length, found.filter((text) => text === 'damaged').length, after.cuts], [count, 2, []]);
+  await after.dropThrough(count);
+  assert.equal(readdirSync(folder).sort(), [`${first}.damaged`, second]);
+  await after.close();
+});
+
+test('a record that is damaged while the journal is open is stepped over, and so is what somebody cut off', async () => {
+  const journal = await open();
+  await journal.append(payloads('first', 'second', 'third', 'fourth'));
+  const path = join(folder, files()[0]!);
+  const bytes = readFileSync(path);
+  // Within the payload of the second.
+  bytes[47]! ^= 1;
+  writeFileSync(path, bytes);
+  assert.equal(await texts(journal), ['first', 'damaged', 'third', 'fourth']);
+  assert.equal(await journal.read(2, 10, 1_000), { entries: [], damage: { seq: 2, count: 1, bytes: 14 } });
+  truncateSync(path, 70);
+  assert.equal(await texts(journal), ['first', 'damaged', 'third', 'damaged']);
+  await journal.close();
 });
 
 test('records of a file that a later one begins again count once', async () => {

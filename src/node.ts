@@ -16,7 +16,7 @@ import type { CheckTimes } from './group/check.js';
 import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
-import { DamagedError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
+import { DamagedError, DiskFullError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
 import { type Follower, lastSeqOf, mustReach, type Recovered, recover } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
@@ -79,8 +79,8 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);
-  const verifiedSeq = await verifyFolder(dir, log);
-  const writer = await claim(dir, claimLog);
+  const verifiedSeq = await verifyFolder(dir, log).catch(refuseStart);
+  const writer = await claimLog(dir).catch(refuseStart);
   // In the order of their parts; a node closes from the last to the first.
   const closers: (() => Promise<void>)[] = [() => writer.close()];
   /** By `performance.now()`: when a stop that began must be done but for its threads. */
@@ -217,18 +217,20 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     return { address, metricsAddress, dashboardAddress, group, close, abandon };
   } catch (error) {
     await close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
-    throw refusalOf(error);
+    return refuseStart(error);
   }
 }
 
-/** What an operator can act on is a refusal; the rest stays what it is. */
-function refusalOf(error: unknown): unknown {
-  const isKnown = error instanceof DamagedError || error instanceof UnknownRecordError;
-  if (isKnown) return new StartRefusedError(error.message);
+const refusals = [DamagedError, DiskFullError, FolderOwnedError, UnknownRecordError];
+
+/** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
+function refuseStart(error: unknown): never {
+  if (error instanceof Error && refusals.some((kind) => error instanceof kind))
+    throw new StartRefusedError(error.message);
   if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-    return new StartRefusedError(`cannot listen: ${error.message}`);
+    throw new StartRefusedError(`cannot listen: ${error.message}`);
   }
-  return error;
+  throw error;
 }
 
 function prepareFolder(dir: string): void {
@@ -272,15 +274,6 @@ async function verifyFolder(dir: string, log: Logger): Promise<number> {
   if (report.ok) return report.lastSeq;
   for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
-}
-
-async function claim(dir: string, claimLog: (dir: string) => Promise<LogWriter>): Promise<LogWriter> {
-  try {
-    return await claimLog(dir);
-  } catch (error) {
-    if (error instanceof FolderOwnedError || error instanceof DamagedError) throw new StartRefusedError(error.message);
-    throw error;
-  }
 }
 
 async function recoverOrForm(

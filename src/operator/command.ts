@@ -3,6 +3,7 @@
  * verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
+import { DiskFullError } from '../group/ports.js';
 import { OperatorError } from './client.js';
 import { programOf } from './program.js';
 import type { CommandDeps } from './session.js';
@@ -50,6 +51,7 @@ function print(
 
 function failureOf(error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
+  if (error instanceof DiskFullError) return new OperatorError('disk_full', error.message);
   if (error instanceof CommanderError) {
     // Its code for "printed the help, since a command is missing".
     const text = error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '');

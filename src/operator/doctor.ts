@@ -3,6 +3,7 @@ import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { DiskFullError } from '../group/ports.js';
 import { verifyValue } from './answers.js';
 import { NoNodeError, OperatorError } from './client.js';
 import {
@@ -16,6 +17,7 @@ import {
   judgePermissions,
   judgeRunning,
   judgeStore,
+  judgeUnread,
   judgeVersions,
 } from './findings.js';
 import type { StatusValue } from './protocol.js';
@@ -50,7 +52,12 @@ async function examine(session: Session): Promise<Finding[]> {
 async function storeFindings(session: Session, dir: string, { folder, uid }: FolderFacts): Promise<Finding[]> {
   // As another user, a look into the store would leave files that the node's user cannot open.
   if (folder === null || folder.uid !== uid) return [];
-  return judgeStore(verifyValue(await session.verifyFolder(dir, 'start')));
+  try {
+    return judgeStore(verifyValue(await session.verifyFolder(dir, 'start')));
+  } catch (error) {
+    if (error instanceof DiskFullError) return [judgeUnread(error.message)];
+    throw error;
+  }
 }
 
 /** Null where no node runs. */

@@ -239,6 +239,11 @@ export function judgeRunning(status: StatusValue): Finding[] {
   return findings.length > 0 ? findings : [ok(check, `runs and takes commands: ${held}`)];
 }
 
+/** A store that could not be looked at, for want of room. */
+export function judgeUnread(why: string): Finding {
+  return fail('store', why, 'make room, then run this again');
+}
+
 /** What a verification of a folder found that no node runs on. */
 export function judgeStore(report: VerifyValue): Finding[] {
   const check = 'store';

@@ -8,6 +8,7 @@ import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { BackupManifest, BackupTask, CopyOutcome, OnStand, RestoreReport, RestoreTask } from '../group/copies.js';
 import type { VerifyMode } from '../group/verification.js';
 import { faultsOfKept, isBackup, readManifest, storeOf } from '../store/backup-folder.js';
+import { refuseIfFull } from '../store/full-disk.js';
 import { halfRestored } from '../store/restore-folder.js';
 import { refusalOf } from './copy-context.js';
 import type { CopyMessage } from './copy-process.js';
@@ -74,7 +75,11 @@ function faultsOfManifest(dir: string, report: VerifyReport): string[] {
   }
 }
 
-function inChild<T>(kind: 'backup' | 'restore', task: object, watch: CopyWatch): Promise<CopyOutcome<T>> {
+function inChild<T>(
+  kind: 'backup' | 'restore',
+  task: BackupTask | RestoreTask,
+  watch: CopyWatch,
+): Promise<CopyOutcome<T>> {
   return new Promise((resolve, reject) => {
     const child = fork(entry, [kind, JSON.stringify(task)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -91,14 +96,19 @@ function inChild<T>(kind: 'backup' | 'restore', task: object, watch: CopyWatch):
     child.on('error', reject);
     child.on('close', (code, signal) => {
       watch.signal.removeEventListener('abort', cancel);
-      resolve(outcome ?? died(signal ?? `exit code ${code}`, watch.signal.aborted));
+      resolve(outcome ?? (watch.signal.aborted ? cancelled : died(task, signal, code)));
     });
   });
 }
 
-/** It ended without a word: by a signal before it could take one, or over a damaged file. */
-function died(how: string, isCancelled: boolean): CopyOutcome<never> {
-  if (isCancelled) return cancelled;
+/** It ended without a word: by a signal before it could take one, over a disk without room, or over a damaged file. */
+function died({ dataDir, dir }: BackupTask | RestoreTask, signal: NodeJS.Signals | null, code: number | null) {
+  try {
+    for (const folder of [dataDir, dir]) refuseIfFull(folder);
+  } catch (error) {
+    return refusalOf(error);
+  }
+  const how = signal ?? `exit code ${code}`;
   const error = `the process that copies died (${how}); a file that it read may be damaged: see ptf verify`;
-  return { ok: false, code: 'copy_failed', error };
+  return { ok: false, code: 'copy_failed', error } as const;
 }

@@ -120,15 +120,18 @@ function progressOf(what: string): Progress {
 
 const noProgress: Progress = { to: () => {}, end: () => {} };
 
+/** What asks a process to end: Ctrl-C, an order, a terminal that is gone. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Work that Ctrl-C ends, with nothing half done left behind. */
 async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, cancel);
+  for (const signal of endings) process.on(signal, cancel);
   try {
     return await work(cancelling.signal);
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
+    for (const signal of endings) process.off(signal, cancel);
   }
 }
 

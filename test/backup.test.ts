@@ -114,6 +114,25 @@ test('what is erased or withdrawn after a backup stays so after a restore, its b
   assert.is((await runPtf(['verify'], dir)).code, 0);
 });
 
+test('what a restore undid stands in the folder, and a second restore keeps it', async () => {
+  const { dir, peer } = await lived(10);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  const node = await startProcess({ DATA_DIR: dir });
+  await done(['peers', 'suspend', peer.peerId], dir);
+  assert.is(await node.kill('SIGTERM'), 0);
+
+  const first = JSON.parse((await done(['restore', place, '--replace', '--json'], dir)).out);
+  assert.equal(
+    first.acts_lost.map(({ action, target }: { action: string; target: string }) => [action, target]),
+    [['peer_suspended', peer.peerId]],
+  );
+  assert.equal(JSON.parse(readFileSync(join(dir, 'restored.json'), 'utf8')), first);
+  const second = JSON.parse((await done(['restore', place, '--replace', '--json'], dir)).out);
+  assert.equal(second.acts_lost, []);
+  assert.equal(JSON.parse(readFileSync(join(dir, second.replaced, 'restored.json'), 'utf8')), first);
+});
+
 test('what the old folder says of erasures is asked for, and doing without it must be said', async () => {
   const { dir, peer } = await lived(100);
   const place = newPlace();

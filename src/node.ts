@@ -3,7 +3,6 @@
  * applies the configuration, and only then lets requests in.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
@@ -27,12 +26,14 @@ import { passwordFile } from './operator/dashboard/password.js';
 import { startDashboard } from './operator/dashboard/server.js';
 import { Sessions } from './operator/dashboard/sessions.js';
 import { startOperatorSocket } from './operator/socket.js';
+import { makePrivate } from './store/backup-folder.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { replaceFile } from './store/durable-file.js';
+import { keptSalt, saltFile } from './store/kept-salt.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError, thisProcess } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
-import { readIfThere, rereader } from './store/small-file.js';
+import { rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
 import { backgroundCheck, diskWatch, rememberHeads, retention, writeHead } from './upkeep.js';
 import { version } from './version.js';
@@ -221,13 +222,15 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
   }
 }
 
+/** To listen, a name is looked up first. */
+const listening = ['listen', 'getaddrinfo'];
 const refusals = [DamagedError, DiskFullError, FolderOwnedError, UnknownRecordError];
 
 /** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
 function refuseStart(error: unknown): never {
   if (error instanceof Error && refusals.some((kind) => error instanceof kind))
     throw new StartRefusedError(error.message);
-  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
+  if (error instanceof Error && 'syscall' in error && listening.includes(String(error.syscall))) {
     throw new StartRefusedError(`cannot listen: ${error.message}`);
   }
   throw error;
@@ -235,8 +238,7 @@ function refuseStart(error: unknown): never {
 
 function prepareFolder(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    chmodSync(dir, 0o700);
+    makePrivate(dir);
   } catch (error) {
     throw new StartRefusedError(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : error}`);
   }
@@ -249,17 +251,12 @@ function refuseUnfit(dir: string): void {
 
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
 async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
-  if (config.salt !== null) return config.salt;
-  const file = join(dir, 'group-salt');
-  const kept = readIfThere(file);
-  if (kept !== null && kept.length >= limits.saltBytesMin) return kept;
-  if (!isNew) {
-    const why = kept === null ? 'this data folder was formed with one' : `${file}, which stands in for it, is cut`;
-    throw new StartRefusedError(`GROUP_SALT is unset, but ${why}`);
-  }
+  const kept = keptSalt(dir, config.salt);
+  if (kept.ok) return kept.salt;
+  if (!isNew) throw new StartRefusedError(kept.fault);
   const made = randomBytes(limits.keyBytes).toString('base64url');
   // On disk before anything is hashed with it: a log without its salt is of no use.
-  await replaceFile(file, `${made}\n`, { sync: true });
+  await replaceFile(saltFile(dir), `${made}\n`, { sync: true });
   return made;
 }
 

@@ -16,6 +16,7 @@ import { replaceFile } from './store/durable-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/copies.js';
+import { startFaults } from './workers/formed-group.js';
 
 /** A file's text; undefined where there is none. */
 function readText(path: string): string | undefined {
@@ -55,6 +56,14 @@ function configuration(): ConfigurationFacts {
     group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
     diskFreeMinBytes: config.diskFreeMinMb * 1e6,
   };
+}
+
+/** Why a node of this environment would not start on a folder; nothing where the environment itself is at fault. */
+async function foundFaults(dir: string): Promise<readonly string[]> {
+  const outcome = loadConfig(environment(), readText);
+  if (!outcome.ok) return [];
+  const { groupId, identityMode, environment: name, salt } = outcome.config;
+  return startFaults(dir, { groupId, identityMode, environment: name }, salt);
 }
 
 async function confirm(question: string): Promise<boolean> {
@@ -161,6 +170,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
   verifyFolder: (dir, mode, progress) => verifyAny(dir, mode, progress?.to),
+  startFaults: foundFaults,
   copies: {
     backUp: (task, stands) => cancellable((signal) => backUpInChild(task, { stands, signal })),
     restore: (task, stands) => cancellable((signal) => restoreInChild(task, { stands, signal })),

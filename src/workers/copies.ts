@@ -10,7 +10,7 @@ import type { VerifyMode } from '../group/verification.js';
 import { faultsOfKept, isBackup, readManifest, storeOf } from '../store/backup-folder.js';
 import { refuseIfFull } from '../store/full-disk.js';
 import { halfRestored } from '../store/restore-folder.js';
-import { refusalOf } from './copy-context.js';
+import { CopyError, refusalOf } from './copy-context.js';
 import type { CopyMessage } from './copy-process.js';
 import { verifyInChild } from './verification.js';
 
@@ -30,8 +30,11 @@ export function backUpInChild(task: BackupTask, watch: CopyWatch): Promise<CopyO
 
 /** The backup is verified first, all of it. */
 export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promise<CopyOutcome<RestoreReport>> {
-  if (!isBackup(task.dir)) {
-    return { ok: false, code: 'no_backup', error: `${task.dir} holds no backup, or one that was never finished` };
+  try {
+    if (!isBackup(task.dir))
+      throw new CopyError('no_backup', `${task.dir} holds no backup, or one that was never finished`);
+  } catch (error) {
+    return refusalOf(error);
   }
   const checking = (done: number, total: number) => watch.stands({ phase: 'checking the backup', done, total });
   try {

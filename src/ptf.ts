@@ -144,12 +144,19 @@ async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
-// A reader that has seen enough, as `head` has.
+let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  // A reader that has seen enough, as `head` has.
+  if (error.code === 'EPIPE' || isLost) return;
+  isLost = true;
+  process.exitCode = 1;
+  const done = 'a change that was asked for is made all the same; rotate a key that was to be shown';
+  process.stderr.write(`ptf: the output could not be written: ${error.message}; ${done} (output_failed)\n`);
 });
+// There is nobody left to tell, as where the terminal is gone.
+process.stderr.on('error', () => undefined);
 
-process.exitCode = await runCommand(process.argv.slice(2), {
+const code = await runCommand(process.argv.slice(2), {
   terminal: {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
@@ -177,3 +184,4 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   },
   keepSecret,
 });
+if (!isLost) process.exitCode = code;

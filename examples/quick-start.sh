@@ -5,7 +5,7 @@ BASE=${BASE:-http://127.0.0.1:8080}
 
 echo '# Register a peer. The answer holds its key, which the node keeps only as a hash: it is told this once.'
 PEER=$(curl -sS --fail-with-body "$BASE/api/v1/peers/register" -H 'Content-Type: application/json' \
-  -d '{"peer_name": "Arena EU 1", "game_ids": ["arena"]}')
+  -d '{"peer_name": "Arena EU 1", "game_ids": ["arena"]}') || { echo "$PEER" >&2; exit 1; }
 PEER_ID=$(sed -E 's/.*"peer_id":"([^"]+)".*/\1/' <<< "$PEER")
 API_KEY=$(sed -E 's/.*"api_key":"([^"]+)".*/\1/' <<< "$PEER")
 echo "peer_id: $PEER_ID"

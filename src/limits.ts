@@ -182,6 +182,8 @@ export const limits = {
   // Disk
   /** Free space below which writes are refused, in MB (10^6 bytes), where the operator says nothing. */
   diskFreeMinMbDefault: 256,
+  /** With less room than this a disk counts as full. */
+  diskFullBytes: 1 * MiB,
   diskLookMs: 1_000,
   /** Writes are taken again above this many times the watermark. */
   diskResumeFactor: 1.25,

@@ -3,7 +3,6 @@
  * applies the configuration, and only then lets requests in.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
@@ -16,7 +15,7 @@ import type { CheckTimes } from './group/check.js';
 import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
-import { DamagedError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
+import { DamagedError, DiskFullError, type DiskGauge, type LogWriter, type SnapshotStore } from './group/ports.js';
 import { lastSeqOf, mustReach, type Recovered, recover } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
@@ -27,12 +26,14 @@ import { passwordFile } from './operator/dashboard/password.js';
 import { startDashboard } from './operator/dashboard/server.js';
 import { Sessions } from './operator/dashboard/sessions.js';
 import { startOperatorSocket } from './operator/socket.js';
+import { makePrivate } from './store/backup-folder.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { replaceFile } from './store/durable-file.js';
+import { keptSalt, saltFile } from './store/kept-salt.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder, FolderOwnedError, thisProcess } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
-import { readIfThere, rereader } from './store/small-file.js';
+import { rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
 import { backgroundCheck, diskWatch, rememberHeads, retention, writeHead } from './upkeep.js';
 import { version } from './version.js';
@@ -79,8 +80,8 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);
-  const verifiedSeq = await verifyFolder(dir, log);
-  const writer = await claim(dir, claimLog);
+  const verifiedSeq = await verifyFolder(dir, log).catch(refuseStart);
+  const writer = await claimLog(dir).catch(refuseStart);
   // In the order of their parts; a node closes from the last to the first.
   const closers: (() => Promise<void>)[] = [() => writer.close()];
   /** By `performance.now()`: when a stop that began must be done but for its threads. */
@@ -218,24 +219,27 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     return { address, metricsAddress, dashboardAddress, group, close, abandon };
   } catch (error) {
     await close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
-    throw refusalOf(error);
+    return refuseStart(error);
   }
 }
 
-/** What an operator can act on is a refusal; the rest stays what it is. */
-function refusalOf(error: unknown): unknown {
-  const isKnown = error instanceof DamagedError || error instanceof UnknownRecordError;
-  if (isKnown) return new StartRefusedError(error.message);
-  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-    return new StartRefusedError(`cannot listen: ${error.message}`);
+/** To listen, a name is looked up first. */
+const listening = ['listen', 'getaddrinfo'];
+const refusals = [DamagedError, DiskFullError, FolderOwnedError, UnknownRecordError];
+
+/** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
+function refuseStart(error: unknown): never {
+  if (error instanceof Error && refusals.some((kind) => error instanceof kind))
+    throw new StartRefusedError(error.message);
+  if (error instanceof Error && 'syscall' in error && listening.includes(String(error.syscall))) {
+    throw new StartRefusedError(`cannot listen: ${error.message}`);
   }
-  return error;
+  throw error;
 }
 
 function prepareFolder(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    chmodSync(dir, 0o700);
+    makePrivate(dir);
   } catch (error) {
     throw new StartRefusedError(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : error}`);
   }
@@ -248,17 +252,12 @@ function refuseUnfit(dir: string): void {
 
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
 async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
-  if (config.salt !== null) return config.salt;
-  const file = join(dir, 'group-salt');
-  const kept = readIfThere(file);
-  if (kept !== null && kept.length >= limits.saltBytesMin) return kept;
-  if (!isNew) {
-    const why = kept === null ? 'this data folder was formed with one' : `${file}, which stands in for it, is cut`;
-    throw new StartRefusedError(`GROUP_SALT is unset, but ${why}`);
-  }
+  const kept = keptSalt(dir, config.salt);
+  if (kept.ok) return kept.salt;
+  if (!isNew) throw new StartRefusedError(kept.fault);
   const made = randomBytes(limits.keyBytes).toString('base64url');
   // On disk before anything is hashed with it: a log without its salt is of no use.
-  await replaceFile(file, `${made}\n`, { sync: true });
+  await replaceFile(saltFile(dir), `${made}\n`, { sync: true });
   return made;
 }
 
@@ -273,15 +272,6 @@ async function verifyFolder(dir: string, log: Logger): Promise<number> {
   if (report.ok) return report.lastSeq;
   for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
-}
-
-async function claim(dir: string, claimLog: (dir: string) => Promise<LogWriter>): Promise<LogWriter> {
-  try {
-    return await claimLog(dir);
-  } catch (error) {
-    if (error instanceof FolderOwnedError || error instanceof DamagedError) throw new StartRefusedError(error.message);
-    throw error;
-  }
 }
 
 async function recoverOrForm(

@@ -16,6 +16,7 @@ import { replaceFile } from './store/durable-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/copies.js';
+import { startFaults } from './workers/formed-group.js';
 
 /** A file's text; undefined where there is none. */
 function readText(path: string): string | undefined {
@@ -55,6 +56,14 @@ function configuration(): ConfigurationFacts {
     group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
     diskFreeMinBytes: config.diskFreeMinMb * 1e6,
   };
+}
+
+/** Why a node of this environment would not start on a folder; nothing where the environment itself is at fault. */
+async function foundFaults(dir: string): Promise<readonly string[]> {
+  const outcome = loadConfig(environment(), readText);
+  if (!outcome.ok) return [];
+  const { groupId, identityMode, environment: name, salt } = outcome.config;
+  return startFaults(dir, { groupId, identityMode, environment: name }, salt);
 }
 
 async function confirm(question: string): Promise<boolean> {
@@ -120,24 +129,34 @@ function progressOf(what: string): Progress {
 
 const noProgress: Progress = { to: () => {}, end: () => {} };
 
+/** What asks a process to end: Ctrl-C, an order, a terminal that is gone. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Work that Ctrl-C ends, with nothing half done left behind. */
 async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, cancel);
+  for (const signal of endings) process.on(signal, cancel);
   try {
     return await work(cancelling.signal);
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
+    for (const signal of endings) process.off(signal, cancel);
   }
 }
 
-// A reader that has seen enough, as `head` has.
+let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  // A reader that has seen enough, as `head` has.
+  if (error.code === 'EPIPE' || isLost) return;
+  isLost = true;
+  process.exitCode = 1;
+  const done = 'a change that was asked for is made all the same; rotate a key that was to be shown';
+  process.stderr.write(`ptf: the output could not be written: ${error.message}; ${done} (output_failed)\n`);
 });
+// There is nobody left to tell, as where the terminal is gone.
+process.stderr.on('error', () => undefined);
 
-process.exitCode = await runCommand(process.argv.slice(2), {
+const code = await runCommand(process.argv.slice(2), {
   terminal: {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
@@ -158,9 +177,11 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
   verifyFolder: (dir, mode, progress) => verifyAny(dir, mode, progress?.to),
+  startFaults: foundFaults,
   copies: {
     backUp: (task, stands) => cancellable((signal) => backUpInChild(task, { stands, signal })),
     restore: (task, stands) => cancellable((signal) => restoreInChild(task, { stands, signal })),
   },
   keepSecret,
 });
+if (!isLost) process.exitCode = code;

@@ -94,6 +94,23 @@ test('a backup that is ended leaves nothing, and one that is killed nothing that
   assert.is(await node.kill('SIGTERM'), 0);
 });
 
+test('a backup and a restore end with the terminal that they run in, as with Ctrl-C', async () => {
+  const { dir } = await lived(5_000);
+  const hungUp = async (args: readonly string[], target: string, sign: string) => {
+    const command = beginPtf(args, target);
+    await appears(sign, command);
+    command.child.kill('SIGHUP');
+    const { code, err } = await command.ended;
+    assert.is(code, 1, err);
+    assert.match(err, '(cancelled)');
+    assert.not.ok(existsSync(sign), 'something was left');
+  };
+  const place = newPlace();
+  await hungUp(['backup', place], dir, place);
+  await done(['backup', place], dir);
+  await hungUp(['restore', place, '--replace'], dir, join(dir, '.restoring'));
+});
+
 test('a restore that is killed anywhere is carried on or begun anew, and no node starts in between', async () => {
   const random = new Random(Number(process.env.KILL_SEED ?? 1));
   const { dir } = await lived(5_000);

@@ -1,4 +1,5 @@
 /** The drill: load, backup, destroy, restore. With real nodes and the real command. */
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -18,7 +19,7 @@ import {
 } from './support/drill.js';
 import { GameServer } from './support/game-server.js';
 import { endAll, NotStarted, startProcess } from './support/process.js';
-import { runPtf } from './support/ptf.js';
+import { ptfEntry, runPtf } from './support/ptf.js';
 
 test.after(() => {
   endAll();
@@ -114,6 +115,25 @@ test('what is erased or withdrawn after a backup stays so after a restore, its b
   assert.is((await runPtf(['verify'], dir)).code, 0);
 });
 
+test('what a restore undid stands in the folder, and a second restore keeps it', async () => {
+  const { dir, peer } = await lived(10);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  const node = await startProcess({ DATA_DIR: dir });
+  await done(['peers', 'suspend', peer.peerId], dir);
+  assert.is(await node.kill('SIGTERM'), 0);
+
+  const first = JSON.parse((await done(['restore', place, '--replace', '--json'], dir)).out);
+  assert.equal(
+    first.acts_lost.map(({ action, target }: { action: string; target: string }) => [action, target]),
+    [['peer_suspended', peer.peerId]],
+  );
+  assert.equal(JSON.parse(readFileSync(join(dir, 'restored.json'), 'utf8')), first);
+  const second = JSON.parse((await done(['restore', place, '--replace', '--json'], dir)).out);
+  assert.equal(second.acts_lost, []);
+  assert.equal(JSON.parse(readFileSync(join(dir, second.replaced, 'restored.json'), 'utf8')), first);
+});
+
 test('what the old folder says of erasures is asked for, and doing without it must be said', async () => {
   const { dir, peer } = await lived(100);
   const place = newPlace();
@@ -186,6 +206,8 @@ test('a backup goes into an empty folder only, and a restore onto nothing that l
   await refused(['backup', place], dir, 'not_empty');
   await refused(['backup', newPlace()], newFolder(), 'no_store');
   await refused(['restore', newFolder()], newFolder(), 'no_backup');
+  if (process.platform === 'linux')
+    assert.match(await refused(['backup', '/proc/nope/deep'], dir, 'copy_failed'), 'ENOENT');
   await refused(['restore', place], dir, 'not_empty');
   const node = await startProcess({ DATA_DIR: dir });
   await refused(['restore', place, '--replace'], dir, 'folder_in_use');
@@ -195,6 +217,23 @@ test('a backup goes into an empty folder only, and a restore onto nothing that l
   assert.is((await fetch(`${node.url}/api/v1/health`)).status, 200);
   assert.is(await node.kill('SIGTERM'), 0);
   await done(['restore', place, '--replace'], dir);
+});
+
+test('a folder that is closed to the user is not said to hold nothing', async () => {
+  const nobody = { uid: 65_534, gid: 65_534, cwd: '/', encoding: 'utf8' } as const;
+  // Another user can be tried by root alone, and where that one may read what is run.
+  if (process.getuid?.() !== 0 || spawnSync('test', ['-r', ptfEntry], nobody).status !== 0) return;
+  const { dir } = await lived(10);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  for (const args of [
+    ['--data-dir', dir, 'backup', '/tmp/never-made'],
+    ['--data-dir', '/tmp/never-made', 'restore', place],
+  ]) {
+    const { status, stderr } = spawnSync(process.execPath, [ptfEntry, ...args], nobody);
+    assert.is(status, 1);
+    assert.match(stderr, '(access_denied)');
+  }
 });
 
 test('no node starts on a backup', async () => {

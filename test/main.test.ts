@@ -118,4 +118,11 @@ test('a start that is refused tells one fatal line without a stack and exits wit
   assert.match(fatal[0].msg, /group.?id/i);
 });
 
+test('a name to listen on that nobody knows refuses the start', async () => {
+  const node = start({ ...local, HOST: 'no-such-host.invalid' });
+  assert.is(await node.ended, 1);
+  const [last] = node.output().trim().split('\n').slice(-1);
+  assert.match(JSON.parse(last ?? '').msg, /^cannot listen: getaddrinfo/);
+});
+
 test.run();

@@ -81,6 +81,7 @@ export type CopyCode =
   | 'backup_damaged'
   | 'store_damaged'
   | 'folder_in_use'
+  | 'access_denied'
   | 'erasures_unknown'
   | 'cancelled'
   | 'copy_failed';

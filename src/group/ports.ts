@@ -59,6 +59,11 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
+/** A disk has no room left, not even for what a reader needs of it. Nothing is said of what is stored. */
+export class DiskFullError extends Error {
+  override readonly name = 'DiskFullError';
+}
+
 /** The scrub could not be carried through now. Nothing was lost: it is to be asked for again. */
 export class ScrubDeferredError extends Error {
   override readonly name = 'ScrubDeferredError';

@@ -1,5 +1,5 @@
 /** `ptf backup` and `ptf restore`: what they take, and how what comes of them looks. */
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import type { BackupManifest, BackupTask, CopyOutcome, OnStand, RestoreReport, RestoreTask } from '../group/copies.js';
 import { limits } from '../limits.js';
@@ -23,6 +23,7 @@ export function addBackup(program: Command, session: Session): void {
     .addHelpText('after', examples('backup /backup/ptf-monday', 'verify --data-dir /backup/ptf-monday'))
     .action(async (folder: string) => {
       const task = { dataDir: resolve(dir()), dir: resolve(folder), version: runtime.version };
+      refuseInside(task);
       done(showBackup(task.dir, await shown(session, (stands) => copies.backUp(task, stands))));
     });
 }
@@ -53,6 +54,7 @@ export function addRestore(program: Command, session: Session): void {
         erasuresFrom: erasuresFrom === undefined ? null : resolve(erasuresFrom),
         withoutErasures: withoutErasures === true,
       };
+      refuseInside(task);
       await refuseRunning(task.dataDir);
       done(showRestore(await shown(session, (stands) => copies.restore(task, stands))));
     });
@@ -73,6 +75,12 @@ async function shown<T>({ terminal }: Session, work: (stands: OnStand) => Promis
   const outcome = await work(stands).finally(() => progress?.end());
   if (outcome.ok) return outcome.value;
   throw new OperatorError(outcome.code, outcome.error);
+}
+
+/** A restore moves all that the data folder holds aside, the backup too, and could then not be carried on. */
+function refuseInside({ dataDir, dir }: { readonly dataDir: string; readonly dir: string }): void {
+  if (!`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return;
+  throw new OperatorError('wrong_usage', `${dir} lies within the data folder; a backup belongs outside it`, 2);
 }
 
 async function refuseRunning(dir: string): Promise<void> {

@@ -3,6 +3,7 @@
  * verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
+import { DiskFullError } from '../group/ports.js';
 import { OperatorError } from './client.js';
 import { programOf } from './program.js';
 import type { CommandDeps } from './session.js';
@@ -20,7 +21,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
   } catch (error) {
     // Help and version were asked for, and are printed.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const failure = failureOf(error);
+    const failure = failureOf(error, args);
     print(deps, json, undefined, failure);
     return failure.exitCode;
   }
@@ -48,12 +49,20 @@ function print(
   if (failure !== undefined) terminal.err(`ptf: ${printable(failure.message)} (${failure.code})\n`);
 }
 
-function failureOf(error: unknown): OperatorError {
+function failureOf(error: unknown, args: readonly string[]): OperatorError {
   if (error instanceof OperatorError) return error;
+  if (error instanceof DiskFullError) return new OperatorError('disk_full', error.message);
   if (error instanceof CommanderError) {
     // Its code for "printed the help, since a command is missing".
-    const text = error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '');
+    const asked = args[args.indexOf('help') + 1];
+    const missing = args.includes('help') ? `unknown command '${asked}'` : 'a command is missing';
+    // What it adds on a line of its own, such as what may have been meant, stands in one with the rest.
+    const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    const text = error.code === 'commander.help' ? missing : own;
     return new OperatorError('wrong_usage', `${text.replace(/\.$/, '')}; see --help`, 2);
+  }
+  if (error instanceof Error && 'code' in error && error.code === 'EACCES') {
+    return new OperatorError('access_denied', `${error.message}; run as the user of the node`);
   }
   return new OperatorError('internal_error', error instanceof Error ? error.message : String(error));
 }

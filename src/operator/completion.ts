@@ -9,8 +9,15 @@ import { examples, type Session } from './session.js';
 interface Node {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly text: string }[];
-  readonly options: readonly { readonly flag: string; readonly text: string; readonly takesValue: boolean }[];
+  readonly options: readonly {
+    readonly flag: string;
+    readonly text: string;
+    readonly takesValue: boolean;
+    readonly takesFolder: boolean;
+  }[];
   readonly choices: readonly string[];
+  /** Whether its argument is a folder. */
+  readonly takesFolder: boolean;
 }
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -45,8 +52,10 @@ function nodesOf(program: Command): Node[] {
           flag: one.long ?? '',
           text: one.description,
           takesValue: one.required || one.optional,
+          takesFolder: one.flags.endsWith('<folder>'),
         })),
       choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+      takesFolder: command.registeredArguments.some((one) => one.name() === 'folder'),
     });
     for (const one of commands) add(one, path === '' ? one.name() : `${path} ${one.name()}`);
   };
@@ -54,9 +63,15 @@ function nodesOf(program: Command): Node[] {
   return nodes;
 }
 
-function valuedFlags(nodes: readonly Node[]): string[] {
-  return [...new Set(nodes.flatMap(({ options }) => options.filter((one) => one.takesValue).map(({ flag }) => flag)))];
+type Flag = Node['options'][number];
+
+function flagsOf(nodes: readonly Node[], isOne: (flag: Flag) => boolean): string[] {
+  return [...new Set(nodes.flatMap(({ options }) => options.filter(isOne).map(({ flag }) => flag)))];
 }
+
+const takesValue = (flag: Flag): boolean => flag.takesValue;
+const takesFolder = (flag: Flag): boolean => flag.takesFolder;
+const takesOther = (flag: Flag): boolean => flag.takesValue && !flag.takesFolder;
 
 function paths(nodes: readonly Node[]): string[] {
   return nodes.map(({ path }) => path).filter((path) => path !== '');
@@ -73,15 +88,19 @@ function wordsOf({ commands, choices }: Node): string[] {
 function bash(name: string, nodes: readonly Node[]): string {
   const cases = nodes.map((node) => {
     const flags = node.options.map(({ flag }) => flag);
-    return `    ${quoted(node.path)}) words=${quoted(wordsOf(node).join(' '))} flags=${quoted(flags.join(' '))} ;;`;
+    const folders = node.takesFolder ? ' folders=1' : '';
+    return `    ${quoted(node.path)}) words=${quoted(wordsOf(node).join(' '))} flags=${quoted(flags.join(' '))}${folders} ;;`;
   });
   return `# bash completion of ${name}
 _${name}() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path= next= i words= flags=
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path= next= i words= flags= folders=
   COMPREPLY=()
+  # bash takes --data-dir=/x for three words.
+  [[ $cur == = ]] && cur=
+  [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD-2]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in
-      ${valuedFlags(nodes).join('|')}) ((i++)); continue ;;
+      ${flagsOf(nodes, takesValue).join('|')}) ((i++)); continue ;;
     esac
     next="\${path:+$path }\${COMP_WORDS[i]}"
     case $next in
@@ -89,15 +108,14 @@ _${name}() {
     esac
   done
   case $prev in
-    --data-dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
-    ${valuedFlags(nodes)
-      .filter((flag) => flag !== '--data-dir')
-      .join('|')}) return ;;
+    ${flagsOf(nodes, takesFolder).join('|')}) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    ${flagsOf(nodes, takesOther).join('|')}) return ;;
   esac
   case $path in
 ${cases.join('\n')}
   esac
-  [[ $cur == -* ]] && words=$flags
+  [[ $cur == -* ]] && words=$flags folders=
+  [[ $folders ]] && { mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return; }
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
 complete -F _${name} ${name}
@@ -109,17 +127,18 @@ function zsh(name: string, nodes: readonly Node[]): string {
   const cases = nodes.map((node) => {
     const words = [...node.commands.map((one) => item(one.name, one.text)), ...node.choices.map((one) => quoted(one))];
     const flags = node.options.map(({ flag, text }) => item(flag, text));
-    return `    ${quoted(node.path)}) found=(${words.join(' ')}) flags=(${flags.join(' ')}) ;;`;
+    const folders = node.takesFolder ? ' folders=1' : '';
+    return `    ${quoted(node.path)}) found=(${words.join(' ')}) flags=(${flags.join(' ')})${folders} ;;`;
   });
   return `#compdef ${name}
 _${name}() {
-  local at= next= word
+  local at= next= word folders=
   local -i i
   local -a found flags
   for ((i = 2; i < CURRENT; i++)); do
     word=\${words[i]}
     case $word in
-      (${valuedFlags(nodes).join('|')}) ((i++)); continue ;;
+      (${flagsOf(nodes, takesValue).join('|')}) ((i++)); continue ;;
     esac
     next="\${at:+$at }$word"
     case $next in
@@ -127,16 +146,16 @@ _${name}() {
     esac
   done
   case \${words[CURRENT-1]} in
-    (--data-dir) _files -/; return ;;
-    (${valuedFlags(nodes)
-      .filter((flag) => flag !== '--data-dir')
-      .join('|')}) return 1 ;;
+    (${flagsOf(nodes, takesFolder).join('|')}) _files -/; return ;;
+    (${flagsOf(nodes, takesOther).join('|')}) return 1 ;;
   esac
   case $at in
 ${cases.join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
     _describe option flags
+  elif [[ -n $folders ]]; then
+    _files -/
   else
     _describe command found
   fi
@@ -151,8 +170,9 @@ function fish(name: string, nodes: readonly Node[]): string {
     return [
       ...node.commands.map((one) => `complete -c ${name} ${here} -a ${one.name} -d ${fishQuoted(one.text)}`),
       ...node.choices.map((one) => `complete -c ${name} ${here} -a ${one}`),
-      ...node.options.map(({ flag, text, takesValue }) => {
-        const value = flag === '--data-dir' ? ' -r -F' : takesValue ? ' -x' : '';
+      ...(node.takesFolder ? [`complete -c ${name} ${here} -F`] : []),
+      ...node.options.map(({ flag, text, takesValue, takesFolder }) => {
+        const value = takesFolder ? ' -r -F' : takesValue ? ' -x' : '';
         return `complete -c ${name} ${here} -l ${flag.slice(2)}${value} -d ${fishQuoted(text)}`;
       }),
     ];
@@ -167,7 +187,7 @@ function __${name}_at --argument-names wanted
       continue
     end
     switch $word
-      case ${valuedFlags(nodes).join(' ')}
+      case ${flagsOf(nodes, takesValue).join(' ')}
         set skip 1
         continue
     end

@@ -1,8 +1,9 @@
 /** `ptf doctor`: looks at everything that a node needs, whether it runs or not, and says what to do. Changes nothing. */
-import { lstat, readdir, stat, statfs } from 'node:fs/promises';
+import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { DiskFullError } from '../group/ports.js';
 import { verifyValue } from './answers.js';
 import { NoNodeError, OperatorError } from './client.js';
 import {
@@ -15,7 +16,9 @@ import {
   judgeMemory,
   judgePermissions,
   judgeRunning,
+  judgeSilence,
   judgeStore,
+  judgeUnread,
   judgeVersions,
 } from './findings.js';
 import type { StatusValue } from './protocol.js';
@@ -33,33 +36,52 @@ export function addDoctor(program: Command, session: Session): void {
 
 async function examine(session: Session): Promise<Finding[]> {
   const dir = resolve(session.dir());
-  const running = await statusOf(session);
+  const { running, silence } = await statusOf(session);
   const configuration = session.configuration();
   const folder = await folderFacts(dir);
+  const store = running === null && silence === null ? await storeOf(session, dir, folder) : null;
   return [
-    ...judgeConfiguration(configuration, running),
+    ...judgeConfiguration(configuration, running, store?.refusals),
     ...judgeVersions(session.runtime, running),
     ...judgeClock(Date.now(), folder, await isSynchronised()),
     ...judgePermissions(folder),
     ...judgeDisk(folder, running?.disk?.free_min ?? configuration.diskFreeMinBytes),
     ...judgeMemory(session.runtime.memoryBytes, running),
-    ...(running === null ? await storeFindings(session, dir, folder) : judgeRunning(running)),
+    ...(store?.findings ?? []),
+    ...(running === null ? [] : judgeRunning(running)),
+    ...(silence === null ? [] : [judgeSilence(silence)]),
   ];
 }
 
-async function storeFindings(session: Session, dir: string, { folder, uid }: FolderFacts): Promise<Finding[]> {
+/** What is found of the store of a folder without a node, and why a start would refuse it although it holds. Null where nobody may look. */
+async function storeOf(
+  session: Session,
+  dir: string,
+  { folder, isFolder, uid }: FolderFacts,
+): Promise<{ readonly findings: Finding[]; readonly refusals: readonly string[] } | null> {
   // As another user, a look into the store would leave files that the node's user cannot open.
-  if (folder === null || folder.uid !== uid) return [];
-  return judgeStore(verifyValue(await session.verifyFolder(dir, 'start')));
+  if (folder === null || !isFolder || folder.uid !== uid) return null;
+  try {
+    const report = await session.verifyFolder(dir, 'start');
+    const isGroup = report.ok && report.lastSeq > 0;
+    return { findings: judgeStore(verifyValue(report)), refusals: isGroup ? await session.startFaults(dir) : [] };
+  } catch (error) {
+    if (error instanceof DiskFullError) return { findings: [judgeUnread(error.message)], refusals: [] };
+    throw error;
+  }
 }
 
-/** Null where no node runs. */
-async function statusOf(session: Session): Promise<StatusValue | null> {
+/** How the node stands; nothing where none runs, and its silence where one does that does not answer. */
+async function statusOf(
+  session: Session,
+): Promise<{ readonly running: StatusValue | null; readonly silence: string | null }> {
   try {
-    return await session.ask('status', {});
+    return { running: await session.ask('status', {}), silence: null };
   } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (error.code === 'no_answer') return { running: null, silence: error.message };
     // A folder of another user is a finding, and comes with the permissions.
-    if (error instanceof NoNodeError || (error instanceof OperatorError && error.code === 'access_denied')) return null;
+    if (error instanceof NoNodeError || error.code === 'access_denied') return { running: null, silence: null };
     throw error;
   }
 }
@@ -67,14 +89,22 @@ async function statusOf(session: Session): Promise<StatusValue | null> {
 /** What can be seen of the data folder; of the nearest folder above it where there is none yet. */
 async function folderFacts(dir: string): Promise<FolderFacts> {
   const folder = await fileFacts(dir, dir);
+  // What a link leads to is what a start would use.
+  const found = await stat(dir).catch(() => null);
   let there = dir;
-  while (there !== dirname(there) && (await fileFacts(there, there)) === null) there = dirname(there);
+  while (there !== dirname(there) && (await stat(there).catch(() => null)) === null) there = dirname(there);
   const { bavail, bsize, files: allFiles, ffree, type } = await statfs(there);
   const files = folder === null ? [] : await filesIn(dir);
   return {
-    folder,
+    folder: folder === null || found === null ? folder : { ...folder, mode: found.mode, uid: found.uid },
+    isFolder: found?.isDirectory() === true,
     files: files.map(({ file }) => file),
     uid: userInfo().uid,
+    above: there,
+    mayMake: await access(there, constants.W_OK).then(
+      () => true,
+      () => false,
+    ),
     freeBytes: bavail * bsize,
     freeFiles: allFiles === 0 ? null : ffree,
     fileSystem: type,

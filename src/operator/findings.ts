@@ -39,9 +39,14 @@ export interface FileFacts {
 export interface FolderFacts {
   /** The folder itself; null where there is none. */
   readonly folder: FileFacts | null;
+  /** False where something else stands in its place, or a link that leads nowhere. */
+  readonly isFolder: boolean;
   readonly files: readonly FileFacts[];
   /** Who asks. */
   readonly uid: number;
+  /** The nearest folder that is there, the data folder or one above it, and whether this user may make files in it. */
+  readonly above: string;
+  readonly mayMake: boolean;
   readonly freeBytes: number;
   /** Files that may still be made; null where the file system does not count them. */
   readonly freeFiles: number | null;
@@ -79,8 +84,15 @@ const ok = (check: string, text: string): Finding => ({ check, result: 'ok', tex
 const warn = (check: string, text: string, advice: string): Finding => ({ check, result: 'warn', text, advice });
 const fail = (check: string, text: string, advice: string): Finding => ({ check, result: 'fail', text, advice });
 
-/** `running`: a node runs, and so was started with a configuration that holds; this one may be another. */
-export function judgeConfiguration(facts: ConfigurationFacts, running: StatusValue | null): Finding[] {
+/**
+ * `running`: a node runs, and so was started with a configuration that holds; this one may be another. `refusals`: why a start with it
+ * would refuse the folder.
+ */
+export function judgeConfiguration(
+  facts: ConfigurationFacts,
+  running: StatusValue | null,
+  refusals: readonly string[] = [],
+): Finding[] {
   const check = 'configuration';
   const { faults, warnings, production, group } = facts;
   const advice = 'see the table of variables in README.md';
@@ -91,6 +103,8 @@ export function judgeConfiguration(facts: ConfigurationFacts, running: StatusVal
     ...warnings.map(({ variable, text }) => warn(check, `${variable} ${text}`, advice)),
   ];
   if (faults.length > 0) return findings;
+  const refused = 'give the node its own environment and folder; see "When a start is refused" in OPERATING.md';
+  findings.push(...refusals.map((text) => fail(check, text, refused)));
   if (running !== null) {
     const pairs = [
       ['GROUP_ID', group.groupId, running.group_id],
@@ -148,9 +162,14 @@ export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised
   return [ok(check, `${now}, ${known}`)];
 }
 
-export function judgePermissions({ folder, files, uid }: FolderFacts): Finding[] {
+export function judgePermissions({ folder, isFolder, files, uid, above, mayMake }: FolderFacts): Finding[] {
   const check = 'permissions';
-  if (folder === null) return [ok(check, 'no data folder yet: the first start makes it')];
+  if (folder === null && mayMake) return [ok(check, 'no data folder yet: the first start makes it')];
+  if (folder === null) {
+    const text = `no data folder yet, and this user may not make one in ${above}`;
+    return [fail(check, text, "make it, and give it to the node's user")];
+  }
+  if (!isFolder) return [fail(check, `${folder.name} is no folder`, 'name another one by DATA_DIR, or move it away')];
   const findings: Finding[] = [];
   if (folder.uid !== uid) {
     const text = `the data folder belongs to user ${folder.uid}, and this is user ${uid}`;
@@ -215,6 +234,11 @@ export function judgeMemory(bytes: number, running: StatusValue | null): Finding
   return [warn(check, text, 'give it more memory before it is killed for want of it; see "Sizing"')];
 }
 
+/** A node that holds its socket, and said nothing in time. */
+export function judgeSilence(what: string): Finding {
+  return fail('node', what, 'is its process stopped, or the machine short of processors or memory? Read its log');
+}
+
 export function judgeRunning(status: StatusValue): Finding[] {
   const check = 'node';
   const { last_seq, weights, snapshots, pending_erasures, mailbox } = status;
@@ -237,6 +261,11 @@ export function judgeRunning(status: StatusValue): Finding[] {
   }
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.commands} commands waiting`;
   return findings.length > 0 ? findings : [ok(check, `runs and takes commands: ${held}`)];
+}
+
+/** A store that could not be looked at, for want of room. */
+export function judgeUnread(why: string): Finding {
+  return fail('store', why, 'make room, then run this again');
 }
 
 /** What a verification of a folder found that no node runs on. */

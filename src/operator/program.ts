@@ -62,6 +62,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     runtime: deps.runtime,
     configuration: deps.configuration,
     verifyFolder: deps.verifyFolder,
+    startFaults: deps.startFaults,
     keepSecret: deps.keepSecret,
     copies: deps.copies,
     done,

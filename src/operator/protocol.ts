@@ -212,10 +212,17 @@ export interface Values {
 /** Where a command is posted. */
 export const commandPath = '/v1/';
 
+/** Patterns of the requests, and what to call them where a person wrote something else. */
+const words = { pattern: '\\S', name: 'more than blanks' };
+const line = { pattern: '^\\P{Cc}*\\S\\P{Cc}*$', name: 'more than blanks, and one line without control characters' };
+const email = { pattern: '^[^\\s@]+@[^\\s@]+$', name: 'an e-mail address' };
+const hash = { pattern: '^[0-9A-Fa-f]{64}$', name: '64 hexadecimal characters' };
+const patterns = [words, line, email, hash];
+
 const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
-const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '\\S' });
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: words.pattern });
 /** One line: it goes into the audit log, which people read on terminals. */
-const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: '^\\P{Cc}*\\S\\P{Cc}*$' };
+const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: line.pattern };
 const peerId = text(limits.peerIdLength);
 
 function shape(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
@@ -236,7 +243,7 @@ const schemas: Readonly<Record<CommandName, object>> = {
         uniqueItems: true,
         items: text(limits.gameIdLength),
       },
-      contact_email: { type: 'string', maxLength: limits.emailLength, pattern: '^[^\\s@]+@[^\\s@]+$' },
+      contact_email: { type: 'string', maxLength: limits.emailLength, pattern: email.pattern },
       by,
     },
     ['contact_email', 'by'],
@@ -246,7 +253,7 @@ const schemas: Readonly<Record<CommandName, object>> = {
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
   'erase-pending': shape({}),
-  erase: shape({ subject_hash: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' }, by }, ['by']),
+  erase: shape({ subject_hash: { type: 'string', pattern: hash.pattern }, by }, ['by']),
   'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
   'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),
@@ -284,8 +291,10 @@ export function checkRequest<C extends CommandName>(command: C, body: unknown): 
 function violation(error: ErrorObject | undefined): Refusal {
   const own: unknown = error?.params.missingProperty ?? error?.params.additionalProperty;
   const field = `${error?.instancePath ?? ''}${typeof own === 'string' ? `/${own}` : ''}`;
+  const wanted = patterns.find(({ pattern }) => pattern === error?.params.pattern);
+  const fault = wanted === undefined ? (error?.message ?? 'is not valid') : `must be ${wanted.name}`;
   return refused('schema_validation_failed', {
-    text: `${field === '' ? 'the body' : field.slice(1)} ${error?.message ?? 'is not valid'}`,
+    text: `${field === '' ? 'the body' : field.slice(1)} ${fault}`,
     details: { field, violation: error?.keyword ?? '' },
   });
 }

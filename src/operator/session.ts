@@ -39,6 +39,8 @@ export interface CommandDeps {
   defaultDir(): string;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
+  /** Why a start with this environment, which is without fault, would refuse a folder whose store holds; empty where it would not. */
+  startFaults(dir: string): Promise<readonly string[]>;
   /**
    * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where the
    * folder is another user's.
@@ -48,7 +50,7 @@ export interface CommandDeps {
 }
 
 export interface Session
-  extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder' | 'keepSecret' | 'copies'> {
+  extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder' | 'startFaults' | 'keepSecret' | 'copies'> {
   readonly terminal: Terminal;
   dir(): string;
   /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */

@@ -5,7 +5,6 @@
 import { hash } from 'node:crypto';
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,11 +14,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { BackupManifest } from '../group/copies.js';
 import { DamagedError } from '../group/ports.js';
 import { replaceFile, syncPath } from './durable-file.js';
-import { isMissing } from './environment-file.js';
+import { isMissing, isThere } from './environment-file.js';
 
 export const BACKUP_FORMAT = 1;
 
@@ -50,8 +49,21 @@ export function namesIn(dir: string): string[] {
 
 /** Makes the folder `dir` where there is none, and closes it to others. */
 export function makePrivate(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
+  if (!statSync(dir).isDirectory()) throw new Error(`${dir} is no folder`);
   chmodSync(dir, 0o700);
+}
+
+/** By hand: below a folder such as /proc, where nothing can be made, `recursive` never ends in Node 20. */
+function makeFolder(dir: string): void {
+  if (isThere(dir)) return;
+  makeFolder(dirname(dir));
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!isThere(dir)) throw error;
+  }
 }
 
 /** Takes all rights on what lies in `dir` from others, and syncs it. */
@@ -71,8 +83,9 @@ export function storeOf(dir: string): string {
   return isBackup(dir) ? join(dir, STORE) : dir;
 }
 
+/** Throws where that cannot be told. */
 export function isBackup(dir: string): boolean {
-  return existsSync(join(dir, MANIFEST));
+  return isThere(join(dir, MANIFEST));
 }
 
 /** Copies the small files of one folder to another; answers their digests by their names. */
@@ -128,7 +141,7 @@ export class NewBackup {
 
   /** Throws `NotEmptyError` where `dir` holds anything. */
   constructor(dir: string) {
-    this.#isNew = !existsSync(dir);
+    this.#isNew = !isThere(dir);
     if (!this.#isNew && !statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is no folder`);
     if (namesIn(dir).length > 0) throw new NotEmptyError(`${dir} is not empty; name a new folder for each backup`);
     makePrivate(dir);

@@ -2,7 +2,7 @@
  * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold kills the
  * whole process (SIGBUS) and a file of 0 bytes opens as an empty store.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../group/ports.js';
 
@@ -133,6 +133,17 @@ function readMeta(descriptor: number, offset: number): MetaPage | undefined {
     free: treeOf(page.subarray(FREE_TREE_AT))!,
     main: treeOf(page.subarray(MAIN_TREE_AT))!,
   };
+}
+
+/** Whether something is there. Throws where that cannot be told, as behind a folder that is closed to this user. */
+export function isThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')) return false;
+    throw error;
+  }
 }
 
 /** True for the error of a file or folder that does not exist. */

@@ -60,8 +60,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
+      // LMDB's lock file stays: to make one takes a page of the disk, which a full one does not have, and whoever opens it then dies.
       await this.#build(building, header, blocks);
-      await rm(join(building, 'lock.mdb'), { force: true });
       await syncPath(dataFileOf(building));
       await syncPath(building);
       // Syncing takes long. One that an earlier owner made may hold a player whom the new one has erased.

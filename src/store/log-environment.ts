@@ -4,9 +4,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError, DiskFullError } from '../group/ports.js';
 import { syncPath } from './durable-file.js';
 import { dataFileOf } from './environment-file.js';
+import { isFull } from './full-disk.js';
 
 /** Page header of lmdb-js's fork of LMDB: what one overflow page holds is the page less this. */
 const PAGE_HEADER_BYTES = 24;
@@ -191,7 +192,10 @@ export function unknownOutcome(path: string): (error: unknown) => never {
     if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
       error.commitError.catch(() => undefined);
     }
-    throw new Error(`${dataFileOf(path)}: a commit failed and its outcome is not known`, { cause: error });
+    const what = `${dataFileOf(path)}: a commit failed and its outcome is not known`;
+    // LMDB tells it as an error of the disk.
+    if (isFull(path)) throw new DiskFullError(`${what}: the disk is full`, { cause: error });
+    throw new Error(what, { cause: error });
   };
 }
 

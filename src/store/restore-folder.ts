@@ -3,7 +3,7 @@
  * the folder held steps aside and the new store takes its place, name by name. Cut short anywhere, it is begun anew where there is
  * no plan, and carried on where there is one. While `.restoring` is there, no node starts.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RestoreReport } from '../group/copies.js';
 import { DamagedError } from '../group/ports.js';
@@ -16,6 +16,8 @@ import { refuseLiving } from './owner.js';
 const STAGING = '.restoring';
 const PLAN = 'plan.json';
 const STORE = 'store';
+/** The report of a restore: whoever ran it may be gone before it could be shown, and a second run would not know what the first undid. */
+const REPORT = 'restored.json';
 /** The staging folder on its way out. */
 const LEAVING = '.tmp-restored';
 /** What a restore makes besides what a data folder holds. */
@@ -88,6 +90,7 @@ export class Restoring {
 
   /** The store is whole: from here on it is only put in place. `aside`: where what the folder holds goes. */
   async finish(report: RestoreReport, aside: string | null): Promise<void> {
+    writeFileSync(join(this.store, REPORT), `${JSON.stringify(report, null, 2)}\n`);
     await closeAndSync(this.store);
     const plan: Plan = { report, names: readdirSync(this.store), aside };
     await replaceFile(join(this.#dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });

@@ -1,23 +1,22 @@
 /** Makes a backup of a data folder, whether or not a node runs on it. Reads only, in short transactions. */
-import { existsSync } from 'node:fs';
-import { Batch } from '../core/batch.js';
 import type { BackupManifest, BackupTask } from '../group/copies.js';
 import { type CopiedLog, copyLog, type LogSink } from '../group/copying.js';
 import { DamagedError, type LogReader, type SnapshotStore } from '../group/ports.js';
 import { BACKUP_FORMAT, copyKept, NewBackup } from '../store/backup-folder.js';
-import { dataFileOf } from '../store/environment-file.js';
+import { dataFileOf, isThere } from '../store/environment-file.js';
 import { type LmdbLogReader, logFolderOf, openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import { claimFolder, epochOf, passEpochOn } from '../store/owner.js';
 import { type CopyContext, CopyError, copying, refuseIfCancelled, verifyWritten } from './copy-context.js';
+import { formationOf } from './formed-group.js';
 
 export async function backUp({ dataDir, dir, version }: BackupTask, context: CopyContext): Promise<BackupManifest> {
-  if (!existsSync(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} holds no store`);
+  if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} holds no store`);
   const backup = new NewBackup(dir);
   let source: LmdbLogReader | null = null;
   try {
     source = openLogReader(dataDir);
-    const formed = formationOf(source);
+    const { group_id, environment } = formationOf(source);
     await passEpochOn(backup.store, await epochOf(dataDir));
     const copied = await copyTo(backup.store, source, context);
     const files = copyKept(dataDir, backup.store);
@@ -28,7 +27,8 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
       format: BACKUP_FORMAT,
       made_at: new Date().toISOString(),
       version,
-      ...formed,
+      group_id,
+      environment,
       last_seq: copied.lastSeq,
       chain: Buffer.from(copied.chain).toString('hex'),
       digest,
@@ -45,13 +45,6 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
   } finally {
     await source?.close();
   }
-}
-
-function formationOf(log: LogReader): { readonly group_id: string; readonly environment: string } {
-  const first = log.at(1);
-  const formed = first === undefined ? undefined : new Batch(first.bytes).record(1);
-  if (formed?.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
-  return { group_id: formed.group_id, environment: formed.environment };
 }
 
 async function copyTo(store: string, source: LogReader, context: CopyContext): Promise<CopiedLog> {

@@ -8,8 +8,9 @@ import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { BackupManifest, BackupTask, CopyOutcome, OnStand, RestoreReport, RestoreTask } from '../group/copies.js';
 import type { VerifyMode } from '../group/verification.js';
 import { faultsOfKept, isBackup, readManifest, storeOf } from '../store/backup-folder.js';
+import { refuseIfFull } from '../store/full-disk.js';
 import { halfRestored } from '../store/restore-folder.js';
-import { refusalOf } from './copy-context.js';
+import { CopyError, refusalOf } from './copy-context.js';
 import type { CopyMessage } from './copy-process.js';
 import { verifyInChild } from './verification.js';
 
@@ -29,8 +30,11 @@ export function backUpInChild(task: BackupTask, watch: CopyWatch): Promise<CopyO
 
 /** The backup is verified first, all of it. */
 export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promise<CopyOutcome<RestoreReport>> {
-  if (!isBackup(task.dir)) {
-    return { ok: false, code: 'no_backup', error: `${task.dir} holds no backup, or one that was never finished` };
+  try {
+    if (!isBackup(task.dir))
+      throw new CopyError('no_backup', `${task.dir} holds no backup, or one that was never finished`);
+  } catch (error) {
+    return refusalOf(error);
   }
   const checking = (done: number, total: number) => watch.stands({ phase: 'checking the backup', done, total });
   try {
@@ -74,7 +78,11 @@ function faultsOfManifest(dir: string, report: VerifyReport): string[] {
   }
 }
 
-function inChild<T>(kind: 'backup' | 'restore', task: object, watch: CopyWatch): Promise<CopyOutcome<T>> {
+function inChild<T>(
+  kind: 'backup' | 'restore',
+  task: BackupTask | RestoreTask,
+  watch: CopyWatch,
+): Promise<CopyOutcome<T>> {
   return new Promise((resolve, reject) => {
     const child = fork(entry, [kind, JSON.stringify(task)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -91,14 +99,19 @@ function inChild<T>(kind: 'backup' | 'restore', task: object, watch: CopyWatch):
     child.on('error', reject);
     child.on('close', (code, signal) => {
       watch.signal.removeEventListener('abort', cancel);
-      resolve(outcome ?? died(signal ?? `exit code ${code}`, watch.signal.aborted));
+      resolve(outcome ?? (watch.signal.aborted ? cancelled : died(task, signal, code)));
     });
   });
 }
 
-/** It ended without a word: by a signal before it could take one, or over a damaged file. */
-function died(how: string, isCancelled: boolean): CopyOutcome<never> {
-  if (isCancelled) return cancelled;
+/** It ended without a word: by a signal before it could take one, over a disk without room, or over a damaged file. */
+function died({ dataDir, dir }: BackupTask | RestoreTask, signal: NodeJS.Signals | null, code: number | null) {
+  try {
+    for (const folder of [dataDir, dir]) refuseIfFull(folder);
+  } catch (error) {
+    return refusalOf(error);
+  }
+  const how = signal ?? `exit code ${code}`;
   const error = `the process that copies died (${how}); a file that it read may be damaged: see ptf verify`;
-  return { ok: false, code: 'copy_failed', error };
+  return { ok: false, code: 'copy_failed', error } as const;
 }

@@ -74,5 +74,6 @@ function codeOf(error: unknown): CopyCode {
   if (error instanceof NotEmptyError) return 'not_empty';
   if (error instanceof FolderOwnedError) return 'folder_in_use';
   if (error instanceof ForeignLogError) return 'erasures_unknown';
+  if (error instanceof Error && 'code' in error && error.code === 'EACCES') return 'access_denied';
   return error instanceof DamagedError ? 'store_damaged' : 'copy_failed';
 }

@@ -17,7 +17,7 @@ let isCancelled = false;
 const cancel = () => {
   isCancelled = true;
 };
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, cancel);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, cancel);
 process.on('disconnect', cancel);
 
 let reportedAt = 0;

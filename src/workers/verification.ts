@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { VerifyMode } from '../group/verification.js';
 import { dataFileOf } from '../store/environment-file.js';
+import { refuseIfFull } from '../store/full-disk.js';
 import { logFolderOf } from '../store/lmdb-log.js';
 
 /** What the verifying process says: how far it has come, and in the end its report. */
@@ -25,7 +26,7 @@ export function reportOfDeath(dir: string, how: string): VerifyReport {
 
 /**
  * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an `AbortError` where
- * `signal` ends it.
+ * `signal` ends it, and with `DiskFullError` where a full disk ended it.
  */
 export function verifyInChild(
   dir: string,
@@ -48,6 +49,13 @@ export function verifyInChild(
       else onProgress?.(...message.progress);
     });
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve(report ?? reportOfDeath(dir, signal ?? `exit code ${code}`)));
+    child.on('close', (code, signal) => {
+      try {
+        if (report === null && signal === 'SIGBUS') refuseIfFull(dir);
+        resolve(report ?? reportOfDeath(dir, signal ?? `exit code ${code}`));
+      } catch (error) {
+        reject(error);
+      }
+    });
   });
 }

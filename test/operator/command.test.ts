@@ -1,9 +1,21 @@
 /** The operator command as an operator runs it: a process of its own, against a real node found by its data folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -172,6 +184,35 @@ test('wrong usage ends with 2 and asks for no node', async () => {
   const document = await json(['erase', 'not-a-hash'], 2, nowhere);
   assert.is(document.code, 'wrong_usage');
   assert.match(String(document.error), '64 hexadecimal');
+});
+
+test('what is wrong is said in one line of plain words', async () => {
+  const said: Readonly<Record<string, readonly string[]>> = {
+    "unknown command 'statsu' (Did you mean status?); see --help": ['statsu'],
+    "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
+    'by must be more than blanks, and one line without control characters': ['pretrust', 'add', 'id', '--by', 'a\nb'],
+    'contact_email must be an e-mail address': ['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
+    [`${join(node.dir, 'inner')} lies within the data folder; a backup belongs outside it`]: [
+      'backup',
+      join(node.dir, 'inner'),
+    ],
+    [`${node.dir} lies within the data folder; a backup belongs outside it`]: ['restore', node.dir],
+  };
+  for (const [text, args] of Object.entries(said)) {
+    const { code, err } = await ptf(args);
+    assert.is(code, 2, err);
+    assert.ok(err.endsWith(`ptf: ${text} (wrong_usage)\n`), err);
+  }
+});
+
+test('an output that cannot be written is said, for a key may be lost with it', async () => {
+  if (!existsSync('/dev/full')) return;
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [entry, 'completion', 'bash'], { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  const [err] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+  assert.is(child.exitCode, 1);
+  assert.match(err, /^ptf: the output could not be written: ENOSPC.* \(output_failed\)\n$/);
 });
 
 test('without a node every command that needs one ends with 3', async () => {

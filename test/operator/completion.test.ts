@@ -1,6 +1,6 @@
 /** `ptf completion` in the shells themselves: what each offers, and that nothing that was typed is ever run. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -10,6 +10,7 @@ import { runHere } from './run-here.js';
 const folder = mkdtempSync(join(tmpdir(), 'ptf-completion-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
+mkdirSync(join(folder, 'inner'));
 const trap = join(folder, 'was-run');
 
 /** What is typed, its last word under the cursor, and what is offered for it, in any order. */
@@ -28,9 +29,16 @@ const cases: readonly (readonly [typed: readonly string[], offered: readonly str
     ['bash', 'fish', 'zsh'],
   ],
   [['status', ''], []],
+  // Folders, where one is meant, and an option is still one.
+  [['backup', `${folder}/in`], [`${folder}/inner`]],
+  [['restore', '--erasures-from', `${folder}/in`], [`${folder}/inner`]],
+  [['restore', '--rep'], ['--replace']],
   [[`$(touch ${trap})`, 'stat'], ['status']],
   [['peers', 'suspend', `$(touch ${trap})`], []],
 ];
+
+/** As bash hands over `--data-dir=…`. */
+const equals = [['--data-dir', '=', `${folder}/in`], [`${folder}/inner`]] as const;
 
 /** Runs `driver` in the shell after the script; it prints one line of words for each case. */
 async function offeredBy(shell: string, options: readonly string[], driver: string): Promise<string[][]> {
@@ -55,12 +63,13 @@ const drivers: Readonly<Record<string, { readonly options: readonly string[]; re
     driver: `SCRIPT
 SCRIPT
 try() { COMP_WORDS=(ptf "$@"); COMP_CWORD=$#; _ptf; echo "\${COMPREPLY[*]}"; }
-${cases.map(([typed]) => `try ${quoted(typed)}`).join('\n')}`,
+${[...cases, equals].map(([typed]) => `try ${quoted(typed)}`).join('\n')}`,
   },
   // Its own completion system needs a terminal: what would be handed to it is printed, as it narrows by prefix itself.
   zsh: {
     options: ['-f'],
     driver: `compdef() { :; }
+_files() { print -r -- \${(@M)$(print -r -- \${words[CURRENT]}*(N/))}; }
 _describe() { local -a all; all=("\${(@P)2%%:*}"); print -r -- \${(M)all:#\${words[CURRENT]}*}; }
 SCRIPT
 try() { words=(ptf "$@"); CURRENT=$#words; _ptf; }
@@ -69,7 +78,7 @@ ${cases.map(([typed]) => `try ${quoted(typed)}`).join('\n')}`,
   fish: {
     options: ['--no-config'],
     driver: `SCRIPT
-${cases.map(([typed]) => `echo (complete -C "${['ptf', ...typed].join(' ').replaceAll('$', '\\$')}" | string replace -r '\\t.*' '')`).join('\n')}`,
+${cases.map(([typed]) => `echo (complete -C "${['ptf', ...typed].join(' ').replaceAll('$', '\\$')}" | string replace -r '/?(\\t.*)?$' '')`).join('\n')}`,
   },
 };
 
@@ -79,8 +88,9 @@ for (const [shell, { options, driver }] of Object.entries(drivers)) {
   if (isThere)
     test(`${shell} offers commands and options where they belong, and runs nothing`, async () => {
       const offered = await offeredBy(shell, options, driver);
-      assert.is(offered.length, cases.length);
-      for (const [i, [typed, expected]] of cases.entries()) assert.equal(offered[i], expected, typed.join(' '));
+      const all = shell === 'bash' ? [...cases, equals] : cases;
+      assert.is(offered.length, all.length);
+      for (const [i, [typed, expected]] of all.entries()) assert.equal(offered[i], expected, typed.join(' '));
       assert.not(existsSync(trap));
     });
 }

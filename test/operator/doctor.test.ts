@@ -1,9 +1,12 @@
 /** `ptf doctor`: what it makes of each thing it looks at, and what it says of real folders, with a node and without. */
-import { chmodSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { GroupIdentity } from '../../src/group/api.js';
 import {
   type Finding,
   type FolderFacts,
@@ -13,20 +16,27 @@ import {
   judgeMemory,
   judgePermissions,
   judgeRunning,
+  judgeSilence,
   judgeStore,
   judgeVersions,
 } from '../../src/operator/findings.js';
 import type { StatusValue } from '../../src/operator/protocol.js';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf } from '../../src/store/lmdb-log.js';
+import { verifyAny } from '../../src/workers/copies.js';
+import { startFaults } from '../../src/workers/formed-group.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { startTestNode } from '../support/node.js';
+import { runPtf } from '../support/ptf.js';
 import { configuration, runHere, runtime } from './run-here.js';
 
 const at = Date.UTC(2026, 0, 1);
 const file = (name: string, more = {}) => ({ name, mode: 0o600, uid: 1000, modifiedAt: at, ...more });
 const healthy: FolderFacts = {
   folder: file('/data', { mode: 0o700 }),
+  isFolder: true,
+  above: '/data',
+  mayMake: true,
   files: [file('head.json'), file('log', { mode: 0o700 })],
   uid: 1000,
   freeBytes: 1e9,
@@ -130,6 +140,68 @@ test('a running node is asked how it stands', () => {
   one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players wait for their erasure/);
   const check = { running: false, checked_seq: 9, ended_at: '2026-01-01T00:00:00.000Z', faults: ['log: torn'] };
   one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
+});
+
+test('a node that is there and says nothing is one finding among the others', async () => {
+  one([judgeSilence('the node did not answer')], 'fail', /did not answer/);
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const mute = createServer((socket) => socket.on('error', () => undefined).once('data', () => socket.destroy()));
+  mute.listen(join(dir, 'operator.sock'));
+  await once(mute, 'listening');
+  const { code, out } = await runHere(['doctor'], dir);
+  mute.close();
+  rmSync(dir, { recursive: true });
+  assert.is(code, 1);
+  assert.match(out, /^fail {2}node {2,}the node did not answer/m);
+  assert.match(out, /^\w+ +disk/m);
+});
+
+test('what a start would refuse is a fault of the configuration, however well the store holds', async () => {
+  one(judgeConfiguration(configuration, null, ['GROUP_ID is another']), 'fail', /GROUP_ID is another/);
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const place = join(dir, 'backup');
+  const data = join(dir, 'data');
+  const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
+  const told = async (folder: string, over: Partial<GroupIdentity> = {}, salt: string | null = null) => {
+    const { out } = await runHere(['doctor', '--json'], folder, {
+      verifyFolder: (of, mode) => verifyAny(of, mode),
+      startFaults: (of) => startFaults(of, { ...identity, ...over }, salt),
+    });
+    const { checks } = JSON.parse(out) as { checks: Finding[] };
+    return checks.filter(({ check }) => check === 'configuration').map(({ text }) => text);
+  };
+  try {
+    await (await startTestNode({ DATA_DIR: data })).close();
+    assert.match((await told(data)).join(), /^group local, dev/);
+    const other = { groupId: 'other', identityMode: 'high-security', environment: 'staging' } as const;
+    const faults = await told(data, other, 'a salt of another group');
+    assert.equal(
+      faults.map((text) => text.split(' ')[0]),
+      ['GROUP_ID', 'IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
+    );
+    assert.is((await runPtf(['backup', place], data)).code, 0);
+    assert.match((await told(place)).join(), 'is a backup');
+    rmSync(join(data, 'group-salt'));
+    assert.match((await told(data)).join(), 'GROUP_SALT is unset');
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test('what stands where the folder should, or keeps it from being made, is found', async () => {
+  one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is no folder/);
+  one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start makes it/);
+  one(judgePermissions({ ...healthy, folder: null, mayMake: false }), 'fail', /may not make one in \/data/);
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  symlinkSync('nowhere', join(dir, 'dangling'));
+  writeFileSync(join(dir, 'file'), '');
+  for (const name of ['dangling', 'file']) {
+    const { code, out } = await runHere(['doctor'], join(dir, name));
+    assert.is(code, 1, out);
+    assert.match(out, /^fail {2}permissions .* is no folder/m, name);
+    assert.match(out, /^\w+ +disk/m, name);
+  }
+  rmSync(dir, { recursive: true });
 });
 
 test('a damaged log forbids a start, a damaged snapshot does not', () => {

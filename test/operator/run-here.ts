@@ -32,6 +32,7 @@ export async function runHere(
     configuration: () => configuration,
     defaultDir: () => dir,
     verifyFolder: () => Promise.reject(new Error('not asked for')),
+    startFaults: async () => [],
     keepSecret: () => {
       throw new Error('not asked for');
     },

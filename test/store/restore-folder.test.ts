@@ -40,6 +40,7 @@ function contents(dir: string): Record<string, string> {
 
 const old = { 'log/data.mdb': 'old log', 'head.json': 'old head', 'snapshot-1/data.mdb': 'old', 'group-salt': 'salt' };
 const built = { 'log/data.mdb': 'new log', 'head.json': 'new head', 'group-salt': 'salt' };
+const reported = (of: RestoreReport) => ({ 'restored.json': `${JSON.stringify(of, null, 2)}\n` });
 const wanted = {
   ...built,
   'replaced-then/log/data.mdb': 'old log',
@@ -90,7 +91,7 @@ test('a restore without a plan has changed nothing, and is begun anew', async ()
   assert.equal(readdirSync(restoring.store), []);
   fill(restoring.store, built);
   await restoring.finish(report, 'replaced-then');
-  assert.equal(contents(dir), wanted);
+  assert.equal(contents(dir), { ...wanted, ...reported(report) });
   removeFolder(dir);
 });
 
@@ -99,9 +100,10 @@ test("what earlier restores moved aside is in nobody's way, and stays", async ()
   fill(dir, { 'replaced-before/log/data.mdb': 'older' });
   const restoring = await Restoring.begin(dir, false);
   fill(restoring.store, built);
-  await restoring.finish({ ...report, replaced: null }, null);
-  assert.equal(contents(dir), { ...built, 'replaced-before/log/data.mdb': 'older' });
-  assert.equal(contentOf(dir).sort(), ['group-salt', 'head.json', 'log']);
+  const nothingReplaced = { ...report, replaced: null };
+  await restoring.finish(nothingReplaced, null);
+  assert.equal(contents(dir), { ...built, ...reported(nothingReplaced), 'replaced-before/log/data.mdb': 'older' });
+  assert.equal(contentOf(dir).sort(), ['group-salt', 'head.json', 'log', 'restored.json']);
   removeFolder(dir);
 });
 

@@ -57,7 +57,8 @@ export class LivePages {
 
   close(): void {
     clearInterval(this.#timer);
-    for (const page of this.#pages) this.#end(page);
+    // Not that its session ended: a page comes back by itself, once there is a node again to tell it so.
+    for (const { response } of this.#pages) response.end();
   }
 
   #write(to: (page: Page) => boolean, text: string): void {

@@ -74,21 +74,22 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   async function enter(ctx: DashboardContext): Promise<void> {
     const form = ctx.request.body as Readonly<Record<string, unknown>> | undefined;
     const operator = String(form?.operator ?? '');
-    if (operator.length > limits.operatorNameLength || /\p{Cc}/u.test(operator)) return turnAway(ctx, { why: 'name' });
+    if (operator.length > limits.operatorNameLength || /\p{Cc}/u.test(operator))
+      return turnAway(ctx, { why: 'name' }, operator);
     const signed = await signIn.try({ operator, password: String(form?.password ?? '') }, addressOf(ctx.req));
     if (!signed.ok) {
       log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
-      return turnAway(ctx, signed);
+      return turnAway(ctx, signed, operator);
     }
     log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
     setCookie(ctx, signed.token, limits.sessionMs / 1000);
     seeOther(ctx, './');
   }
 
-  function turnAway(ctx: DashboardContext, notice: SignInNotice): void {
+  function turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
     const statuses = { wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
     if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
-    page(ctx, signInPage(group.identity, notice), statuses[notice.why]);
+    page(ctx, signInPage(group.identity, notice, operator), statuses[notice.why]);
   }
 
   function leave(ctx: DashboardContext): void {

@@ -22,7 +22,8 @@ function head(title: string): string {
 <script type="module" src="assets/theme.js" blocking="render"></script>`;
 }
 
-export function signInPage({ groupId, environment }: GroupIdentity, notice?: SignInNotice): string {
+/** `operator`: the name that stands in its field. */
+export function signInPage({ groupId, environment }: GroupIdentity, notice?: SignInNotice, operator = ''): string {
   const invalid = notice?.why === 'wrong' ? ' aria-invalid="true" aria-describedby="notice"' : '';
   return `${head('Sign in · Peer Trust')}
 <script type="module" src="assets/sign-in.js"></script>
@@ -35,7 +36,7 @@ export function signInPage({ groupId, environment }: GroupIdentity, notice?: Sig
 <p class="muted">Group <strong>${escaped(groupId)}</strong> · ${environment}</p>
 ${notice === undefined ? '' : `<p id="notice" class="notice notice-bad" role="alert">${noticeText(notice)}</p>`}
 <label class="field"><span>Your name <small class="muted">optional, for the audit log</small></span>
-<input name="operator" type="text" autocomplete="username" maxlength="${limits.operatorNameLength}" spellcheck="false"></label>
+<input name="operator" type="text" value="${escaped(operator)}" autocomplete="username" maxlength="${limits.operatorNameLength}" spellcheck="false"></label>
 <label class="field"><span>Password</span>
 <input name="password" type="password" autocomplete="current-password" required${invalid} autofocus></label>
 <button class="button primary" type="submit">Sign in</button>

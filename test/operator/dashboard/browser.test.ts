@@ -1,5 +1,6 @@
 /** The dashboard as an operator uses it: a real node, a real Chromium. A complaint of its console fails the test. */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test as uvuTest } from 'uvu';
@@ -30,8 +31,8 @@ function url(): string {
   return `${node.dashboardUrl}/`;
 }
 
-async function signIn(page: Page, word = password): Promise<void> {
-  await page.goto(url());
+async function signIn(page: Page, word = password, at = url()): Promise<void> {
+  await page.goto(at);
   await page.getByLabel('Your name').fill('alice');
   await page.getByLabel('Password').fill(word);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -293,6 +294,37 @@ function define(): void {
       assert.equal(narrow.complaints, []);
       await narrow.context.close();
     }
+  });
+
+  test('on a phone, too, a node that takes no writes is seen to', async () => {
+    const full = { freeBytes: 0, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
+    const name = 'a-group-with-a-name-that-no-phone-is-wide-enough-for';
+    const other = await startTestNode({ DASHBOARD_PORT: '0', GROUP_ID: name }, { disk: { look: async () => full } });
+    writeFileSync(join(other.dir, passwordFile), await hashPassword(password), { mode: 0o600 });
+    const narrow = await openPage(browser, { viewport: { width: 360, height: 740 } });
+    await signIn(narrow.page, password, `${other.dashboardUrl}/`);
+    await narrow.page.locator('.brand').getByText('reads only').waitFor();
+    assert.is(await overflowOf(narrow.page), 0);
+    await narrow.context.close();
+    await other.close();
+  });
+
+  test('a page outlives a stop of its node, and leads to the form once there is one again', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'ptf-dashboard-'));
+    writeFileSync(join(dir, passwordFile), await hashPassword(password), { mode: 0o600 });
+    const before = await startTestNode({ DATA_DIR: dir, DASHBOARD_PORT: '0' });
+    const at = `${before.dashboardUrl}/`;
+    const open = await openPage(browser);
+    await signIn(open.page, password, at);
+    await open.page.getByText('live', { exact: true }).waitFor();
+    await before.close();
+    await open.page.getByText('connection lost').waitFor();
+    await open.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const after = await startTestNode({ DATA_DIR: dir, DASHBOARD_PORT: new URL(at).port });
+    await open.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await open.context.close();
+    await after.close();
+    rmSync(dir, { recursive: true });
   });
 
   test('the theme is chosen, and kept', async () => {

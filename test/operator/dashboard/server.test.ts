@@ -116,6 +116,15 @@ test('a wrong password is 401 and says so; no password set is told apart', async
   assert.match(unset.text, /ptf dashboard set-password/);
 });
 
+test('who is turned away finds the name as it was typed, for the audit log names who signs in next', async () => {
+  const turnedAway = async (form: Record<string, string>) => (await dashboard.call('/sign-in', { form })).text;
+  assert.match(await turnedAway({ operator: 'alice', password: 'wrong' }), 'name="operator" type="text" value="alice"');
+  const hostile = await turnedAway({ operator: '"><script>', password: 'wrong' });
+  assert.match(hostile, 'value="&#34;&#62;&#60;script&#62;"');
+  const long = 'a'.repeat(limits.operatorNameLength + 1);
+  assert.match(await turnedAway({ operator: long, password }), `value="${long}"`);
+});
+
 test('after ten failures from one address even the right password has to wait, from there alone', async () => {
   const from = (address: string, word: string) =>
     dashboard.call('/sign-in', { form: { password: word }, headers: { 'x-forwarded-for': `1.2.3.4, ${address}` } });

@@ -10,18 +10,20 @@ import { repeatedly } from './store/repeatedly.js';
 
 const MB = 1e6;
 
-/** The watermark of free space, told in the log at each change. `minMb` 0 turns it off. */
+/** The watermark of free space, told in the log wherever the disk becomes low or is no longer. `minMb` 0 turns it off. */
 export function diskWatch(gauge: DiskGauge, minMb: number, log: Logger, onChange: (low: boolean) => void): DiskWatch {
+  let isToldLow = false;
   return new DiskWatch({
     gauge,
     minBytes: minMb * MB,
     onChange(low, { freeBytes }) {
       const fields = { free_bytes: freeBytes, disk_free_min_mb: minMb };
-      if (low) {
+      if (low && !isToldLow) {
         log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
-      } else {
+      } else if (!low) {
         log.warn(fields, 'the disk has room again: writes are taken');
       }
+      isToldLow = low;
       onChange(low);
     },
     onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),

@@ -9,7 +9,7 @@ export interface DiskWatchDeps {
   readonly gauge: DiskGauge;
   /** Free space below which nothing new is written; 0 turns the watermark off. */
   readonly minBytes: number;
-  /** The disk became low, or is no longer. */
+  /** The disk became low, or full, or is no longer. */
   readonly onChange: (low: boolean, use: DiskUse) => void;
   /** The disk could not be looked at; the look before counts on. Told once, until a look succeeds. */
   readonly onTrouble: (error: unknown) => void;
@@ -82,11 +82,10 @@ export class DiskWatch {
 
   /** Room is back only well above the watermark: what hovers at it would open and close the node to writes each second. */
   #saw(use: DiskUse): void {
+    const wasLow = this.#low;
+    const wasFull = this.full;
     this.#use = use;
-    const enoughBytes = this.#low ? this.minBytes * limits.diskResumeFactor : this.minBytes;
-    const low = use.freeBytes < enoughBytes;
-    if (low === this.#low) return;
-    this.#low = low;
-    this.#deps.onChange(low, use);
+    this.#low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
+    if (this.#low !== wasLow || this.full !== wasFull) this.#deps.onChange(this.#low, use);
   }
 }

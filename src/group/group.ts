@@ -32,9 +32,10 @@ import type {
 import type { BackgroundCheck } from './check.js';
 import type { Answer, Answers, Command } from './commands.js';
 import { ownEvent } from './listing.js';
-import { type GroupLoop, notThere, overloaded } from './loop.js';
+import type { GroupLoop } from './loop.js';
 import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
 import { GroupReads } from './reads.js';
+import { notThere, overloaded } from './refusals.js';
 import { assumptionOf, simulationView } from './simulations.js';
 import type { VerdictFeed } from './verdict-feed.js';
 import { publishedWeights } from './weights-history.js';

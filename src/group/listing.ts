@@ -75,7 +75,7 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-/** Null where `from` is no event of this caller about this player. */
+/** Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing. */
 export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
   const reader = new RecordReader(log);
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);

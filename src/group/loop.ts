@@ -4,7 +4,7 @@
  */
 import { NONCE_BYTES } from '../core/batch.js';
 import type { GroupState } from '../core/state.js';
-import { type Refusal, refused } from '../errors.js';
+import type { Refusal } from '../errors.js';
 import { limits } from '../limits.js';
 import type { Effect, GroupActor } from './actor.js';
 import { Admission } from './admission.js';
@@ -22,6 +22,7 @@ import {
   type Timers,
 } from './ports.js';
 import type { RedactionWork } from './redaction.js';
+import { diskLow, notThere, overloaded } from './refusals.js';
 import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
 import { WeightsWork } from './weights-work.js';
@@ -56,21 +57,6 @@ export interface LoopDeps {
  * small, and a stolen key must be dead at once, whatever the disk.
  */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
-
-/** Nothing is let in: not yet, or no more. */
-export function notThere(): Refusal {
-  return refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
-}
-
-export function overloaded(): Refusal {
-  return refused('overloaded', { retryAfterS: limits.retryAfterS });
-}
-
-function diskLow(): Refusal {
-  const text = 'the disk of this node is nearly full: reads are answered, writes are not';
-  const details = { reason: 'disk_low' };
-  return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
-}
 
 export class GroupLoop {
   readonly actor: GroupActor<Resolve>;
@@ -149,7 +135,8 @@ export class GroupLoop {
   diskChanged(low: boolean): void {
     this.actor.mayRetire = !low;
     this.actor.mayRemove = !this.disk.full;
-    if (low || this.#failed || this.#closed) return;
+    if (this.#failed || this.#closed) return;
+    if (low) return this.#carryOut(this.actor.resume());
     this.#snapshotWork.rested();
     this.resume();
   }
@@ -290,9 +277,10 @@ export class GroupLoop {
   async #redact(work: RedactionWork): Promise<void> {
     const started = this.#deps.timers.elapsed();
     try {
-      this.#carryOut(this.actor.redacted(await this.pool.redact(work)));
+      const piece = await this.pool.redact(work);
       this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
-      this.#redactionsFailed = 0;
+      if (this.#closed) return;
+      this.#carryOut(this.actor.redacted(piece));
       this.#wake();
     } catch (error) {
       if (this.#closed) return;
@@ -310,7 +298,11 @@ export class GroupLoop {
     try {
       await this.pool.follow(this.actor.durableSeq);
       await this.#deps.tellErasures();
+      // The last one of a stop stays: the next start goes on.
+      if (this.#closed) return;
       await this.#snapshotWork.drop();
+      // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is erased.
+      await this.pool.follow(this.actor.durableSeq);
     } catch (error) {
       if (this.#closed) return;
       this.#deps.onTrouble('removing snapshots', error);
@@ -332,6 +324,7 @@ export class GroupLoop {
         this.#scrubbing = this.#scrub();
       });
     }
+    this.#redactionsFailed = 0;
     this.actor.scrubbed();
     this.#wake();
   }

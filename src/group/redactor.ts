@@ -5,7 +5,7 @@
  *   -> recorded as done
  *
  * Snapshots go late, since they are the way around a batch that is damaged; but before a piece is committed with which the log
- * forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits behind the others, and is parted where it fails again: one damaged batch
+ * forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits, while others go on, until it may be tried again, and is parted where it fails again: one damaged batch
  * holds up what names it, and nothing else.
  *
  * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for the free space.
@@ -128,13 +128,13 @@ export class Redactor {
 
   #remove(durableSeq: number): RedactorStep[] | null {
     if (!this.mayRemove) return null;
+    const retried = this.#mayRetry ? this.#failed.shift() : undefined;
+    if (retried !== undefined) return this.#begin(retried, { retried: true });
     const failed = new Set(this.#failed.flatMap(({ erasures, withdrawals }) => [...erasures, ...withdrawals]));
     const isNew = (seq: number) => !failed.has(seq);
     const erasures = this.#openErasures(durableSeq, isNew);
     const withdrawals = this.#openWithdrawals(durableSeq, isNew);
-    if (erasures.length > 0 || withdrawals.length > 0) return this.#begin({ erasures, withdrawals });
-    const retried = this.#mayRetry ? this.#failed.shift() : undefined;
-    return retried === undefined ? null : this.#begin(retried, { retried: true });
+    return erasures.length + withdrawals.length === 0 ? null : this.#begin({ erasures, withdrawals });
   }
 
   #begin({ erasures, withdrawals }: Removals, more: { retried?: true } = {}): RedactorStep[] {
@@ -172,6 +172,8 @@ export class Redactor {
     const forgets = (piece.rest?.erasures.length ?? 0) < job.work!.erasures.length;
     job.work = piece.rest;
     job.waitsFor = forgets && !job.withoutSnapshots ? 'snapshots' : 'commit';
+    // All of it was taken out before, by a try that failed further on.
+    if (job.waitsFor === 'commit' && piece.rewrites.length === 0 && !job.retires) return this.#walk(job);
     this.#piece = piece;
     return job.waitsFor === 'snapshots' ? [{ type: 'drop_snapshots' }] : [];
   }
@@ -183,7 +185,7 @@ export class Redactor {
   }
 
   /**
-   * The pool could not do its work. Others go first; it may be tried again once `again` says so, parted where that was a second try. What
+   * The pool could not do its work. Others go on; it may be tried again once `again` says so, parted where that was a second try. What
    * leaves by its age waits for the next `retireBefore`.
    */
   failed(durableSeq: number): RedactorStep[] {

@@ -264,6 +264,40 @@ test('a damaged batch holds up what names it, and nothing else', async () => {
   assert.is(machine.actor.state.erasures.size, 0);
 });
 
+test('what failed and may be tried again comes before what is new', async () => {
+  const machine = await started();
+  for (const player of ['a', 'b']) await machine.ask(player, submit(event(`of-${player}`, player)));
+  machine.damaged.add(machine.actor.durableSeq - 1);
+  machine.offer('erase a', erase('a'));
+  await machine.work();
+  machine.damaged.clear();
+  machine.actor.mayRemove = false;
+  machine.offer('erase b', erase('b'));
+  await machine.work();
+  machine.actor.mayRemove = true;
+  await machine.tryAgain();
+  assert.equal(
+    [...machine.answers.keys()].filter((token) => token.startsWith('erase')),
+    ['erase a', 'erase b'],
+  );
+});
+
+test('an erasure that fails behind its first piece writes nothing more until it can go on', async () => {
+  const machine = await started();
+  const events = limits.redactionPieceBatches + 1;
+  for (let i = 0; i < events; i++) await machine.ask(`e${i}`, submit(event(`v-${i}`, 'victim')));
+  machine.damaged.add(machine.actor.durableSeq - events + 1);
+  machine.offer('erase', erase('victim'));
+  await machine.work();
+  const { durableSeq } = machine.actor;
+  for (let tries = 0; tries < 3; tries++) await machine.tryAgain();
+  assert.is(machine.actor.durableSeq, durableSeq);
+  machine.damaged.clear();
+  await machine.tryAgain();
+  assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
+  assert.is(machine.stored().indexOf(subjectOf('victim')), -1);
+});
+
 test('on a full disk an erasure waits for room', async () => {
   const machine = await started();
   await machine.ask('victim', submit(event('v', 'victim')));

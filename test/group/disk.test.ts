@@ -44,12 +44,16 @@ test('a disk is low below the watermark, and no longer a quarter above it: what 
 });
 
 test('a disk is full where there is no room for what takes something out of the log', async () => {
-  const { watch, see } = watched(100 * MB);
+  const { watch, changes, see } = watched(100 * MB);
   assert.is(watch.full, false, 'not looked at yet');
   await see(limits.removalFreeBytes);
   assert.is(watch.full, false);
   await see(limits.removalFreeBytes - 1);
   assert.is(watch.full, true);
+  await see(limits.removalFreeBytes);
+  await see(limits.removalFreeBytes + 1);
+  assert.is(watch.full, false);
+  assert.equal(changes, [true, true, true], 'low, full, and low again');
 });
 
 test('a watermark of 0 is none, whatever the disk', async () => {

@@ -1,0 +1,18 @@
+/** Why a group lets nothing in, or not this. */
+import { type Refusal, refused } from '../errors.js';
+import { limits } from '../limits.js';
+
+/** Nothing is let in: not yet, or no more. */
+export function notThere(): Refusal {
+  return refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
+}
+
+export function overloaded(): Refusal {
+  return refused('overloaded', { retryAfterS: limits.retryAfterS });
+}
+
+export function diskLow(): Refusal {
+  const text = 'the disk of this node is nearly full: reads are answered, writes are not';
+  const details = { reason: 'disk_low' };
+  return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
+}

@@ -136,9 +136,9 @@ export class GroupLoop {
     this.actor.mayRetire = !low;
     this.actor.mayRemove = !this.disk.full;
     if (this.#failed || this.#closed) return;
-    if (low) return this.#carryOut(this.actor.resume());
-    this.#snapshotWork.rested();
-    this.resume();
+    if (!low) this.#snapshotWork.rested();
+    if (low) this.#carryOut(this.actor.resume());
+    else this.resume();
   }
 
   get overloaded(): boolean {

@@ -30,7 +30,7 @@ async function grown() {
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   const replica = new Replica(log, snapshots, salt);
   const calls: string[] = [];
-  let pass = () => undefined as void;
+  let pass: () => void = assert.unreachable;
   const passed = new Promise<void>((resolve) => {
     pass = resolve;
   });

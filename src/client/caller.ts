@@ -26,8 +26,6 @@ export interface Ask {
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
-  /** Whether an earlier attempt of the same call may have been carried out. */
-  readonly repeated: boolean;
 }
 
 const timedOut = Symbol('timed out');
@@ -52,8 +50,7 @@ export class Caller {
     for (let attempt = 0; ; attempt++) {
       const leftMs = endsAt - this.#runtime.elapsedMs();
       try {
-        const answer = await this.#attempt(ask, Math.min(ask.attemptMs, leftMs));
-        return { ...answer, repeated };
+        return await this.#attempt(ask, Math.min(ask.attemptMs, leftMs));
       } catch (error) {
         if (!(error instanceof TrustError)) throw error;
         repeated ||= error.outcomeUnknown;
@@ -70,7 +67,7 @@ export class Caller {
     }
   }
 
-  async #attempt(ask: Ask, timeoutMs: number): Promise<Omit<Answer, 'repeated'>> {
+  async #attempt(ask: Ask, timeoutMs: number): Promise<Answer> {
     ask.signal?.throwIfAborted();
     const waitMs = this.#breaker.admit();
     if (waitMs > 0) {
@@ -100,7 +97,7 @@ export class Caller {
     }
   }
 
-  async #exchange(ask: Ask, signal: AbortSignal): Promise<Omit<Answer, 'repeated'>> {
+  async #exchange(ask: Ask, signal: AbortSignal): Promise<Answer> {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';

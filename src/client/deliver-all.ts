@@ -10,31 +10,36 @@ import type { DeliveryResult, EventOutcome } from './submission.js';
 import { isTooSlow, isTrouble, TrustError } from './trust-error.js';
 
 export interface DeliverAll {
-  /** One call of a single attempt's length. */
-  readonly deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>;
+  /** One call of a single attempt's length, and of `leftMs` at most. */
+  readonly deliver: (events: readonly EventBody[], leftMs: number) => Promise<DeliveryResult[]>;
   readonly wait: (ms: number) => Promise<void>;
   readonly runtime: Runtime;
   readonly deadlineMs: number;
+  /** How many events go into one call, in all batches of a submission: what was too many once is not tried again. */
+  readonly call: { size: number };
 }
 
 /** One outcome per event, in order. Rejects with what kept events back where none gets through for as long as the deadline. */
 export async function deliverAll(
   batch: readonly EventBody[],
-  { deliver, wait, runtime, deadlineMs }: DeliverAll,
+  { deliver, wait, runtime, deadlineMs, call }: DeliverAll,
 ): Promise<EventOutcome[]> {
   const outcomes = new Map<EventBody, EventOutcome>();
   let endsAt = runtime.elapsedMs() + deadlineMs;
   let isUnknown = false;
-  let size = batch.length;
   let rest = batch;
   for (let attempt = 0; rest.length > 0; attempt++) {
-    const sent = rest.slice(0, size);
-    const { left, trouble } = await taken(sent, deliver, outcomes);
-    rest = [...left, ...rest.slice(size)];
-    if (left.length < sent.length) endsAt = runtime.elapsedMs() + deadlineMs;
+    const sent = rest.slice(0, call.size);
+    const { left, trouble } = await taken(sent, (part) => deliver(part, endsAt - runtime.elapsedMs()), outcomes);
+    rest = [...left, ...rest.slice(sent.length)];
+    if (left.length < sent.length) {
+      endsAt = runtime.elapsedMs() + deadlineMs;
+      attempt = 0;
+    }
     if (trouble === undefined) continue;
     isUnknown ||= trouble.outcomeUnknown;
-    if (isTooSlow(trouble)) size = Math.ceil(sent.length / 2);
+    // In quarters: a deadline has room for few attempts that take too long.
+    if (isTooSlow(trouble)) call.size = Math.ceil(sent.length / 4);
     const jitterMs = fullJitterMs(runtime, attempt, bounds.backoffBaseMs, bounds.backoffCapMs);
     const waitMs = (trouble.retryAfterMs ?? 0) + jitterMs;
     if (!isTrouble(trouble) || runtime.elapsedMs() + waitMs >= endsAt) throw markedUnknown(trouble, isUnknown);
@@ -46,7 +51,7 @@ export async function deliverAll(
 /** Sends these once. `left`: those that did not get through, because of `trouble`. */
 async function taken(
   sent: readonly EventBody[],
-  deliver: DeliverAll['deliver'],
+  deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>,
   outcomes: Map<EventBody, EventOutcome>,
 ): Promise<{ readonly left: readonly EventBody[]; readonly trouble: TrustError | undefined }> {
   const left: EventBody[] = [];

@@ -95,7 +95,7 @@ export function sharedController(): AbortController {
 
 /** A controller that follows `signal` too, until `release` is called. */
 export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
-  const controller = new AbortController();
+  const controller = sharedController();
   if (signal === undefined) return { controller, release: () => undefined };
   const follow = () => controller.abort(signal.reason);
   if (signal.aborted) follow();

@@ -148,10 +148,12 @@ export class TrustClient {
     const { onProgress } = options;
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
+    const call = { size: bounds.eventsPerCall };
     for (const batch of batchesOf(events.map((event) => this.prepare(event)))) {
-      const deliver = (part: readonly EventBody[]) => this.#deliver(part, options, attemptMs);
+      const deliver = (part: readonly EventBody[], leftMs: number) =>
+        this.#deliver(part, options, Math.min(attemptMs, leftMs));
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
-      results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs })));
+      results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs, call })));
       notify((done: number) => onProgress?.(done, events.length), results.length);
     }
     return countedOutcome(results);

@@ -8,7 +8,7 @@ import { readText, refusalOf, unexpected } from './caller.js';
 import { type AgeClock, fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import { answerOf, type Transport, type TransportResponse } from './transport.js';
-import { TrustError } from './trust-error.js';
+import { isTrouble, TrustError } from './trust-error.js';
 import type { TrustTable } from './trust-table.js';
 
 /**
@@ -292,9 +292,14 @@ async function refused(response: TransportResponse, now: number): Promise<TrustE
     body = undefined;
   }
   const error = refusalOf(response, body, now);
-  const lasting = response.status < 500 && response.status !== 429;
-  if (!lasting) return error;
-  return new TrustError(error.code, error.message, { status: response.status, retryAfterMs: bounds.streamRefusedMs });
+  if (isTrouble(error)) return error;
+  const { status, details, requestId } = error;
+  return new TrustError(error.code, error.message, {
+    status,
+    details,
+    requestId,
+    retryAfterMs: bounds.streamRefusedMs,
+  });
 }
 
 /** Calls `late` where nothing is heard for as long as was last said. */

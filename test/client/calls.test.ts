@@ -453,18 +453,18 @@ test('a batch that does not get through in time is sent in smaller ones, and the
     if (events.length > 150) return 'silence';
     return { status: 200, body: { results: events.map(({ event_id }) => ({ event_id, status: 201 })) } };
   });
-  const events = Array.from({ length: 500 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
+  const events = Array.from({ length: 1_000 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
   const { accepted, results } = await runtime.until(client.submitMany(events));
-  assert.is(accepted, 500);
+  assert.is(accepted, 1_000);
   assert.equal(
     results.map(({ eventId }) => eventId),
     events.map(({ eventId }) => eventId),
   );
-  assert.equal(sizes, [500, 250, 125, 125, 125, 125]);
+  assert.equal(sizes, [500, ...Array.from({ length: 8 }, () => 125)]);
   const hung = scene(() => 'silence');
   const error = await rejection(hung.runtime.until(hung.client.submitMany(events)));
   assert.equal([error.code, error.outcomeUnknown], ['timeout', true]);
-  assert.ok(hung.runtime.elapsedMs() <= bounds.deadlineMs + bounds.attemptMs);
+  assert.ok(hung.runtime.elapsedMs() <= bounds.deadlineMs);
 });
 
 test('after five failures in a row the node is left alone, then one call tries', async () => {

@@ -127,7 +127,7 @@ interface Waiting {
 export class EventSpool {
   /**
    * What the start took out of the folder's files: the end of one that was torn amid a write, with events of which `add` had not resolved, cut off; or one
-   * with a damaged head, which may hold events that were accepted, kept as `*.damaged`.
+   * without a whole event in it, kept as `*.damaged`, as which it is named here.
    */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;

@@ -2,7 +2,7 @@
  * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count, read in
  * order, dropped from the front a file at a time. Knows nothing of events.
  */
-import { type FileHandle, open, readdir, readFile, rename, rm, truncate } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../bounds.js';
 import {
@@ -45,7 +45,7 @@ export interface Read {
   readonly damage: Stretch | null;
 }
 
-/** The end of a file that a start cut off as torn, or a file that it put aside for its damaged head. */
+/** The end of a file that a start cut off as torn, or a file without a whole record that it put aside, by its new name. */
 export interface Cut {
   readonly file: string;
   readonly bytes: number;
@@ -122,16 +122,19 @@ export class Journal {
     const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
     if (segment === undefined) return { entries: [], damage: null };
     const from = Math.max(seq, segment.firstSeq);
-    if (this.#place.seq === from && from > segment.firstSeq) {
+    const isPlace = this.#place.seq === from && from > segment.firstSeq;
+    const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: HEADER_BYTES };
+    if (isPlace) {
       const entries = await this.#readAt(segment, from, this.#place.offset, countMax, bytesMax);
       if (entries.length > 0) return { entries, damage: null };
     }
-    const piece = await find(segment, from);
+    const piece = await find(segment, from, start);
     if (piece.payload !== null) {
       return { entries: await this.#readAt(segment, from, piece.at, countMax, bytesMax), damage: null };
     }
     segment.isDamaged = true;
     const last = piece.seq + piece.count - 1;
+    this.#place = { seq: last + 1, offset: piece.at + piece.bytes };
     return { entries: [], damage: { seq: last, count: last + 1 - from, bytes: piece.bytes } };
   }
 
@@ -220,18 +223,31 @@ export class Journal {
   }
 }
 
-/** The record of that number, or the damaged ones that it is among. */
-async function find({ path, firstSeq, count, bytes: size }: Segment, seq: number): Promise<Piece> {
+/** The record of that number, or the damaged ones that it is among; looked for from `start` on. */
+async function find(
+  { path, firstSeq, count, bytes: size }: Segment,
+  seq: number,
+  start: { readonly seq: number; readonly offset: number },
+): Promise<Piece> {
   const bytes = (await readFile(path)).subarray(0, size);
   const end = firstSeq + count;
-  for (const piece of piecesOf(bytes, firstSeq, end)) if (seq < piece.seq + piece.count) return piece;
+  for (const piece of piecesOf(bytes, start.seq, end, start.offset)) if (seq < piece.seq + piece.count) return piece;
   // Somebody cut the file.
   return { seq, count: end - seq, at: bytes.byteLength, bytes: size - bytes.byteLength, payload: null };
 }
 
-/** For people to look at. */
-function putAside(path: string): Promise<void> {
-  return rename(path, `${path}.damaged`);
+/** For people to look at, under a name that no other has: numbers may come again. Resolves with it. */
+async function putAside(path: string): Promise<string> {
+  for (let copy = 0; ; copy++) {
+    const aside = `${path}${copy === 0 ? '' : `.${copy}`}.damaged`;
+    const isTaken = await stat(aside).then(
+      () => true,
+      () => false,
+    );
+    if (isTaken) continue;
+    await rename(path, aside);
+    return aside;
+  }
 }
 
 /** Checks a file record by record up to the next file's first; what is torn at its end is cut off. */
@@ -242,22 +258,28 @@ async function recover(
   onRecords: (stretch: Stretch) => void,
 ): Promise<{ segment: Segment | null; cut: Cut | null }> {
   const bytes = await readFile(path);
-  if (decodeHeader(bytes) !== firstSeq) {
+  const pieces = [...piecesOf(bytes, firstSeq, nextStart ?? Number.POSITIVE_INFINITY)];
+  const headIsWhole = decodeHeader(bytes) === firstSeq;
+  // The name says what the head does, and a record that is whole bears it out.
+  if (!headIsWhole && pieces.every(({ payload }) => payload === null)) {
     // A file that was being made holds nothing yet; anything else is kept for people to look at.
-    if (bytes.byteLength <= HEADER_BYTES) await rm(path);
-    else await putAside(path);
-    return { segment: null, cut: { file: path, bytes: bytes.byteLength } };
+    const isEmpty = bytes.byteLength <= HEADER_BYTES;
+    const file = isEmpty ? path : await putAside(path);
+    if (isEmpty) await rm(path);
+    return { segment: null, cut: { file, bytes: bytes.byteLength } };
   }
   let at = HEADER_BYTES;
   let next = firstSeq;
-  let isDamaged = false;
-  for (const piece of piecesOf(bytes, firstSeq, nextStart ?? Number.POSITIVE_INFINITY)) {
+  let isDamaged = !headIsWhole;
+  for (const piece of pieces) {
     at += piece.bytes;
     next += piece.count;
     isDamaged ||= piece.payload === null;
     onRecords({ seq: next - 1, count: piece.count, bytes: piece.bytes });
   }
-  const segment = { path, firstSeq, count: next - firstSeq, bytes: at, isDamaged };
+  // Full where its head is damaged: the next append opens another file.
+  const counted = headIsWhole ? at : Math.max(at, bounds.spoolSegmentBytes);
+  const segment = { path, firstSeq, count: next - firstSeq, bytes: counted, isDamaged };
   if (at === bytes.byteLength) return { segment, cut: null };
   await truncate(path, at);
   return { segment, cut: { file: path, bytes: bytes.byteLength - at } };

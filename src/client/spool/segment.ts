@@ -93,11 +93,11 @@ export interface Piece {
 type Extent = Pick<Piece, 'count' | 'bytes'>;
 
 /**
- * What a file holds from its first record on. `end`: the number behind its last one; infinite where nothing says it. Then the file ends with a torn write
+ * What a file holds from record `firstSeq` on, which begins at `from`. `end`: the number behind its last one; infinite where nothing says it. Then the file ends with a torn write
  * where no whole record follows and lengths lead nowhere, and none of that was ever accepted.
  */
-export function* piecesOf(bytes: Buffer, firstSeq: number, end: number): Generator<Piece, void> {
-  let at = HEADER_BYTES;
+export function* piecesOf(bytes: Buffer, firstSeq: number, end: number, from = HEADER_BYTES): Generator<Piece, void> {
+  let at = from;
   for (let seq = firstSeq; seq < end && at < bytes.byteLength; ) {
     const payload = recordAt(bytes, at, seq);
     const extent = payload === null ? damageAt(bytes, at, seq, end) : { count: 1, bytes: recordBytes(payload) };

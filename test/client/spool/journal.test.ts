@@ -17,7 +17,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { Journal } from '../../../src/client/spool/journal.js';
-import { encodeHeader, encodeRecords, HEADER_BYTES, piecesOf } from '../../../src/client/spool/segment.js';
+import { encodeHeader, encodeRecords, fileNameOf, HEADER_BYTES, piecesOf } from '../../../src/client/spool/segment.js';
 import { DeliveredMark, setAside } from '../../../src/client/spool/side-files.js';
 import { Random } from '../../support/random.js';
 
@@ -205,7 +205,12 @@ test('one flipped bit costs one record: the others are read as they were written
     const byte = bit >> 3;
     const hit = byte < 37 ? 0 : byte < lastAt ? 1 : 2;
     if (byte < 24) {
-      assert.equal([found, after.cuts.length, readdirSync(where)], [[], 1, [`${name}.damaged`]], `bit ${bit}`);
+      assert.equal([found, counts, after.cuts], [written, [1, 1, 1], []], `bit ${bit}`);
+      await after.append(payloads('next'));
+      await after.dropThrough(3);
+      const [aside, next] = readdirSync(where).sort();
+      assert.is(aside, `${name}.damaged`, `bit ${bit}`);
+      assert.match(next!, /0004\.events$/);
     } else if (byte >= lastAt && byte < lastAt + 4) {
       // Behind the last record nothing tells a length that is damaged from a write that was torn.
       assert.equal([found, after.cuts.length], [written.slice(0, 2), 1], `bit ${bit}`);
@@ -283,6 +288,44 @@ test('a file with a damaged record is kept aside once everything in it is throug
   await after.dropThrough(count);
   assert.equal(readdirSync(folder).sort(), [`${first}.damaged`, second]);
   await after.close();
+});
+
+// Found by review: numbers come again, and a second file took the place of the first, with events in it.
+test('what is put aside never takes the place of what was put aside before', async () => {
+  for (const text of ['once', 'more']) {
+    const journal = await open();
+    await journal.append(payloads(text));
+    await journal.close();
+    const path = join(folder, fileNameOf(1));
+    const bytes = readFileSync(path);
+    bytes[0]! ^= 1;
+    bytes[HEADER_BYTES + 4]! ^= 1;
+    writeFileSync(path, bytes);
+    const after = await open();
+    assert.match(after.cuts[0]!.file, /\.damaged$/);
+    await after.close();
+  }
+  const kept = readdirSync(folder).map((name) => readFileSync(join(folder, name)).subarray(-4).toString());
+  assert.equal(kept.sort(), ['more', 'once']);
+});
+
+test('scattered damage is passed one after the other, and every other record is read', async () => {
+  const written = Array.from({ length: 400 }, (_, index) => `record ${index}`);
+  const journal = await open();
+  await journal.append(payloads(...written));
+  const path = join(folder, files()[0]!);
+  const bytes = readFileSync(path);
+  let at = HEADER_BYTES;
+  for (const [index, text] of written.entries()) {
+    if (index % 2 === 1) bytes[at + 8]! ^= 1;
+    at += 8 + text.length;
+  }
+  writeFileSync(path, bytes);
+  assert.equal(
+    await texts(journal),
+    written.map((text, index) => (index % 2 === 1 ? 'damaged' : text)),
+  );
+  await journal.close();
 });
 
 test('a record that is damaged while the journal is open is stepped over, and so is what somebody cut off', async () => {

@@ -16,7 +16,7 @@ import { replaceFile } from './store/durable-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/copies.js';
-import { startFaults } from './workers/formed-group.js';
+import { startFaults } from './workers/start-faults.js';
 
 /** A file's text; undefined where there is none. */
 function readText(path: string): string | undefined {

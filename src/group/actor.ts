@@ -12,7 +12,7 @@ import { LookAhead } from './look-ahead.js';
 import { type Mail, Mailbox } from './mailbox.js';
 import type { StoredBatch } from './ports.js';
 import type { RedactionPiece } from './redaction.js';
-import { Redactor, type RedactorStep } from './redactor.js';
+import { type AgeBound, Redactor, type RedactorStep } from './redactor.js';
 import { type Removal, Turn } from './turn.js';
 
 export type Effect<T> =
@@ -155,10 +155,10 @@ export class GroupActor<T> {
 
   /**
    * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. `retire`: events
-   * received before `before` leave the log from here on, as of `now`; both in ms since 1970.
+   * that are so old leave the log from here on.
    */
-  resume(retire?: { readonly before: number; readonly now: number }): Effect<T>[] {
-    if (retire !== undefined) this.#redactor.retireBefore(retire.before, retire.now, this.#durableSeq);
+  resume(retire?: AgeBound): Effect<T>[] {
+    if (retire !== undefined) this.#redactor.retireBefore(retire, this.#durableSeq);
     return this.#redactor.start(this.#durableSeq);
   }
 

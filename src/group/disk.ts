@@ -9,7 +9,7 @@ export interface DiskWatchDeps {
   readonly gauge: DiskGauge;
   /** Free space below which nothing new is written; 0 turns the watermark off. */
   readonly minBytes: number;
-  /** The disk became low, or full, or is no longer. */
+  /** The disk became low, or is no longer, or there is no more, or again, room for a removal. */
   readonly onChange: (low: boolean, use: DiskUse) => void;
   /** The disk could not be looked at; the look before counts on. Told once, until a look succeeds. */
   readonly onTrouble: (error: unknown) => void;
@@ -34,9 +34,9 @@ export class DiskWatch {
     return this.#low;
   }
 
-  /** Whether there is not even room for what takes something out of the log: a commit that fails ends the node. */
-  get full(): boolean {
-    return this.#low && this.#use !== null && this.#use.freeBytes < limits.removalFreeBytes;
+  /** Whether there is room for what takes something out of the log, low as the disk may be: a commit that fails ends the node. */
+  get fitsRemoval(): boolean {
+    return !this.#low || this.#use === null || this.#use.freeBytes >= limits.removalFreeBytes;
   }
 
   /** Null before the first look that succeeded. */
@@ -83,9 +83,9 @@ export class DiskWatch {
   /** Room is back only well above the watermark: what hovers at it would open and close the node to writes each second. */
   #saw(use: DiskUse): void {
     const wasLow = this.#low;
-    const wasFull = this.full;
+    const fittedRemoval = this.fitsRemoval;
     this.#use = use;
     this.#low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
-    if (this.#low !== wasLow || this.full !== wasFull) this.#deps.onChange(this.#low, use);
+    if (this.#low !== wasLow || this.fitsRemoval !== fittedRemoval) this.#deps.onChange(this.#low, use);
   }
 }

@@ -22,6 +22,7 @@ import {
   type Timers,
 } from './ports.js';
 import type { RedactionWork } from './redaction.js';
+import type { AgeBound } from './redactor.js';
 import { diskLow, notThere, overloaded } from './refusals.js';
 import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
@@ -89,7 +90,7 @@ export class GroupLoop {
     this.pool = deps.pool;
     this.disk = deps.disk;
     this.actor.mayRetire = !deps.disk.low;
-    this.actor.mayRemove = !deps.disk.full;
+    this.actor.mayRemove = deps.disk.fitsRemoval;
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
@@ -116,6 +117,11 @@ export class GroupLoop {
     return this.#weightsWork.schedule;
   }
 
+  /** Nothing more is begun. */
+  get #isOver(): boolean {
+    return this.#failed || this.#closed;
+  }
+
   get failed(): boolean {
     return this.#failed;
   }
@@ -125,7 +131,7 @@ export class GroupLoop {
   }
 
   /** Goes on with what is unfinished, and with what is to be retired, as `GroupActor.resume` has it. */
-  resume(retire?: { readonly before: number; readonly now: number }): void {
+  resume(retire?: AgeBound): void {
     this.#carryOut(this.actor.resume(retire));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
@@ -134,11 +140,10 @@ export class GroupLoop {
   /** The disk became low, or has room again: then what waited for that is taken up. */
   diskChanged(low: boolean): void {
     this.actor.mayRetire = !low;
-    this.actor.mayRemove = !this.disk.full;
-    if (this.#failed || this.#closed) return;
+    this.actor.mayRemove = this.disk.fitsRemoval;
+    if (this.#isOver) return;
     if (!low) this.#snapshotWork.rested();
-    if (low) this.#carryOut(this.actor.resume());
-    else this.resume();
+    this.resume();
   }
 
   get overloaded(): boolean {
@@ -210,11 +215,11 @@ export class GroupLoop {
 
   /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
   #wake(): void {
-    if (this.#turnScheduled || !this.actor.hasTurn || this.#failed || this.#closed) return;
+    if (this.#turnScheduled || !this.actor.hasTurn || this.#isOver) return;
     this.#turnScheduled = true;
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
-      if (!this.actor.hasTurn || this.#failed || this.#closed) return;
+      if (!this.actor.hasTurn || this.#isOver) return;
       this.#carryOut(this.#takeTurn());
       this.#wake();
     });
@@ -279,7 +284,7 @@ export class GroupLoop {
     try {
       const piece = await this.pool.redact(work);
       this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
-      if (this.#closed) return;
+      if (this.#isOver) return;
       this.#carryOut(this.actor.redacted(piece));
       this.#wake();
     } catch (error) {
@@ -298,8 +303,8 @@ export class GroupLoop {
     try {
       await this.pool.follow(this.actor.durableSeq);
       await this.#deps.tellErasures();
-      // The last one of a stop stays: the next start goes on.
-      if (this.#closed) return;
+      // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
+      if (this.#isOver) return;
       await this.#snapshotWork.drop();
       // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is erased.
       await this.pool.follow(this.actor.durableSeq);
@@ -331,7 +336,7 @@ export class GroupLoop {
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {
     this.#deps.timers.later(() => {
-      if (!this.#failed && !this.#closed) act();
+      if (!this.#isOver) act();
     }, ms);
   }
 

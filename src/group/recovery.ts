@@ -6,7 +6,7 @@ import { Batch, chainStart } from '../core/batch.js';
 import { Bits } from '../core/bits.js';
 import { stateDigest } from '../core/digest.js';
 import { EventColumns } from '../core/event-columns.js';
-import type { LogRecord } from '../core/records.js';
+import type { GroupFormed, LogRecord } from '../core/records.js';
 import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
 import { GroupState } from '../core/state.js';
 import type { ToldTable } from '../core/told-table.js';
@@ -164,11 +164,16 @@ export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Arr
   return new Follower(state, Buffer.from(header.chain, 'hex'));
 }
 
-/** The state before the second record: the first says what the group is. */
-function fromStart(log: LogReader, salt: Uint8Array): Follower {
+/** The first record: what the group is. Throws `DamagedError` where the log does not start with it. */
+export function formationOf(log: LogReader): GroupFormed {
   const stored = log.from(1, 1, 1)[0];
   if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');
   const first = batchFrom(stored).record(1);
   if (first.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
-  return new Follower(new GroupState(first, salt), chainStart);
+  return first;
+}
+
+/** The state before the second record. */
+function fromStart(log: LogReader, salt: Uint8Array): Follower {
+  return new Follower(new GroupState(formationOf(log), salt), chainStart);
 }

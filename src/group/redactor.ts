@@ -23,11 +23,10 @@ export type RedactorStep =
   | { readonly type: 'redact'; readonly work: RedactionWork }
   | { readonly type: 'scrub' };
 
-/** Events of before `before` among the records up to `upTo` leave, as of `now`; times in ms since 1970. */
-interface Retirement {
+/** Events received before `before` are to leave, as of `now`; both in ms since 1970. */
+export interface AgeBound {
   readonly before: number;
   readonly now: number;
-  readonly upTo: number;
 }
 
 /** The records that asked for erasures, and withdrawn events. */
@@ -53,7 +52,7 @@ export class Redactor {
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
   /** What is to leave the log by its age, while some of it may still be there. */
-  #retirement: Retirement | null = null;
+  #retirement: (AgeBound & { readonly upTo: number }) | null = null;
   /** The record up to which that is known to be so. */
   #retireUpTo = 0;
   /**
@@ -93,10 +92,10 @@ export class Redactor {
     );
   }
 
-  /** Of the records up to `durableSeq` the events of before `before` are to leave; it is `now`. Both in ms since 1970. */
-  retireBefore(before: number, now: number, durableSeq: number): void {
+  /** Of the records up to `durableSeq` the events that are so old are to leave. */
+  retireBefore(bound: AgeBound, durableSeq: number): void {
     // What the work itself writes is never part of it, wherever the clock stands.
-    this.#retirement = { before, now, upTo: durableSeq };
+    this.#retirement = { ...bound, upTo: durableSeq };
   }
 
   /** The oldest events, or the free space behind the last of them; null where nothing is too old. */
@@ -127,7 +126,8 @@ export class Redactor {
   }
 
   #remove(durableSeq: number): RedactorStep[] | null {
-    if (!this.mayRemove) return null;
+    const { erasures: asked, withdrawals: withdrawn } = this.#state;
+    if (!this.mayRemove || asked.size + withdrawn.size === 0) return null;
     const retried = this.#mayRetry ? this.#failed.shift() : undefined;
     if (retried !== undefined) return this.#begin(retried, { retried: true });
     const failed = new Set(this.#failed.flatMap(({ erasures, withdrawals }) => [...erasures, ...withdrawals]));

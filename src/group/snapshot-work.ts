@@ -74,7 +74,6 @@ export class SnapshotWork {
   /** Whatever the last one failed of is better now. */
   rested(): void {
     this.#restUntil = 0;
-    this.makeIfDue();
   }
 
   /**

@@ -2,13 +2,13 @@
 import type { BackupManifest, BackupTask } from '../group/copies.js';
 import { type CopiedLog, copyLog, type LogSink } from '../group/copying.js';
 import { DamagedError, type LogReader, type SnapshotStore } from '../group/ports.js';
+import { formationOf } from '../group/recovery.js';
 import { BACKUP_FORMAT, copyKept, NewBackup } from '../store/backup-folder.js';
 import { dataFileOf, isThere } from '../store/environment-file.js';
 import { type LmdbLogReader, logFolderOf, openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import { claimFolder, epochOf, passEpochOn } from '../store/owner.js';
 import { type CopyContext, CopyError, copying, refuseIfCancelled, verifyWritten } from './copy-context.js';
-import { formationOf } from './formed-group.js';
 
 export async function backUp({ dataDir, dir, version }: BackupTask, context: CopyContext): Promise<BackupManifest> {
   if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} holds no store`);

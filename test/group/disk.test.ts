@@ -43,16 +43,16 @@ test('a disk is low below the watermark, and no longer a quarter above it: what 
   assert.equal(changes, [true, false]);
 });
 
-test('a disk is full where there is no room for what takes something out of the log', async () => {
+test('there is no room for what takes something out of the log on a disk that is all but full', async () => {
   const { watch, changes, see } = watched(100 * MB);
-  assert.is(watch.full, false, 'not looked at yet');
+  assert.is(watch.fitsRemoval, true, 'not looked at yet');
   await see(limits.removalFreeBytes);
-  assert.is(watch.full, false);
+  assert.is(watch.fitsRemoval, true);
   await see(limits.removalFreeBytes - 1);
-  assert.is(watch.full, true);
+  assert.is(watch.fitsRemoval, false);
   await see(limits.removalFreeBytes);
   await see(limits.removalFreeBytes + 1);
-  assert.is(watch.full, false);
+  assert.is(watch.fitsRemoval, true);
   assert.equal(changes, [true, true, true], 'low, full, and low again');
 });
 
@@ -60,7 +60,7 @@ test('a watermark of 0 is none, whatever the disk', async () => {
   const { watch, changes, see } = watched(0);
   await see(0, { logBytes: 10 * MB });
   assert.is(watch.low, false);
-  assert.is(watch.full, false);
+  assert.is(watch.fitsRemoval, true);
   assert.is(watch.fitsSnapshot, true);
   assert.equal(changes, []);
 });

@@ -117,4 +117,14 @@ test('a stop amid an erasure keeps its last snapshot', async () => {
   assert.not(calls.includes('remove'));
 });
 
+test('a node that failed amid an erasure keeps its snapshots', async () => {
+  const { loop, snapshots, calls, pass, erase } = await grown();
+  void erase();
+  await until(() => calls.includes('redact'));
+  loop.abandon();
+  pass();
+  await delay(20);
+  assert.is(snapshots.list().length, 1);
+});
+
 test.run();

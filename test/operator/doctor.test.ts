@@ -24,7 +24,7 @@ import type { StatusValue } from '../../src/operator/protocol.js';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf } from '../../src/store/lmdb-log.js';
 import { verifyAny } from '../../src/workers/copies.js';
-import { startFaults } from '../../src/workers/formed-group.js';
+import { startFaults } from '../../src/workers/start-faults.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { startTestNode } from '../support/node.js';
 import { runPtf } from '../support/ptf.js';

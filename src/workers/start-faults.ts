@@ -1,20 +1,11 @@
-/** What group a data folder was formed as, told by its first record, and whether a start with some configuration would take it. */
-import { Batch } from '../core/batch.js';
-import type { GroupFormed } from '../core/records.js';
+/** Whether a start with some configuration would take a data folder, by the group that it was formed as. */
 import type { GroupIdentity } from '../group/api.js';
 import { groupFaults } from '../group/formation.js';
-import { DamagedError, type LogReader } from '../group/ports.js';
+import { DamagedError } from '../group/ports.js';
+import { formationOf } from '../group/recovery.js';
 import { keptSalt } from '../store/kept-salt.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { unfitness } from '../store/restore-folder.js';
-
-/** Throws `DamagedError` where the log does not start with the formation of a group. */
-export function formationOf(log: LogReader): GroupFormed {
-  const first = log.at(1);
-  const formed = first === undefined ? undefined : new Batch(first.bytes).record(1);
-  if (formed?.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
-  return formed;
-}
 
 /**
  * Why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty where it would not. `salt`: the

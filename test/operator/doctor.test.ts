@@ -1,6 +1,15 @@
 /** `ptf doctor`: what it makes of each thing it looks at, and what it says of real folders, with a node and without. */
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +35,7 @@ import { logFolderOf } from '../../src/store/lmdb-log.js';
 import { verifyAny } from '../../src/workers/copies.js';
 import { startFaults } from '../../src/workers/start-faults.js';
 import { verifyInChild } from '../../src/workers/verification.js';
+import { registerPeer } from '../http/peer-client.js';
 import { startTestNode } from '../support/node.js';
 import { runPtf } from '../support/ptf.js';
 import { configuration, runHere, runtime } from './run-here.js';
@@ -171,7 +181,9 @@ test('what a start would refuse is a fault of the configuration, however well th
     return checks.filter(({ check }) => check === 'configuration').map(({ text }) => text);
   };
   try {
-    await (await startTestNode({ DATA_DIR: data })).close();
+    const node = await startTestNode({ DATA_DIR: data });
+    await registerPeer(node.url);
+    await node.close();
     assert.match((await told(data)).join(), /^group local, dev/);
     const other = { groupId: 'other', identityMode: 'high-security', environment: 'staging' } as const;
     const faults = await told(data, other, 'a salt of another group');
@@ -181,6 +193,12 @@ test('what a start would refuse is a fault of the configuration, however well th
     );
     assert.is((await runPtf(['backup', place], data)).code, 0);
     assert.match((await told(place)).join(), 'is a backup');
+    // A start has its group from a snapshot, and passes damage so far back over.
+    const file = dataFileOf(logFolderOf(data));
+    const content = readFileSync(file);
+    for (let at = content.indexOf('local'); at >= 0; at = content.indexOf('local', at + 1)) content[at]! ^= 1;
+    writeFileSync(file, content);
+    assert.match((await told(data, other)).join(), /^group local, dev/);
     rmSync(join(data, 'group-salt'));
     assert.match((await told(data)).join(), 'GROUP_SALT is unset');
   } finally {

@@ -32,6 +32,7 @@ export interface FilledNode {
 export interface RunningNode {
   readonly target: Target;
   readonly site: Site;
+  readonly salt: string;
   readonly node: OwnNode;
 }
 
@@ -60,11 +61,16 @@ export function copyOf(filled: FilledNode, environment: Readonly<Record<string, 
 }
 
 /** Starts it, and waits for its peer weights. */
-export async function startNode(name: string, { node, site }: FilledNode): Promise<RunningNode> {
+export async function startNode(name: string, { node, site, salt }: FilledNode): Promise<RunningNode> {
   await node.start();
   await settled(node);
   const { port, pid, loopSamples } = node;
-  return { target: { name, host: '127.0.0.1', port, pids: [pid!], loopSamples, stop: () => node.stop() }, site, node };
+  return {
+    target: { name, host: '127.0.0.1', port, pids: [pid!], loopSamples, stop: () => node.stop() },
+    site,
+    salt,
+    node,
+  };
 }
 
 /** A running node over a filled folder. */

@@ -2,6 +2,7 @@
  * The requests of the service's interface as ready texts or bytes. What they ask for and what they report follows from the seed and the
  * request's number; which peer reports it, from the connection's number, and so from which one is free when the request is due.
  */
+import { subjectHash } from '../../src/client/subject.js';
 import { BatchTemplate } from './batch-requests.js';
 import type { Kind, Workload } from './drive.js';
 
@@ -35,6 +36,15 @@ export function mix(seed: number, i: number): number {
 /** A platform's account id, of 17 digits. */
 export function playerId(i: number): string {
   return `7656119${String(i).padStart(10, '0')}`;
+}
+
+/** The same players by their subject hashes, as a client that knows the salt sends them: each made once, or the load would be the limit. */
+export function hashedIds(salt: string): (n: number) => string {
+  const hashes: string[] = [];
+  return (n) => {
+    hashes[n] ??= subjectHash(playerId(n), salt);
+    return hashes[n];
+  };
 }
 
 function hex(word: number): string {
@@ -101,15 +111,15 @@ export function sownScoreKind(site: Site, events: number): Kind<string> {
   };
 }
 
-/** The scores of a match of 50 in one call. */
-export function matchKind({ seed, players }: Site): Kind<string> {
+/** The scores of a match of 50 in one call. `idOf`: how player number `n` is named, by its account id or by the hash of it. */
+export function matchKind({ seed, players }: Site, idOf: (n: number) => string = playerId): Kind<string> {
   return {
     name: 'match',
     expects: [200],
     items: matchPlayers,
     request(i) {
-      let ids = playerId(mix(seed, i * matchPlayers) % players);
-      for (let j = 1; j < matchPlayers; j++) ids += `,${playerId(mix(seed, i * matchPlayers + j) % players)}`;
+      let ids = idOf(mix(seed, i * matchPlayers) % players);
+      for (let j = 1; j < matchPlayers; j++) ids += `,${idOf(mix(seed, i * matchPlayers + j) % players)}`;
       return get(`/api/v1/trust-scores?ids=${ids}`);
     },
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -6,6 +7,7 @@ import { at, Latencies } from '../../bench/load/latency.js';
 import {
   batchKind,
   eventKind,
+  hashedIds,
   matchKind,
   mixture,
   playerOfEvent,
@@ -73,6 +75,13 @@ test('over another connection a request is the same but for the peer that sends 
     assert.is(other!.replaceAll('"peer_id":"q"', '"peer_id":"p"').replace('-key: l', '-key: k'), one);
     assert.is(other === one, ['score', 'match'].includes(kind.name));
   }
+});
+
+test('a match by subject hashes asks for the players of the match by ids, in their order', () => {
+  const idsOf = (kind: Kind) => /ids=([^ ]+)/.exec(textOf(kind.request(5, 0)))![1]!.split(',');
+  const byId = idsOf(matchKind(site));
+  const digests = byId.map((id) => createHash('sha256').update(id).update('the salt').digest('hex'));
+  assert.equal(idsOf(matchKind(site, hashedIds('the salt'))), digests);
 });
 
 test('no two events have the same id, also between single ones and batches', () => {

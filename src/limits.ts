@@ -199,7 +199,10 @@ export const limits = {
 
   // Pools
   replicaQueueMax: 64,
+  /** Of each kind of read. */
   readersQueueMax: 256,
+  /** A read that has not begun by then is refused: its caller asks again sooner than it would have its turn. */
+  readerWaitMs: 2_500,
   /** Pause before work that the pool could not do is asked for again. */
   workRetryMs: 1_000,
   /** A redaction that fails again and again is tried this seldom, at last. */
@@ -332,6 +335,10 @@ relation(
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
+);
+relation(
+  limits.readerWaitMs * 2 <= limits.shutdownMs - limits.shutdownSnapshotMs,
+  'who waits for a read when the node ends is answered before the last snapshot',
 );
 relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
 relation(

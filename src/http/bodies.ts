@@ -69,12 +69,12 @@ export function explanationBody(explanation: TrustExplanation): FromSchema<typeo
 }
 
 /** The hour only, in hours since 1970: a finer time would tell which peer's report moved the score. */
-export function hourOf({ updatedAt }: TrustView): number {
+export function updatedHour({ updatedAt }: TrustView): number {
   return Math.floor(updatedAt / hourMs);
 }
 
 function updatedText(view: TrustView): string {
-  return timeText(hourOf(view) * hourMs);
+  return timeText(updatedHour(view) * hourMs);
 }
 
 const SCORE_UNIT = 100;

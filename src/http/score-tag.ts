@@ -5,7 +5,7 @@
  */
 import { verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';
-import { hourOf, wholeConfidence, wholeScore } from './bodies.js';
+import { updatedHour, wholeConfidence, wholeScore } from './bodies.js';
 
 /** Stands for a player that is not known. */
 const UNKNOWN = -1;
@@ -24,7 +24,7 @@ export class ScoreTag {
     // 29 bits: 10,001 scores, as many confidences, four verdicts.
     const shown =
       (wholeScore(view) * FIGURES + wholeConfidence(view)) * verdicts.length + verdicts.indexOf(view.verdict);
-    return this.#mix(shown).#mix(view.eventCount).#mix(hourOf(view));
+    return this.#mix(shown).#mix(view.eventCount).#mix(updatedHour(view));
   }
 
   get text(): string {

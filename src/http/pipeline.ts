@@ -93,7 +93,7 @@ export function createEndpoint<Id extends OperationId>(
 
   /** `overloaded` where no further events are let in. */
   function roomFault(): Refusal | undefined {
-    return eventsMax === 0 || deps.group.admits(eventsMax) ? undefined : overloaded();
+    return eventsMax === 0 || deps.group.admits(eventsMax) ? undefined : refused('overloaded');
   }
 
   /** The events of a batch beyond the first, which was counted as the request. */
@@ -125,7 +125,7 @@ export function createEndpoint<Id extends OperationId>(
     const arriving = batches.begin(performance.now(), deps.group.overloaded);
     if (arriving === undefined) {
       deps.group.turnedAway();
-      return overloaded();
+      return refused('overloaded');
     }
     const read = incoming.readBody(() => {
       batches.end(arriving);
@@ -138,10 +138,6 @@ export function createEndpoint<Id extends OperationId>(
   }
 
   return { route, answer };
-}
-
-function overloaded(): Refusal {
-  return refused('overloaded', { retryAfterS: limits.retryAfterS });
 }
 
 /** Events of a batch's body; 0 for any other. */

@@ -180,7 +180,9 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     const socket = await startOperatorSocket({ dir, group, version, log });
     closers.push(() => socket.close());
     const metricsServer =
-      config.metricsPort === null ? null : await startMetricsServer(metrics, config.metricsHost, config.metricsPort);
+      config.metricsPort === null
+        ? null
+        : await startMetricsServer(metrics, config.metricsHost, config.metricsPort, log);
     if (metricsServer !== null) closers.push(() => metricsServer.close());
     const { dashboardHost, dashboardPort } = config;
     const dashboard =

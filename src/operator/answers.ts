@@ -1,28 +1,18 @@
-/** Answers each command of the operator from the group: requests into calls, views into wire values. No sockets here. */
-import { verdicts } from '../core/vocabulary.js';
+/** Answers each command of the operator from the group: requests into calls, views into the values of `values.ts`. No sockets here. */
 import { granted, type Outcome } from '../errors.js';
-import type {
-  AuditEntry,
-  GroupApi,
-  OnProgress,
-  PeerView,
-  PublishedWeights,
-  SimulationView,
-  VerifyReport,
-} from '../group/api.js';
+import type { GroupApi, OnProgress } from '../group/api.js';
+import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
 import {
-  type AuditEntryValue,
-  type CommandName,
-  checkRequest,
-  type ListedPeerValue,
-  type PeerValue,
-  type PreTrustValue,
-  type PublishedWeightsValue,
-  type Requests,
-  type SimulationValue,
-  type Values,
-  type VerifyValue,
-} from './protocol.js';
+  auditEntryValue,
+  isoTime,
+  listedPeerValue,
+  peerValue,
+  preTrustValue,
+  publishedWeightsValue,
+  simulationValue,
+  statusValue,
+  verifyValue,
+} from './values.js';
 
 /** One command by its name; the switch of types is the table's. Codes: schema_validation_failed, and those of the command. */
 export async function answerCommand<C extends CommandName>(
@@ -42,10 +32,6 @@ export type Answers = {
   ) => Outcome<Values[C]> | Promise<Outcome<Values[C]>>;
 };
 
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 function actorOf(request: { readonly by?: string }): string {
   return request.by === undefined ? 'operator' : `operator:${request.by}`;
 }
@@ -54,132 +40,29 @@ function mapped<T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> {
   return outcome.ok ? granted(to(outcome.value)) : outcome;
 }
 
-function peerValue(peer: PeerView): PeerValue {
-  return {
-    peer_id: peer.peerId,
-    peer_name: peer.peerName,
-    game_ids: peer.gameIds,
-    status: peer.status,
-    registered_at: isoTime(peer.registeredAt),
-    event_count: peer.eventCount,
-    pre_trusted: peer.preTrusted,
-    weight: peer.weight,
-    tau: peer.tau,
-    a: peer.a,
-    b: peer.b,
-  };
-}
-
-function auditEntryValue(entry: AuditEntry): AuditEntryValue {
-  const { seq, at, action, actor, target, prevHash, hash } = entry;
-  return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
-}
-
-function publishedWeightsValue({
-  seq,
-  at,
-  basedOnSeq,
-  computedAt,
-  pi,
-  peers,
-}: PublishedWeights): PublishedWeightsValue {
-  const named = peers.map(({ peerId, ...figures }) => ({ peer_id: peerId, ...figures }));
-  const times = { at: isoTime(at), based_on_seq: basedOnSeq, computed_at: isoTime(computedAt) };
-  return { seq, ...times, bad_share: pi, peers: named };
-}
-
-function simulationValue(simulation: SimulationView): SimulationValue {
-  const { seq, at, players, verdicts: table, changed, peers } = simulation;
-  const counts = verdicts.flatMap((was) => verdicts.filter((is) => is !== was).map((is) => table[was][is]));
-  return {
-    seq,
-    at: isoTime(at),
-    players,
-    changed_count: counts.reduce((sum, count) => sum + count, 0),
-    changed: changed.map(({ subject, events, before, after }) => ({
-      subject_hash: subject,
-      event_count: events,
-      before,
-      after,
-    })),
-    verdicts: table,
-    peers: peers.map(({ peerId, peerName, before, after }) => ({
-      peer_id: peerId,
-      peer_name: peerName,
-      weight_before: before,
-      weight_after: after,
-    })),
-  };
-}
-
-/** A report in the words of the wire; also for one that was made without a node. */
-export function verifyValue(report: VerifyReport): VerifyValue {
-  const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
-  return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
-}
-
 /** `version` is this release. */
 export function answersOf(group: GroupApi, version: string): Answers {
-  function preTrustValue(peerIds: readonly string[]): PreTrustValue {
-    const peers = peerIds.map((peerId) => group.peerById(peerId)).filter((peer) => peer !== undefined);
-    return {
-      pre_trusted: peers.map(({ peerId, peerName, status }) => ({ peer_id: peerId, peer_name: peerName, status })),
-    };
-  }
+  return {
+    status: () => granted(statusValue(group.status(), version)),
+    ...peerAnswers(group),
+    ...erasureAnswers(group),
+    ...logAnswers(group),
+  };
+}
 
-  function listedPeerValue(peer: PeerView): ListedPeerValue {
-    const signals = group.signals(peer);
-    if (signals === undefined) return { ...peerValue(peer), signals: null };
-    const { players, sharedPlayers, discountedWith } = signals;
-    const discounted = discountedWith.map((other) => ({
-      peer_id: other.peerId,
-      shared_players: other.sharedPlayers,
-      agreement: other.agreement,
-    }));
-    const value = { players, shared_players: sharedPlayers, discounted_with: discounted };
-    return { ...peerValue(peer), signals: value };
+type PeerCommand = Extract<CommandName, `peers-${string}` | `pretrust-${string}`>;
+
+function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
+  function preTrusted(peerIds: readonly string[]): PreTrustValue {
+    return preTrustValue(peerIds.map((peerId) => group.peerById(peerId)).filter((peer) => peer !== undefined));
   }
 
   return {
-    status() {
-      const { identity, weights, disk, check, ...status } = group.status();
-      return granted({
-        version,
-        group_id: identity.groupId,
-        identity_mode: identity.identityMode,
-        environment: identity.environment,
-        ready: status.ready,
-        writable: status.writable,
-        reason: status.reason ?? null,
-        last_seq: status.lastSeq,
-        weights: {
-          based_on_seq: weights.basedOnSeq,
-          computed_at: weights.computedAt === null ? null : isoTime(weights.computedAt),
-        },
-        counts: status.counts,
-        half_life_days: status.halfLifeDays,
-        pre_trusted: status.preTrusted,
-        mailbox: status.mailbox,
-        snapshots: status.snapshots,
-        pending_erasures: status.pendingErasures,
-        owner_epoch: status.ownerEpoch,
-        disk:
-          disk === null
-            ? null
-            : { free: disk.freeBytes, free_min: disk.minBytes, log: disk.logBytes, snapshots: disk.snapshotsBytes },
-        check: {
-          running: check.running,
-          checked_seq: check.checkedSeq,
-          ended_at: check.endedAt === null ? null : isoTime(check.endedAt),
-          faults: check.faults,
-        },
-      });
-    },
-
     'peers-list'({ from, limit }) {
       // One more than asked for, to know whether there is a next page.
       const peers = group.peers(from, limit + 1);
-      return granted({ data: peers.slice(0, limit).map(listedPeerValue), next_from: peers[limit]?.index ?? null });
+      const data = peers.slice(0, limit).map((peer) => listedPeerValue(peer, group.signals(peer)));
+      return granted({ data, next_from: peers[limit]?.index ?? null });
     },
 
     async 'peers-add'(request) {
@@ -205,13 +88,17 @@ export function answersOf(group: GroupApi, version: string): Answers {
       }));
     },
 
-    'pretrust-list': () => granted(preTrustValue(group.status().preTrusted)),
+    'pretrust-list': () => granted(preTrusted(group.status().preTrusted)),
 
     async 'pretrust-change'(request) {
       const outcome = await group.preTrust(request.change, request.peer_id, actorOf(request));
-      return mapped(outcome, ({ preTrusted }) => preTrustValue(preTrusted));
+      return mapped(outcome, ({ preTrusted: peerIds }) => preTrusted(peerIds));
     },
+  };
+}
 
+function erasureAnswers(group: GroupApi): Pick<Answers, 'erase-pending' | 'erase'> {
+  return {
     'erase-pending': () => granted({ data: group.pendingErasures() }),
 
     async erase(request) {
@@ -225,7 +112,14 @@ export function answersOf(group: GroupApi, version: string): Answers {
         receipt,
       }));
     },
+  };
+}
 
+/** What the log tells, and what is computed from it. */
+function logAnswers(
+  group: GroupApi,
+): Pick<Answers, 'audit-tail' | 'audit-page' | 'weights-page' | 'simulate' | 'verify'> {
+  return {
     async 'audit-tail'({ count, before }) {
       return mapped(await group.auditTail(count, before), ({ entries }) => ({ data: entries.map(auditEntryValue) }));
     },

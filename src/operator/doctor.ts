@@ -4,7 +4,6 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DiskFullError } from '../group/ports.js';
-import { verifyValue } from './answers.js';
 import { NoNodeError, OperatorError } from './client.js';
 import {
   type FileFacts,
@@ -25,6 +24,7 @@ import type { StatusValue } from './protocol.js';
 import { examples, type Session } from './session.js';
 import type { Shown } from './shown.js';
 import { facts } from './table.js';
+import { verifyValue } from './values.js';
 
 export function addDoctor(program: Command, session: Session): void {
   program

@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
-import { verifyValue } from './answers.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { addBackup, addRestore } from './backups.js';
@@ -26,6 +25,7 @@ import {
 import * as show from './shown.js';
 import { addSimulate } from './simulate.js';
 import { printable } from './table.js';
+import { verifyValue } from './values.js';
 
 const helpWidthMax = 100;
 const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';

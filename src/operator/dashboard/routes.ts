@@ -1,26 +1,18 @@
 /** The routes of the dashboard behind the door: what a signed-in operator may ask. Each answers with a value or a refusal. */
 import { Router } from '@koa/router';
-import type Koa from 'koa';
-import { errors, granted, type Outcome, refused } from '../../errors.js';
+import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports.js';
-import { retryAfterOf } from '../../group/retry-after.js';
 import { limits } from '../../limits.js';
 import { type Answers, answerCommand } from '../answers.js';
 import { type ChainReport, verifyChain } from '../audit-chain.js';
 import { type AuditEntryValue, type CommandName, isCommandName, type Values } from '../protocol.js';
+import { answerWith, type DashboardState } from './context.js';
 import type { LivePages } from './live.js';
 import { lookUpPlayer, type Pseudonymise } from './player.js';
 import type { Session } from './sessions.js';
 import type { Watch } from './watch.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
-
-export interface DashboardState extends Koa.DefaultState {
-  /** Set behind the door. */
-  session: Session;
-}
-
-export type DashboardContext = Koa.ParameterizedContext<DashboardState>;
 
 export interface RouteDeps {
   readonly group: GroupApi;
@@ -100,25 +92,6 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
   });
 
   return router;
-}
-
-/** Answers a call of the page in the form of the public API: the value itself, or `{error, code}`. */
-export function answerWith(ctx: Koa.Context | DashboardContext, outcome: Outcome<unknown>, status = 200): void {
-  ctx.set('Cache-Control', 'no-store');
-  if (outcome.ok) {
-    ctx.status = status;
-    ctx.body = outcome.value;
-    return;
-  }
-  const { status: refusal, text } = errors[outcome.code];
-  ctx.status = refusal;
-  const retryAfterS = retryAfterOf(outcome);
-  if (retryAfterS !== undefined) ctx.set('Retry-After', String(retryAfterS));
-  ctx.body = {
-    error: outcome.text ?? text,
-    code: outcome.code,
-    ...(outcome.details === undefined ? {} : { details: outcome.details }),
-  };
 }
 
 /** How the audit log names whoever is signed in; the name is the operator's own word, as `--by` of the command is. */

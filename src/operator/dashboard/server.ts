@@ -2,7 +2,8 @@
  * The dashboard's server, on an address of its own: helmet's headers, the door (a session, and changes from our own page only),
  * then the routes. It opens nothing but its socket; the group and everything else it needs are handed to it.
  */
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import type { Router } from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import helmet from 'koa-helmet';
@@ -13,15 +14,15 @@ import type { Clock } from '../../group/ports.js';
 import { limits } from '../../limits.js';
 import { answersOf } from '../answers.js';
 import { serverBounds } from '../server-bounds.js';
-import { type Asset, readAssets } from './assets.js';
+import { readAssets } from './assets.js';
+import { answerWith, type DashboardMiddleware, type DashboardState, page } from './context.js';
+import { Door } from './door.js';
 import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
-import { addressOf, isOverTls, isOwnPage } from './origin.js';
 import type { Pseudonymise } from './player.js';
-import { answerWith, type DashboardContext, type DashboardState, dashboardRoutes } from './routes.js';
-import { type Sessions, sessionCookie } from './sessions.js';
-import { appPage, type SignInNotice, signInPage } from './shell.js';
-import { SignIn } from './sign-in.js';
+import { dashboardRoutes } from './routes.js';
+import type { Sessions } from './sessions.js';
+import { appPage } from './shell.js';
 import { Watch } from './watch.js';
 
 export interface DashboardDeps {
@@ -67,119 +68,15 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const pages = new LivePages(sessions);
   const answers = answersOf(group, version);
   const watch = new Watch({ group, answers, traffic: deps.traffic, pages, clock, log });
-  const signIn = new SignIn(sessions, deps.passwordHash);
-  const assets = readAssets();
+  const door = new Door({ group, sessions, passwordHash: deps.passwordHash, assets: readAssets(), log });
   const router = dashboardRoutes({ group, pseudonymise: deps.pseudonymise, answers, watch, pages, clock });
-
-  async function enter(ctx: DashboardContext): Promise<void> {
-    const form = ctx.request.body as Readonly<Record<string, unknown>> | undefined;
-    const operator = String(form?.operator ?? '');
-    if (operator.length > limits.operatorNameLength || /\p{Cc}/u.test(operator))
-      return turnAway(ctx, { why: 'name' }, operator);
-    const signed = await signIn.try({ operator, password: String(form?.password ?? '') }, addressOf(ctx.req));
-    if (!signed.ok) {
-      log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
-      return turnAway(ctx, signed, operator);
-    }
-    log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
-    setCookie(ctx, signed.token, limits.sessionMs / 1000);
-    seeOther(ctx, './');
-  }
-
-  function turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
-    const statuses = { wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
-    if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
-    page(ctx, signInPage(group.identity, notice, operator), statuses[notice.why]);
-  }
-
-  function leave(ctx: DashboardContext): void {
-    sessions.end(ctx.state.session);
-    setCookie(ctx, '', 0);
-    seeOther(ctx, 'sign-in');
-  }
-
-  /** What needs no session: the form to get one, and files that hold nothing of the group. */
-  async function open(ctx: DashboardContext, isSignedIn: boolean): Promise<boolean> {
-    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-    if (ctx.path.startsWith('/assets/') && isRead) {
-      const asset = assets.get(ctx.path.slice('/assets/'.length));
-      if (asset === undefined) answerWith(ctx, refused('route_not_found'));
-      else file(ctx, asset);
-      return true;
-    }
-    if (ctx.path !== '/sign-in') return false;
-    if (ctx.method === 'POST') await enter(ctx);
-    else if (isSignedIn) seeOther(ctx, './');
-    else page(ctx, signInPage(group.identity), 200);
-    return true;
-  }
-
-  const app = new Koa<DashboardState>();
-  app.use(async (ctx, next) => {
-    try {
-      await next();
-    } catch (error) {
-      const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-      if (status === 413) return answerWith(ctx, refused('payload_too_large'));
-      if (status === 400) return answerWith(ctx, refused('malformed_json'));
-      log.error({ err: error }, 'a call of the dashboard failed');
-      answerWith(ctx, refused('internal_error'));
-    }
-  });
-  // Whether a host is reached over TLS only is for the proxy to say, since it speaks for all of the host's ports.
-  app.use(
-    helmet({
-      contentSecurityPolicy: policy,
-      strictTransportSecurity: false,
-      referrerPolicy: { policy: 'same-origin' },
-      xFrameOptions: { action: 'deny' },
-    }),
-  );
-  app.use(async (ctx, next) => {
-    const changes = ctx.method !== 'GET' && ctx.method !== 'HEAD';
-    if (!changes || isOwnPage(ctx.req)) return next();
-    if (ctx.path === '/sign-in') turnAway(ctx, { why: 'cross_site' });
-    else answerWith(ctx, refused('cross_site'));
-  });
-  app.use(
-    bodyParser({
-      enableTypes: ['json', 'form'],
-      jsonLimit: String(limits.eventBodyBytes),
-      formLimit: String(limits.eventBodyBytes),
-    }),
-  );
-  app.use(async (ctx, next) => {
-    const session = await sessions.read(ctx.cookies.get(sessionCookie));
-    if (await open(ctx, session !== undefined)) return;
-    if (session === undefined) {
-      const isPage = ctx.path === '/' && (ctx.method === 'GET' || ctx.method === 'HEAD');
-      if (isPage) seeOther(ctx, 'sign-in');
-      else answerWith(ctx, refused('invalid_session'));
-      return;
-    }
-    ctx.state.session = session;
-    await next();
-  });
   router.get('/', (ctx) => page(ctx, appPage(group.identity), 200));
-  router.post('/sign-out', leave);
-  app.use(router.routes());
-  app.use((ctx) => answerWith(ctx, refused('route_not_found')));
-  app.on('error', (error: unknown) => log.debug({ err: error }, 'a page of the dashboard hung up'));
-
-  const server = createServer(serverBounds, app.callback());
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(deps.port, deps.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the dashboard has no address');
+  router.post('/sign-out', (ctx) => door.leave(ctx));
+  const server = createServer(serverBounds, createApp(door, router, log).callback());
+  const address = await listening(server, deps.host, deps.port);
   watch.start();
   return {
-    host: address.address,
-    port: address.port,
+    ...address,
     async close() {
       watch.stop();
       pages.close();
@@ -192,29 +89,58 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   };
 }
 
-function page(ctx: Koa.Context | DashboardContext, html: string, status: number): void {
-  ctx.status = status;
-  ctx.type = 'html';
-  ctx.set('Cache-Control', 'no-store');
-  ctx.body = html;
+/** What every call passes, in its order. */
+function createApp(door: Door, router: Router<DashboardState>, log: Logger): Koa<DashboardState> {
+  const app = new Koa<DashboardState>();
+  app.use(failuresAnswered(log));
+  // Whether a host is reached over TLS only is for the proxy to say, since it speaks for all of the host's ports.
+  app.use(
+    helmet({
+      contentSecurityPolicy: policy,
+      strictTransportSecurity: false,
+      referrerPolicy: { policy: 'same-origin' },
+      xFrameOptions: { action: 'deny' },
+    }),
+  );
+  app.use(door.fromOwnPage);
+  app.use(
+    bodyParser({
+      enableTypes: ['json', 'form'],
+      jsonLimit: String(limits.eventBodyBytes),
+      formLimit: String(limits.eventBodyBytes),
+    }),
+  );
+  app.use(door.withSession);
+  app.use(router.routes());
+  app.use((ctx) => answerWith(ctx, refused('route_not_found')));
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'a page of the dashboard hung up'));
+  return app;
 }
 
-function file(ctx: DashboardContext, { type, bytes, etag }: Asset): void {
-  ctx.status = 200;
-  ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-cache', ETag: etag });
-  if (ctx.fresh) ctx.status = 304;
-  else ctx.body = bytes;
+function failuresAnswered(log: Logger): DashboardMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+      if (status === 413) return answerWith(ctx, refused('payload_too_large'));
+      if (status === 400) return answerWith(ctx, refused('malformed_json'));
+      log.error({ err: error }, 'a call of the dashboard failed');
+      answerWith(ctx, refused('internal_error'));
+    }
+  };
 }
 
-/** Relative, so that it holds behind a proxy's path prefix. */
-function seeOther(ctx: DashboardContext, to: string): void {
-  ctx.set('Cache-Control', 'no-store');
-  ctx.set('Location', to);
-  ctx.status = 303;
-}
-
-/** For the whole host: registration on the public port takes it too. */
-function setCookie(ctx: DashboardContext, token: string, maxAgeS: number): void {
-  const secure = isOverTls(ctx.req) ? '; Secure' : '';
-  ctx.append('Set-Cookie', `${sessionCookie}=${token}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`);
+/** The address in use. */
+async function listening(server: Server, host: string, port: number): Promise<Pick<Dashboard, 'host' | 'port'>> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the dashboard has no address');
+  return { host: address.address, port: address.port };
 }

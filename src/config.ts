@@ -3,9 +3,9 @@
  * of files come in as arguments, and no message ever holds the value of a secret.
  */
 import { parse as parseDotenv } from 'dotenv';
-import type { Environment, IdentityMode } from './core/vocabulary.js';
+import type { Environment, ErasureMode, IdentityMode, RegistrationMode } from './core/vocabulary.js';
 import { limits } from './limits.js';
-import { type ErasureMode, type LogLevel, type RegistrationMode, type Variable, variables } from './variables.js';
+import { type LogLevel, type Variable, variables } from './variables.js';
 
 export interface Config {
   readonly host: string;

@@ -2,14 +2,17 @@
  * The table of environment variables: each row's name, meaning, fallback and how its text is read. `config.ts` makes a
  * Config of it, and the README's table and `.env.example` are held to it by a test.
  */
-import { type Environment, environments, type IdentityMode, identityModes } from './core/vocabulary.js';
+import {
+  type Environment,
+  type ErasureMode,
+  environments,
+  erasureModes,
+  type IdentityMode,
+  identityModes,
+  type RegistrationMode,
+  registrationModes,
+} from './core/vocabulary.js';
 import { limits } from './limits.js';
-
-export const registrationModes = ['open', 'session', 'closed'] as const;
-export type RegistrationMode = (typeof registrationModes)[number];
-
-export const erasureModes = ['peer', 'operator'] as const;
-export type ErasureMode = (typeof erasureModes)[number];
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

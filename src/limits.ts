@@ -5,8 +5,8 @@
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 export const limits = {
   // Requests
@@ -224,7 +224,7 @@ export const limits = {
   // Weights
   weightsIntervalMsDefault: 2_000,
   weightsIntervalMsMin: 50,
-  weightsIntervalMsMax: 3_600_000,
+  weightsIntervalMsMax: HOUR_MS,
   /** Weights in force this long are published again, where newer records are behind them. */
   weightsRepublishMs: HOUR_MS,
   /** The next computation starts no sooner than this many times the last one's duration after it. */

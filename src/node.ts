@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { pseudonymise } from './core/pseudonym.js';
 import { UnknownRecordError } from './core/records.js';
-import type { Outcome } from './errors.js';
+import { messageOf, type Outcome } from './errors.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
 import type { CheckTimes } from './group/check.js';
@@ -241,7 +241,7 @@ function prepareFolder(dir: string): void {
   try {
     makePrivate(dir);
   } catch (error) {
-    throw new StartRefusedError(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : error}`);
+    throw new StartRefusedError(`DATA_DIR cannot be used: ${messageOf(error)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Every bound of the service, with its unit in the name. Nothing else in `src` may invent a bound of its own.
- * The relations that other parts rely on are asserted at the end, when the module loads.
+ * Every bound of the service, with its unit in the name: what callers and operators may ask for, how much is kept, how long is waited.
+ * What only says how bytes lie, or how one file goes about its own work, stands in that file. The relations that other parts
+ * rely on are asserted at the end, when the module loads.
  */
 
 const KiB = 1024;
@@ -175,6 +176,8 @@ export const limits = {
   /** For the last writes, and what no other figure counts. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
+  /** A signal so soon after the first is its echo, where npm hands on what the terminal sent to the node already. */
+  signalEchoMs: 200,
   /** What a node that cannot go on gives its threads to end, before it ends without them, and of that to close their files. */
   failedExitMs: 500,
   failedPoolMs: 250,

@@ -10,7 +10,6 @@ import { readText } from './store/small-file.js';
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';
-const echoMs = 200;
 
 /**
  * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is spared by
@@ -63,7 +62,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
   let stoppingSince: number | undefined;
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stoppingSince !== undefined) {
-      if (underNpm && performance.now() - stoppingSince < echoMs) return;
+      if (underNpm && performance.now() - stoppingSince < limits.signalEchoMs) return;
       endAtOnce(signal);
     }
     stoppingSince = performance.now();

@@ -22,7 +22,7 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
 /** One row of the table. */
 export interface Variable<T> {
   readonly name: string;
-  /** What it decides, in one line, for the README and the log. */
+  /** What it decides, in one line, word for word as the README's table has it. */
   readonly meaning: string;
   /** The value where the variable is unset. */
   readonly fallback: T;
@@ -95,7 +95,7 @@ function variable<T>(row: Variable<T>): Variable<T> {
 const portMax = 65_535;
 const countMax = Number.MAX_SAFE_INTEGER;
 
-/** Every variable that the node reads, in the order of the documentation. */
+/** Every variable that the node reads, in the order in which their faults are told. */
 export const variables = {
   environment: variable<Environment>({
     name: 'ENVIRONMENT',

@@ -288,12 +288,13 @@ test('.env.example names every variable, holds the defaults, and turns authentic
   );
 });
 
-test("the README's table has a row for every variable", () => {
-  const readme = repositoryFile('README.md');
-  for (const { name, secret } of rows) {
-    const row = readme.split('\n').find((line) => line.startsWith(`| \`${name}\``));
-    assert.ok(row !== undefined, `README.md has a table row that starts with | \`${name}\``);
-    if (secret) assert.ok(row.includes(`${name}_FILE`), `the row of ${name} names ${name}_FILE`);
+test("the README's table has a row for every variable, with its default and its meaning", () => {
+  const lines = repositoryFile('README.md').split('\n');
+  for (const { name, fallback, meaning, secret } of rows) {
+    const names = secret ? `\`${name}\` or \`${name}_FILE\`` : `\`${name}\``;
+    const byDefault = fallback === null || fallback === '' ? '' : `\`${fallback}\``;
+    const row = lines.find((line) => line.startsWith(`| \`${name}\``));
+    assert.is(row, `| ${names} | ${byDefault} | ${meaning} |`);
   }
 });
 

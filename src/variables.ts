@@ -121,6 +121,7 @@ export const variables = {
     fallback: 8080,
     parse: wholeNumber(0, portMax),
   }),
+  /** As written: relative to the working folder where it is relative. */
   dataDir: variable<string>({
     name: 'DATA_DIR',
     meaning: "Folder of the node's data; one node per folder",
@@ -133,6 +134,7 @@ export const variables = {
     fallback: 'local',
     parse: parseGroupId,
   }),
+  /** Null, outside production only: the node makes one and keeps it. */
   salt: variable<string | null>({
     name: 'GROUP_SALT',
     meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, else made once and kept in \`DATA_DIR\``,
@@ -159,6 +161,7 @@ export const variables = {
     fallback: 'open',
     parse: oneOf(registrationModes),
   }),
+  /** Never null where `registrationMode` is `session`. */
   sessionSecret: variable<string | null>({
     name: 'SESSION_SECRET',
     meaning: `Verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
@@ -166,6 +169,7 @@ export const variables = {
     secret: true,
     parse: secretOf(limits.sessionSecretBytesMin),
   }),
+  /** Null: the set in the log stands. */
   preTrustedPeers: variable<readonly string[] | null>({
     name: 'PRE_TRUSTED_PEERS',
     meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; unset leaves the set that the operator made`,
@@ -202,6 +206,7 @@ export const variables = {
     fallback: limits.snapshotEveryDefault,
     parse: wholeNumber(1, countMax),
   }),
+  /** In MB of 10^6 bytes. */
   diskFreeMinMb: variable<number>({
     name: 'DISK_FREE_MIN_MB',
     meaning:
@@ -251,6 +256,7 @@ export const variables = {
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
+  /** Null: no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',
@@ -263,6 +269,7 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
+  /** Null: no dashboard. */
   dashboardPort: variable<number | null>({
     name: 'DASHBOARD_PORT',
     meaning: "Port of the operator's dashboard; off where unset, 0 picks a free one",

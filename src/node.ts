@@ -62,7 +62,7 @@ export interface NodePorts {
   readonly checkTimes?: CheckTimes;
 }
 
-export interface Node {
+export interface RunningNode {
   readonly address: Address;
   readonly metricsAddress: Address | null;
   readonly dashboardAddress: Address | null;
@@ -74,7 +74,7 @@ export interface Node {
 }
 
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
-export async function startNode(config: Config, ports: NodePorts): Promise<Node> {
+export async function startNode(config: Config, ports: NodePorts): Promise<RunningNode> {
   const { log, onFatal, disk: gauge, checkTimes } = ports;
   const claimLog = ports.claimLog ?? ((folder: string) => claimFolder(folder, thisProcess(), limits, onFatal));
   const dir = resolve(config.dataDir);

@@ -5,7 +5,8 @@
 import { type Config, describeConfig, type Environ, loadConfig, type Remark, withDotenv } from './config.js';
 import { limits } from './limits.js';
 import { createLog } from './log.js';
-import { StartRefusedError, startNode } from './node.js';
+import { startNode } from './node.js';
+import { StartRefusedError } from './startup.js';
 import { readText } from './store/small-file.js';
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */

@@ -78,10 +78,13 @@ function changeOf(a = Number.NaN, b = Number.NaN): string {
   return Number.isFinite(change) ? `${change > 0 ? '+' : ''}${change.toFixed(1)} %` : '';
 }
 
+/** Of two against two that mean the same, one pair in three lies apart by chance; of four against four, one in 35. */
+const windowsMin = 4;
+
 /** Windows that overlap say nothing; so does a figure measured once, or one without a number. */
 function verdictOf(a: Figure, b: Figure): string {
   if (![a.value, b.value, ...a.windows, ...b.windows].every(Number.isFinite)) return 'not measured';
-  if (a.windows.length < 2 || b.windows.length < 2) return 'one window';
+  if (Math.min(a.windows.length, b.windows.length) < windowsMin) return 'few windows';
   const isApart = Math.min(...a.windows) > Math.max(...b.windows) || Math.min(...b.windows) > Math.max(...a.windows);
   if (!isApart) return 'within noise';
   return b.value > a.value === (b.better === 'more') ? 'better' : 'WORSE';

@@ -1,5 +1,5 @@
 /** The goals that results judge as one table in Markdown, for a README: goal, wanted, reached, and the command that measured it. */
-import { faultsOf, goalCells, placeOf, type Result } from './result.js';
+import { faultsOf, goalCells, markOf, placeOf, type Result } from './result.js';
 import { readResult } from './result-file.js';
 
 export function goalsTable(files: readonly string[]): string {
@@ -7,8 +7,9 @@ export function goalsTable(files: readonly string[]): string {
   const lines = results.flatMap((result) =>
     result.goals.map((goal) => {
       const [figure, wanted, reached, verdict] = goalCells(goal) as [string, string, string, string];
-      // A fault makes the figures worthless, whatever they reach.
-      return [figure, wanted, reached, faultsOf(result).length > 0 ? 'FAULT' : verdict, `\`${commandOf(result)}\``];
+      // It makes the figures worthless, whatever they reach.
+      const [fault] = faultsOf(result);
+      return [figure, wanted, reached, fault === undefined ? verdict : markOf(fault), `\`${commandOf(result)}\``];
     }),
   );
   const head = ['Goal', 'wanted', 'reached', '', 'measured by'];

@@ -1,6 +1,7 @@
 /**
  * Loaded into a server that is measured (`node --import`): tells the delay of its event loop over file descriptor 3, a line of
- * JSON every 100 ms. It does nothing in threads and child processes of the server, which inherit the option.
+ * JSON every 100 ms, and ends the server where the bench was killed. It tells nothing in threads and child processes of the server,
+ * which inherit the option.
  */
 import { writeSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -10,15 +11,20 @@ import { type LoopSample, loopSampleMs } from './loop-sample.js';
 /** The monitor's own timer, which its figures hold. */
 const resolutionMs = 1;
 const channel = 3;
+/** The process that started the server. */
+const bench = Number(process.env.BENCH_PROBE_PARENT);
 
-if (isMainThread && process.env.BENCH_PROBE_PARENT === String(process.ppid)) watch();
+if (isMainThread) {
+  if (process.ppid === bench) watch();
+  else if (!runs(bench)) end();
+}
 
 function watch(): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   let before = performance.eventLoopUtilization();
   const lateMs = (ns: number) => Math.max(0, Math.round((ns / 1e6 - resolutionMs) * 1000) / 1000);
-  const timer = setInterval(() => {
+  setInterval(() => {
     const now = performance.eventLoopUtilization();
     const busy = performance.eventLoopUtilization(now, before).utilization;
     before = now;
@@ -33,10 +39,21 @@ function watch(): void {
     try {
       writeSync(channel, `${JSON.stringify(sample)}\n`);
     } catch {
-      // Nobody listens any more: the bench ended.
-      clearInterval(timer);
-      delays.disable();
+      // Nobody listens any more: the bench was killed.
+      end();
     }
-  }, loopSampleMs);
-  timer.unref();
+  }, loopSampleMs).unref();
+}
+
+/** Signal 0 only asks. */
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
 }

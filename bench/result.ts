@@ -69,16 +69,21 @@ export function resultText(result: Result): string {
   return tables.filter((table) => table !== false).join('\n\n');
 }
 
-const faultMark = 'FAULT: ';
+/** What the notes begin with, up to a colon, that make the figures worthless. */
+const faultMarks = ['FAULT', 'NOT ITS OWN MACHINE'];
 
 /** The notes that make the figures worthless: they stand before these. */
 export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {
-  return notes.filter((note) => note.startsWith(faultMark));
+  return notes.filter((note) => faultMarks.includes(markOf(note)));
 }
 
 /** The other notes. */
 export function remarksOf({ notes }: Pick<Result, 'notes'>): string[] {
-  return notes.filter((note) => !note.startsWith(faultMark));
+  return notes.filter((note) => !faultMarks.includes(markOf(note)));
+}
+
+export function markOf(note: string): string {
+  return note.slice(0, note.indexOf(':'));
 }
 
 export function titleOf(result: Result): string {

@@ -28,7 +28,7 @@ export interface Window {
   readonly startS: number;
   readonly seconds: number;
   readonly driven: Driven;
-  /** Processor time of the server for one answer, us. */
+  /** Processor time of the server for one answer, be it late or not the expected one, us; NaN where there was none. */
   readonly cpuUs: number;
   /** Share of one core. */
   readonly cpuShare: number;
@@ -49,8 +49,12 @@ export interface Measured {
 
 /** Windows of each series in one run, at most; more of them show noise better, longer ones have steadier tails. */
 const roundsMax = 5;
-/** A window shorter than this measures nothing but its own start. */
-const windowSecondsMin = 0.1;
+/** A shorter window measures its own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
+const windowSecondsMin = 0.4;
+/** A server that was just started compiles its code for so long under load. */
+const warmUpSecondsMax = 2;
+/** A stall that a server has not told of by then is none that it survives. */
+const loopSampleWaitMs = 10_000;
 
 /** Of a core: a server below it waited, for the disk, for other processes of the machine, or for the load. */
 const saturatedShare = 0.85;
@@ -68,7 +72,7 @@ export async function alternate(
   startedMs = performance.now(),
 ): Promise<Measured[]> {
   const rounds = Math.max(1, Math.min(roundsMax, Math.floor(seconds / windowSecondsMin)));
-  const warmUpS = Math.min(2, seconds / 5);
+  const warmUpS = Math.min(warmUpSecondsMax, seconds);
   const progress = startProgress(what, Math.ceil(series.length * (seconds + warmUpS) * 10));
   try {
     for (const one of series) await driveWindow(one, warmUpS, startedMs, progress);
@@ -81,7 +85,7 @@ export async function alternate(
         windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
       }
     }
-    await awaitLoopSamples();
+    await awaitLoopSamples(...series.map(({ target }) => target));
     return series.map((one, i) => measuredOf(one, windows[i]!));
   } finally {
     progress.stop();
@@ -106,9 +110,10 @@ export async function driveWindow(
     lastS = secondsIn;
     lastAnswers = answers;
   };
-  let [cpuSBefore, beginMs, endMs] = [0, 0, 0];
+  let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
   const onBegin = (): void => {
     cpuSBefore = cpuSOf(target.pids);
+    begunMs = performance.now();
     beginMs = Date.now();
   };
   // To ask what a server used takes a moment in which no answer is noticed: only once all are there.
@@ -118,26 +123,37 @@ export async function driveWindow(
   const { host, port } = target;
   const given = { host, port, connections, seconds, rate, workload, first, onBegin, onOver, onTick };
   const driven = await drive(until === undefined ? given : { ...given, until });
+  // With that of late answers, and so is what it is divided by.
   const cpuS = cpuSOf(target.pids) - cpuSBefore;
+  const lastedS = (performance.now() - begunMs) / 1000;
+  const came = allAnswersOf(driven);
   nextRequest.set(target, first + driven.sent);
   answeredItems.set(target, answeredBy(target) + itemsOf(driven));
   return {
     startS: offsetS,
     seconds: driven.seconds,
     driven,
-    cpuUs: (cpuS * 1e6) / Math.max(1, answersOf(driven)),
-    cpuShare: cpuS / driven.seconds,
+    cpuUs: came === 0 ? Number.NaN : (cpuS * 1e6) / came,
+    cpuShare: cpuS / lastedS,
     residentMb: residentMbOf(target.pids),
     get loop() {
-      return target.loopSamples.filter(({ at }) => at > beginMs && at < endMs + loopSampleMs);
+      return samplesWithin(target.loopSamples, beginMs, endMs);
     },
     course,
   };
 }
 
-/** Until the server has told of the end of a window: a stall there is one of the window. */
-export async function awaitLoopSamples(): Promise<void> {
-  await delay(2 * loopSampleMs);
+/** Of what a server told, what it told of any part of this time (ms since 1970): of a stall it tells when it is over. */
+export function samplesWithin(samples: readonly LoopSample[], beginMs: number, endMs: number): LoopSample[] {
+  return samples.filter(({ at }, i) => at > beginMs && (samples[i - 1]?.at ?? at - loopSampleMs) < endMs);
+}
+
+/** Until the servers have told of the end of a window: a stall there is one of the window. */
+export async function awaitLoopSamples(...targets: readonly Target[]): Promise<void> {
+  const nowMs = Date.now();
+  const giveUpMs = performance.now() + loopSampleWaitMs;
+  const isBehind = ({ loopSamples }: Target) => loopSamples.length > 0 && loopSamples.at(-1)!.at < nowMs;
+  while (targets.some(isBehind) && performance.now() < giveUpMs) await delay(loopSampleMs / 4);
 }
 
 /** Scores or events of all that a target was asked and did not refuse, since it was started. */
@@ -152,13 +168,15 @@ function itemsOf({ kinds }: Driven): number {
   }, 0);
 }
 
+/** Answers as expected, within the time. */
 export function answersOf({ kinds }: Driven): number {
   return kinds.reduce((sum, { answers }) => sum + answers, 0);
 }
 
-/** Whether anything came back, if only after the end. */
-function wasAnswered({ driven }: Window): boolean {
-  return driven.kinds.some(({ statuses }) => [...statuses.keys()].some((status) => status !== noAnswer));
+/** Whatever came back, also after the end. */
+function allAnswersOf({ kinds }: Driven): number {
+  const all = kinds.flatMap(({ statuses }) => [...statuses]);
+  return all.reduce((sum, [status, count]) => sum + (status === noAnswer ? 0 : count), 0);
 }
 
 /** Answers a second of each window; with `items` scores or events instead. */
@@ -231,7 +249,8 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
   }
   if (windows.every(({ driven }) => answersOf(driven) === 0)) {
     // Late answers are slow, which the rate of 0 says; none at all is a server that does not work.
-    if (windows.some(wasAnswered)) to.note(`${name}: no request was answered within its window`);
+    if (windows.some(({ driven }) => allAnswersOf(driven) > 0))
+      to.note(`${name}: no request was answered within its window`);
     else to.fault(`${name}: no request was answered`);
   }
   const unsent = windows.reduce((sum, { driven }) => sum + driven.unsent, 0);

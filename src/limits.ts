@@ -1,7 +1,6 @@
 /**
- * Every bound of the service, with its unit in the name: what callers and operators may ask for, how much is kept, how long is waited.
- * What only says how bytes lie, or how one file goes about its own work, stands in that file. The relations that other parts
- * rely on are asserted at the end, when the module loads.
+ * Every bound of the service, with its unit in the name. What only says how bytes lie, or how one file goes about its own work,
+ * stands in that file. The relations that other parts rely on are asserted at the end, when the module loads.
  */
 
 const KiB = 1024;
@@ -202,7 +201,10 @@ export const limits = {
 
   // Pools
   replicaQueueMax: 64,
+  /** Of each kind of read. */
   readersQueueMax: 256,
+  /** A read that has not begun by then is refused: its caller asks again sooner than it would have its turn. */
+  readerWaitMs: 2_500,
   /** Pause before work that the pool could not do is asked for again. */
   workRetryMs: 1_000,
   /** A redaction that fails again and again is tried this seldom, at last. */
@@ -336,11 +338,12 @@ relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
 );
-relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
 relation(
-  limits.streamBeatMs * 2 <= limits.streamHeartbeatMs,
-  'a heartbeat of the stream is never missed by more than a beat',
+  limits.readerWaitMs * 2 <= limits.shutdownMs - limits.shutdownSnapshotMs,
+  'who waits for a read when the node ends is answered before the last snapshot',
 );
+relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
+relation(limits.streamBeatMs * 2 <= limits.streamHeartbeatMs, 'a heartbeat of the stream is late by a beat at most');
 relation(limits.streamFrameRows * 200 <= limits.streamFrameBytes, 'a frame of rows fits in its bytes');
 relation(limits.streamFrameBytes * 2 <= limits.streamUnreadBytes, 'a reader may be two frames behind');
 relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

@@ -239,7 +239,7 @@ async function openOperation(
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
   const socket = await startOperatorSocket({ dir, group, version, log });
   closers.add(() => socket.close());
-  const metricsServer = metricsPort === null ? null : await startMetricsServer(metrics, metricsHost, metricsPort);
+  const metricsServer = metricsPort === null ? null : await startMetricsServer(metrics, metricsHost, metricsPort, log);
   if (metricsServer !== null) closers.add(() => metricsServer.close());
   const dashboard =
     dashboardPort === null

@@ -67,7 +67,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
       const series = { name, target, workload, connections, rate };
       await driveWindow(series, Math.min(2, options.seconds / 5), startedMs);
       const window = await driveWindow(series, options.seconds, startedMs);
-      await awaitLoopSamples();
+      await awaitLoopSamples(target);
       report(to, measuredOf(series, [window]));
       return window;
     };

@@ -18,7 +18,7 @@ const SEGMENT_BITS = 16;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SIZE - 1;
 
-/** Capacities of blocks: tight for the few peers that most players have, a third apart beyond. */
+/** Capacities of blocks: tight for the few peers that most players have, a half and a third apart by turns beyond. */
 const capacities = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024].concat([
   1536,
   2048,

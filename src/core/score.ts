@@ -22,6 +22,20 @@ export interface TrustView {
   readonly updatedAt: number;
 }
 
+/** Scores and confidences are shown as whole numbers of so many to one, by reads and by the verdict stream alike. */
+export const SCORE_UNIT = 100;
+export const CONFIDENCE_UNIT = 10_000;
+
+/** What is shown of a score, in hundredths. */
+export function wholeScore({ score }: Pick<TrustView, 'score'>): number {
+  return Math.round(score * SCORE_UNIT);
+}
+
+/** What is shown of a confidence, in ten-thousandths. */
+export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): number {
+  return Math.round(confidence * CONFIDENCE_UNIT);
+}
+
 export interface TrustExplanation {
   /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
   readonly lowering: number;

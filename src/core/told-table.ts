@@ -6,7 +6,7 @@
 import type { EventColumns } from './event-columns.js';
 import { subjectBytes, subjectHex } from './pseudonym.js';
 import type { LogRecord } from './records.js';
-import { type Moment, trustOf } from './score.js';
+import { CONFIDENCE_UNIT, type Moment, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from './score.js';
 import type { GroupState } from './state.js';
 import { type Verdict, verdicts } from './vocabulary.js';
 import { KEY_WORDS } from './words.js';
@@ -61,8 +61,6 @@ export interface ToldBounds {
   readonly touchedMax: number;
 }
 
-const SCORE_UNIT = 100;
-const CONFIDENCE_UNIT = 10_000;
 const verdictNumber = Object.fromEntries(verdicts.map((verdict, n) => [verdict, n])) as Record<Verdict, number>;
 
 interface Sweep extends ToldUpTo {
@@ -221,8 +219,8 @@ export class ToldTable {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
     const view = trustOf(this.#state, row, moment);
-    const score = Math.round(view.score * SCORE_UNIT);
-    const confidence = Math.round(view.confidence * CONFIDENCE_UNIT);
+    const score = wholeScore(view);
+    const confidence = wholeConfidence(view);
     const verdict = verdictNumber[view.verdict];
     if (this.#isTold(row) && this.#verdict[row] === verdict) {
       const isNear =
@@ -242,6 +240,7 @@ export class ToldTable {
     return row < this.#toldAt.length && this.#toldAt[row]! > 0;
   }
 
+  /** The contract's JSON, since a walk crosses from the replica as one string: to make it in the node's thread would hold up requests. */
   #textOf(row: number): string {
     const subject = subjectHex(this.#state.subjects.keyOf(row));
     const score = this.#score[row]! / SCORE_UNIT;

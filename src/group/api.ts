@@ -272,9 +272,10 @@ export interface GroupCommands {
   withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>>;
   /** `caller` null: authentication is off; the audit names `anonymous`. */
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>>;
+  /** `caller` null: the summary alone, and no events of one's own. */
   playerEvents(
     subject: Uint8Array,
-    caller: PeerView | undefined,
+    caller: PeerView | null,
     limit: number,
     before: number | null,
   ): Promise<Outcome<PlayerEvents>>;

@@ -135,7 +135,7 @@ export class Group extends GroupReads implements GroupApi {
 
   async playerEvents(
     subject: Uint8Array,
-    caller: PeerView | undefined,
+    caller: PeerView | null,
     limit: number,
     before: number | null,
   ): Promise<Outcome<PlayerEvents>> {
@@ -149,7 +149,7 @@ export class Group extends GroupReads implements GroupApi {
     if (!listed.ok) return listed;
     const listing = listed.value;
     if (listing === null) return refused('invalid_parameter', { text: 'cursor is not valid' });
-    const own = listing.own.map((event) => ownEvent(event, caller!));
+    const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller));
     const { summarised, summary, next } = listing;
     return granted({ total, summarised, summary, own, nextBefore: next });
   }

@@ -5,7 +5,7 @@
 import { stateDigest } from '../core/digest.js';
 import type { EvidenceSubjects } from '../core/evidence-view.js';
 import { OtherHalfLife } from '../core/other-half-life.js';
-import { momentOf } from '../core/score.js';
+import { CONFIDENCE_UNIT, momentOf, SCORE_UNIT } from '../core/score.js';
 import { type Assumption, type Simulation, simulate } from '../core/simulation.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import type { GroupState } from '../core/state.js';
@@ -53,7 +53,10 @@ export interface WalkWork {
   readonly since: number;
 }
 
-const toldSteps = { score: limits.streamScoreStep * 100, confidence: limits.streamConfidenceStep * 10_000 };
+const toldSteps = {
+  score: limits.streamScoreStep * SCORE_UNIT,
+  confidence: limits.streamConfidenceStep * CONFIDENCE_UNIT,
+};
 const toldBounds = {
   rowsMax: limits.streamFrameRows,
   lookedAtMax: limits.streamLookedAtRows,

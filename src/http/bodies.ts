@@ -1,4 +1,5 @@
 /** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
+import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
 import { verdicts } from '../core/vocabulary.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
@@ -66,25 +67,12 @@ export function explanationBody(explanation: TrustExplanation): FromSchema<typeo
 }
 
 /** The hour only, in hours since 1970: a finer time would tell which peer's report moved the score. */
-export function hourOf({ updatedAt }: TrustView): number {
+export function updatedHour({ updatedAt }: TrustView): number {
   return Math.floor(updatedAt / HOUR_MS);
 }
 
 function updatedText(view: TrustView): string {
-  return timeText(hourOf(view) * HOUR_MS);
-}
-
-const SCORE_UNIT = 100;
-const CONFIDENCE_UNIT = 10_000;
-
-/** What is shown of a score, in hundredths. */
-export function wholeScore({ score }: TrustView): number {
-  return Math.round(score * SCORE_UNIT);
-}
-
-/** What is shown of a confidence, in ten-thousandths. */
-export function wholeConfidence({ confidence }: TrustView): number {
-  return Math.round(confidence * CONFIDENCE_UNIT);
+  return timeText(updatedHour(view) * HOUR_MS);
 }
 
 export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBody {
@@ -98,20 +86,20 @@ export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBod
   };
 }
 
-/** A member of an answer's JSON whose value is a whole number, from 0 to 10,000, of so many to one: a text for each, made when it is first needed. */
-function wholeMember(name: string, unit: number): (n: number) => string {
+/** A member of an answer's JSON whose value is a whole number, from 0 to `most`, of so many to one: a text for each, made when it is first needed. */
+function wholeMember(name: string, unit: number, most: number): (n: number) => string {
   const texts: string[] = [];
   return (n) => {
     const known = texts[n];
     if (known !== undefined) return known;
     const text = `,"${name}":${n / unit}`;
-    if (n >= 0 && n <= 10_000) texts[n] = text;
+    if (n >= 0 && n <= most) texts[n] = text;
     return text;
   };
 }
 
-const scoreMember = wholeMember('score', SCORE_UNIT);
-const confidenceMember = wholeMember('confidence', CONFIDENCE_UNIT);
+const scoreMember = wholeMember('score', SCORE_UNIT, 100 * SCORE_UNIT);
+const confidenceMember = wholeMember('confidence', CONFIDENCE_UNIT, CONFIDENCE_UNIT);
 
 /** With the name of the member behind it. */
 const verdictMembers = Object.fromEntries(

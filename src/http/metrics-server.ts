@@ -1,5 +1,6 @@
 /** The server of its own on which Prometheus reads the metrics. */
 import { createServer, type Server } from 'node:http';
+import type { Logger } from 'pino';
 import { limits } from '../limits.js';
 import { parseTarget } from './head.js';
 import type { Metrics } from './metrics.js';
@@ -9,6 +10,7 @@ export async function startMetricsServer(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   host: string,
   port: number,
+  log: Logger,
 ): Promise<{ readonly host: string; readonly port: number; close(): Promise<void> }> {
   const server: Server = createServer(
     {
@@ -27,7 +29,10 @@ export async function startMetricsServer(
       } else {
         metrics.text().then(
           (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
-          () => response.writeHead(500).end(),
+          (error: unknown) => {
+            log.error({ err: error }, 'the metrics could not be read');
+            response.writeHead(500).end();
+          },
         );
       }
     },

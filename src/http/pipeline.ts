@@ -3,7 +3,7 @@
  * (the meaning of an event) is the group's.
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer
- *   -> encoding, media type -> size -> room for events -> JSON -> schema -> handler
+ *   -> path parameters -> encoding, media type -> size -> room for events -> JSON -> schema -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
@@ -16,7 +16,7 @@ import { type BodyOf, type OperationId, type Route, routes } from './contract/ro
 import { type Validator, validatorOf } from './contract/validators.js';
 import type { FaceDeps } from './deps.js';
 import { decodeText } from './head.js';
-import { addressKeyOf, type RateLimits } from './rate-limits.js';
+import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply, Handler } from './request.js';
 
@@ -53,95 +53,109 @@ export function createEndpoint<Id extends OperationId>(
   deps: FaceDeps,
   rates: RateLimits,
 ): Endpoint {
-  const route: Route = routes[id];
-  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
-  const validate = bodyValidator(id);
-  const isProbe = id === 'getHealth' || id === 'getReadiness';
-  const byAddress = isProbe ? null : rates.address;
-  const byPeer = rates.peer;
-  const batches = new ArrivingBatches();
-  const eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
+  return new CheckedEndpoint(id, handle, deps, rates);
+}
 
-  function answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
-    const health = deps.group.health();
-    if (!health.ready && !route.whileNotReady) {
+/** One method for each part of the order above, from readiness down; a step that refuses answers. */
+class CheckedEndpoint<Id extends OperationId> implements Endpoint {
+  readonly route: Route;
+  readonly #id: Id;
+  readonly #handle: Handler<BodyOf<Id>>;
+  readonly #deps: FaceDeps;
+  readonly #byAddress: CallerLimit | null;
+  readonly #byPeer: CallerLimit | null;
+  /** Of the path's parameters. */
+  readonly #names: readonly string[];
+  readonly #validate: Validator<BodyOf<Id>>;
+  /** What a body may hold of them. */
+  readonly #eventsMax: number;
+  readonly #batches = new ArrivingBatches();
+
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps, rates: RateLimits) {
+    const isProbe = id === 'getHealth' || id === 'getReadiness';
+    this.route = routes[id];
+    this.#id = id;
+    this.#handle = handle;
+    this.#deps = deps;
+    this.#byAddress = isProbe ? null : rates.address;
+    this.#byPeer = rates.peer;
+    this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
+    this.#validate = bodyValidator(id);
+    this.#eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
+  }
+
+  answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
+    const health = this.#deps.group.health();
+    if (!health.ready && !this.route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: health.reason } }));
     }
-    if (byAddress === null) return answerAdmitted(incoming);
+    if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);
-    return then(byAddress.take(address), (refusal) => refusal ?? answerAdmitted(incoming));
+    return then(this.#byAddress.take(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
   }
 
-  function answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
-    return then(admit(incoming.headers), (caller) => {
-      if (!caller.ok) return refusalReply(caller);
-      if (byPeer === null || caller.value === null) return answerCaller(incoming, caller.value);
-      return then(byPeer.take(caller.value.peerId), (refusal) => refusal ?? answerCaller(incoming, caller.value));
+  #answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
+    return then(this.#admit(incoming.headers), (admitted) => {
+      if (!admitted.ok) return refusalReply(admitted);
+      const caller = admitted.value;
+      if (this.#byPeer === null || caller === null) return this.#answerCaller(incoming, caller);
+      return then(this.#byPeer.take(caller.peerId), (refusal) => refusal ?? this.#answerCaller(incoming, caller));
     });
   }
 
-  function answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
-    const params = namedParams(names, incoming.captures);
+  #admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
+    if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
+    return callerOf(this.route.auth, this.#deps.settings.authEnabled, headers, this.#deps.group);
+  }
+
+  #answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
+    const params = namedParams(this.#names, incoming.captures);
     if (!params.ok) return refusalReply(params);
-    return then(readBody(incoming), (body) => {
+    return then(this.#readBody(incoming), (body) => {
       if (!body.ok) return refusalReply(body);
-      if (byAddress !== null || byPeer !== null) charge(incoming, caller, body.value);
+      if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
       const { query, headers } = incoming;
-      return handle({ params: params.value, query, body: body.value, headers, caller });
+      return this.#handle({ params: params.value, query, body: body.value, headers, caller });
     });
   }
 
-  /** `overloaded` where no further events are let in. */
-  function roomFault(): Refusal | undefined {
-    return eventsMax === 0 || deps.group.admits(eventsMax) ? undefined : overloaded();
-  }
-
-  /** The events of a batch beyond the first, which was counted as the request. */
-  function charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
-    const more = eventsIn(body) - 1;
-    if (more < 1) return;
-    void byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
-    if (caller !== null) void byPeer?.charge(caller.peerId, more);
-  }
-
-  function admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
-    if (id === 'registerPeer') return registrant(headers.cookie);
-    return callerOf(route.auth, deps.settings.authEnabled, headers, deps.group);
-  }
-
-  async function registrant(cookies: string | undefined): Promise<Outcome<null>> {
-    return mayRegister(deps, cookies);
-  }
-
-  function readBody(incoming: Incoming): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
-    if (route.body === undefined) return validate(undefined);
-    const fault = bodyFault(incoming.headers, route.body.bytesMax);
+  #readBody(incoming: Incoming): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
+    const { body } = this.route;
+    if (body === undefined) return this.#validate(undefined);
+    const fault = bodyFault(incoming.headers, body.bytesMax);
     if (fault !== undefined) return fault;
-    return then(readJson(incoming), (parsed) => (parsed.ok ? validate(parsed.value) : parsed));
+    return then(this.#readJson(incoming), (parsed) => (parsed.ok ? this.#validate(parsed.value) : parsed));
   }
 
-  function readJson(incoming: Incoming): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (id !== 'submitEvents') return incoming.readBody(roomFault);
-    const arriving = batches.begin(performance.now(), deps.group.overloaded);
+  #readJson(incoming: Incoming): Outcome<unknown> | Promise<Outcome<unknown>> {
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault);
+    const arriving = this.#batches.begin(performance.now(), this.#deps.group.overloaded);
     if (arriving === undefined) {
-      deps.group.turnedAway();
-      return overloaded();
+      this.#deps.group.turnedAway();
+      return refused('overloaded');
     }
     const read = incoming.readBody(() => {
-      batches.end(arriving);
-      return roomFault();
+      this.#batches.end(arriving);
+      return this.#roomFault();
     });
     return then(read, (parsed) => {
-      batches.end(arriving);
+      this.#batches.end(arriving);
       return parsed;
     });
   }
 
-  return { route, answer };
-}
+  /** `overloaded` where no further events are let in. */
+  readonly #roomFault = (): Refusal | undefined => {
+    return this.#eventsMax === 0 || this.#deps.group.admits(this.#eventsMax) ? undefined : refused('overloaded');
+  };
 
-function overloaded(): Refusal {
-  return refused('overloaded', { retryAfterS: limits.retryAfterS });
+  /** The events of a batch beyond the first, which was counted as the request. */
+  #charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
+    const more = eventsIn(body) - 1;
+    if (more < 1) return;
+    void this.#byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
+    if (caller !== null) void this.#byPeer?.charge(caller.peerId, more);
+  }
 }
 
 /** Events of a batch's body; 0 for any other. */

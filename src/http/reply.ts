@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { errors, type Refusal, refused } from '../errors.js';
-import { limits } from '../limits.js';
+import { retryAfterOf } from '../group/retry-after.js';
 import type { ErrorBody, ProblemBody } from './contract/response-bodies.js';
 import type { Route } from './contract/routes.js';
 import type { ApiReply } from './request.js';
@@ -63,16 +63,15 @@ export function refusalReply(refusal: Refusal): ApiReply {
 }
 
 function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
-  const retryAfterS = refusal.retryAfterS ?? limits.retryAfterS;
   if (status === 401) {
     return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : 'ApiKey realm="ptf"' };
   }
-  if (status === 429) {
-    return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
-  }
-  if (status === 503) return { 'Retry-After': String(retryAfterS) };
   // The rest of an oversized or unfinished body is not worth reading.
-  return status === 413 ? { Connection: 'close' } : undefined;
+  if (status === 413) return { Connection: 'close' };
+  const retryAfterS = retryAfterOf(refusal);
+  if (retryAfterS === undefined) return undefined;
+  if (status === 503) return { 'Retry-After': String(retryAfterS) };
+  return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
 }
 
 /** The answer to a fault of our own: it tells the caller nothing but where to find it in our log. */

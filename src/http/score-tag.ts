@@ -3,15 +3,16 @@
  * of the body took a twentieth of a read and of a match. Whoever changes what these answers show takes that in here: a body of another form
  * with the tag of the one before would never reach those who keep the old one.
  */
+import { CONFIDENCE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
 import { verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';
-import { hourOf, wholeConfidence, wholeScore } from './bodies.js';
+import { updatedHour } from './bodies.js';
 
 /** Stands for a player that is not known. */
 const UNKNOWN = -1;
 
-/** A score and a confidence as shown are each one of so many. */
-const FIGURES = 10_001;
+/** A confidence as shown is one of so many, and so is a score. */
+const FIGURES = CONFIDENCE_UNIT + 1;
 
 export class ScoreTag {
   // Two of murmur3's, with constants of their own: any one figure that differs gives another tag, several do but for one case in 2 ** 64.
@@ -24,7 +25,7 @@ export class ScoreTag {
     // 29 bits: 10,001 scores, as many confidences, four verdicts.
     const shown =
       (wholeScore(view) * FIGURES + wholeConfidence(view)) * verdicts.length + verdicts.indexOf(view.verdict);
-    return this.#mix(shown).#mix(view.eventCount).#mix(hourOf(view));
+    return this.#mix(shown).#mix(view.eventCount).#mix(updatedHour(view));
   }
 
   get text(): string {

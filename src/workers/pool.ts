@@ -17,6 +17,7 @@ import type { SimulationWork, TellWork, Told, WalkWork } from '../group/replica.
 import type { WeightsComputed } from '../group/weights.js';
 import type { WeightsPiece } from '../group/weights-history.js';
 import { limits } from '../limits.js';
+import { ReadQueue } from './read-queue.js';
 import { verifyInChild } from './verification.js';
 
 /** What a worker needs to open the folder. The salt stays in memory. */
@@ -40,6 +41,7 @@ export class PiscinaPool implements GroupPool {
   readonly #dir: string;
   readonly #replica: Piscina;
   readonly #readers: Piscina;
+  readonly #reading = new ReadQueue();
   readonly #weightsTimeoutMs: number;
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #closed: Promise<void> | null = null;
@@ -110,15 +112,15 @@ export class PiscinaPool implements GroupPool {
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
-    return run(this.#readers, 'list', query);
+    return this.#reading.run(query.caller === null ? 'public' : 'own', () => run(this.#readers, 'list', query));
   }
 
   publishedWeights(after: number, last: number): Promise<WeightsPiece> {
-    return run(this.#readers, 'publishedWeights', { after, last });
+    return this.#reading.run('records', () => run(this.#readers, 'publishedWeights', { after, last }));
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
-    return run(this.#readers, 'records', seqs);
+    return this.#reading.run('records', () => run(this.#readers, 'records', seqs));
   }
 
   verify(onProgress?: OnProgress): Promise<VerifyReport> {
@@ -135,6 +137,7 @@ export class PiscinaPool implements GroupPool {
    */
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
+    this.#reading.refuseAll();
     this.#closed ??= this.#end(loadMs, poolMs);
     return this.#closed;
   }

@@ -64,6 +64,14 @@ for (const [signal, code] of [
   });
 }
 
+test('a bench that is killed, and can undo nothing, takes its servers along', async () => {
+  const bench = read();
+  await until(() => readdirSync(folder).length === 2 && workedIn().length > 0);
+  bench.kill('SIGKILL');
+  await until(() => workedIn().length === 0);
+  for (const left of readdirSync(folder)) rmSync(join(folder, left), { recursive: true });
+});
+
 test('a signal while a folder is filled leaves no folder', async () => {
   const bench = read();
   await until(() => readdirSync(folder).length === 1);

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -83,7 +84,7 @@ test("gauges show the group's status at the moment of the scrape", async () => {
 });
 
 test('the metrics have a server of their own, with nothing else on it', async () => {
-  const server = await startMetricsServer(createMetrics(version), '127.0.0.1', 0);
+  const server = await startMetricsServer(createMetrics(version), '127.0.0.1', 0, pino({ level: 'silent' }));
   const url = `http://${server.host}:${server.port}`;
   const status = async (path: string, method: 'GET' | 'POST' | 'HEAD'): Promise<number> => {
     const answer = await request(`${url}${path}`, { method });
@@ -102,6 +103,20 @@ test('the metrics have a server of their own, with nothing else on it', async ()
     ]),
     [404, 404, 405, 200],
   );
+  await server.close();
+});
+
+test('metrics that cannot be read are 500 with nothing else, and the log says why', async () => {
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
+  const failing = { text: () => Promise.reject(new Error('a secret sentence')), contentType: 'text/plain' };
+  const server = await startMetricsServer(failing, '127.0.0.1', 0, log);
+  const { statusCode, body } = await request(`http://${server.host}:${server.port}/metrics`);
+  assert.equal([statusCode, await body.text()], [500, '']);
+  const [{ level, msg, err } = {}, ...others] = logged;
+  // pino: 50 is `error`.
+  assert.equal([level, msg, others], [50, 'the metrics could not be read', []]);
+  assert.match(JSON.stringify(err), /a secret sentence/);
   await server.close();
 });
 

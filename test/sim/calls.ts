@@ -287,7 +287,7 @@ export class Calls {
 
   /** One page of a listing, and the pages behind it. */
   #list(step: Asked<'list'>, cursor: Cursor | null): void {
-    const view = step.peer === null ? undefined : this.#view(step.peer);
+    const view = step.peer === null ? null : (this.#view(step.peer) ?? null);
     const bytes = subject(step.player);
     const what = `list player-${step.player} for ${step.peer}${cursor === null ? '' : ` from ${cursor.event.id}`}`;
     const ask = () => this.#group.playerEvents(bytes, view, step.limit, cursor?.before ?? null);

@@ -4,8 +4,9 @@
  */
 import { DAY_MS } from '../../limits.js';
 
+/** semver.org, 2.0.0. */
 const semanticVersion =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
+  /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
 
 /** The HTML standard's definition of a valid e-mail address. */
 const email =
@@ -81,12 +82,6 @@ function dateMs(year: number, month: number, day: number): number | undefined {
 function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-/** A major version number, or undefined where the text is not a semantic version (semver.org, 2.0.0). */
-export function parseMajorVersion(text: string): number | undefined {
-  const found = semanticVersion.exec(text);
-  return found === null ? undefined : Number(found[1]);
 }
 
 /** With the `u` flag a surrogate pair is one code point, so that this matches only half of one. */

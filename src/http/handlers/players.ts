@@ -79,7 +79,7 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
     if (!before.ok) return refusalReply(before);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const events = await group.playerEvents(subject.value, caller ?? undefined, limit.value, before.value);
+    const events = await group.playerEvents(subject.value, caller, limit.value, before.value);
     if (!events.ok) return refusalReply(events);
     const { total, summarised, summary, own, nextBefore } = events.value;
     return ok({

@@ -23,7 +23,7 @@ export async function lookUpPlayer(
   const view = group.trust(subject);
   const explanation = group.explain(subject);
   if (view === undefined || explanation === undefined) return refused('player_not_found');
-  const events = await group.playerEvents(subject, undefined, 1, null);
+  const events = await group.playerEvents(subject, null, 1, null);
   if (!events.ok) return events;
   const isSplit = explanation.peers >= limits.summaryPeersMin;
   return granted({

@@ -4,6 +4,7 @@ import type Koa from 'koa';
 import { errors, granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports.js';
+import { retryAfterOf } from '../../group/retry-after.js';
 import { limits } from '../../limits.js';
 import { type Answers, answerCommand } from '../answers.js';
 import { type ChainReport, verifyChain } from '../audit-chain.js';
@@ -61,7 +62,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
   });
 
   router.get('/live', async (ctx) => {
-    if (!pages.hasRoom) return answerWith(ctx, refused('overloaded', { retryAfterS: limits.retryAfterS }));
+    if (!pages.hasRoom) return answerWith(ctx, refused('overloaded'));
     ctx.respond = false;
     pages.add(ctx.res, ctx.state.session);
     // Not only at the next beat: the page is empty until then.
@@ -111,7 +112,8 @@ export function answerWith(ctx: Koa.Context | DashboardContext, outcome: Outcome
   }
   const { status: refusal, text } = errors[outcome.code];
   ctx.status = refusal;
-  if (outcome.retryAfterS !== undefined) ctx.set('Retry-After', String(outcome.retryAfterS));
+  const retryAfterS = retryAfterOf(outcome);
+  if (retryAfterS !== undefined) ctx.set('Retry-After', String(retryAfterS));
   ctx.body = {
     error: outcome.text ?? text,
     code: outcome.code,

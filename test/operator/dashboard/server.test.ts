@@ -291,9 +291,23 @@ test('more open pages than there is room for are turned away', async () => {
   while (opened.length < limits.livePagesMax) opened.push(await open());
   const late = await open();
   assert.is(late.status, 503);
+  assert.is(late.headers.get('retry-after'), '1');
   assert.match(await late.text(), /"code":"overloaded"/);
   for (const { status } of opened) assert.is(status, 200);
   abort.abort();
+});
+
+test('a refusal says when to come again, and what the public port says where it names no time', async () => {
+  const refusals = [refused('overloaded'), refused('overloaded', { retryAfterS: 7 }), refused('unknown_peer')];
+  await dashboard.close();
+  dashboard = await startTestDashboard({ setPeerStatus: async () => refusals.shift()! });
+  const cookie = await dashboard.signIn();
+  const json = { peer_id: 'peer-0', status: 'active' };
+  // `test/http/reply.test.ts` has the same second for the public port.
+  for (const expected of ['1', '7', undefined]) {
+    const { headers } = await dashboard.call('/commands/peers-status', { json, cookie });
+    assert.is(headers['retry-after'], expected);
+  }
 });
 
 test('a fault of our own tells the page nothing and the log what it was', async () => {

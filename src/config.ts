@@ -3,55 +3,21 @@
  * of files come in as arguments, and no message ever holds the value of a secret.
  */
 import { parse as parseDotenv } from 'dotenv';
-import type { Environment, IdentityMode } from './core/vocabulary.js';
+import type { Environment } from './core/vocabulary.js';
 import { limits } from './limits.js';
-import { type ErasureMode, type LogLevel, type RegistrationMode, type Variable, variables } from './variables.js';
+import { type Variable, variables } from './variables.js';
 
-export interface Config {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  /** As written: relative to the working folder where it is relative. */
-  readonly dataDir: string;
+/** These two decide `production` together; of each of the others the value is a field of its own. */
+const { environment: environmentRow, nodeEnv: nodeEnvRow, ...rows } = variables;
+
+type Rows = typeof rows;
+/** Of each row of `variables` its value, under the same key. */
+type Values = { readonly [Key in keyof Rows]: Rows[Key]['fallback'] };
+
+export interface Config extends Values {
   readonly environment: Environment;
   /** `ENVIRONMENT=prod` or `NODE_ENV=production`. */
   readonly production: boolean;
-  readonly groupId: string;
-  /** At least `limits.saltBytesMin` bytes of UTF-8. Null, outside production only: the node makes one and keeps it. */
-  readonly salt: string | null;
-  readonly identityMode: IdentityMode;
-  readonly peerAuthEnabled: boolean;
-  readonly registrationMode: RegistrationMode;
-  /** At least `limits.sessionSecretBytesMin` bytes of UTF-8; never null where `registrationMode` is `session`. */
-  readonly sessionSecret: string | null;
-  readonly weightsIntervalMs: number;
-  /** 0 turns decay off. */
-  readonly halfLifeDays: number;
-  readonly retentionDays: number;
-  /** In log records. */
-  readonly snapshotEvery: number;
-  /** In MB (10^6 bytes); 0 turns the watermark off. */
-  readonly diskFreeMinMb: number;
-  readonly logLevel: LogLevel;
-  readonly peersMax: number;
-  readonly erasureMode: ErasureMode;
-  /** Erasures per peer in `limits.erasureWindowMs`. */
-  readonly erasureQuotaPerDay: number;
-  /** Whether the hot requests take the lane in front of Koa. */
-  readonly fastLane: boolean;
-  /** Connections to the public port at a time. */
-  readonly connectionsMax: number;
-  /** Requests per second; 0: no limit. */
-  readonly rateLimitPeerPerS: number;
-  readonly rateLimitAddressPerS: number;
-  /** Null: no metrics. 0 picks a free port. */
-  readonly metricsPort: number | null;
-  readonly metricsHost: string;
-  /** Null: no dashboard. 0 picks a free port. */
-  readonly dashboardPort: number | null;
-  readonly dashboardHost: string;
-  /** Null: the set in the log stands. */
-  readonly preTrustedPeers: readonly string[] | null;
 }
 
 export type Environ = Readonly<Record<string, string | undefined>>;
@@ -143,41 +109,18 @@ export function withDotenv(env: Environ, readFile: ReadFile, path: string): Envi
 /** The configuration that `env` asks for, with warnings; or all of its faults, each naming its variable. */
 export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
-  const environment = settings.read(variables.environment);
-  const config: Config = {
-    environment,
-    production: environment === 'prod' || settings.read(variables.nodeEnv) === 'production',
-    host: settings.read(variables.host),
-    port: settings.read(variables.port),
-    dataDir: settings.read(variables.dataDir),
-    groupId: settings.read(variables.groupId),
-    salt: settings.read(variables.salt),
-    identityMode: settings.read(variables.identityMode),
-    peerAuthEnabled: settings.read(variables.peerAuthEnabled),
-    registrationMode: settings.read(variables.registrationMode),
-    sessionSecret: settings.read(variables.sessionSecret),
-    preTrustedPeers: settings.read(variables.preTrustedPeers),
-    peersMax: settings.read(variables.peersMax),
-    halfLifeDays: settings.read(variables.halfLifeDays),
-    retentionDays: settings.read(variables.retentionDays),
-    weightsIntervalMs: settings.read(variables.weightsIntervalMs),
-    snapshotEvery: settings.read(variables.snapshotEvery),
-    diskFreeMinMb: settings.read(variables.diskFreeMinMb),
-    erasureMode: settings.read(variables.erasureMode),
-    erasureQuotaPerDay: settings.read(variables.erasureQuotaPerDay),
-    logLevel: settings.read(variables.logLevel),
-    fastLane: settings.read(variables.fastLane),
-    connectionsMax: settings.read(variables.connectionsMax),
-    rateLimitPeerPerS: settings.read(variables.rateLimitPeerPerS),
-    rateLimitAddressPerS: settings.read(variables.rateLimitAddressPerS),
-    metricsPort: settings.read(variables.metricsPort),
-    metricsHost: settings.read(variables.metricsHost),
-    dashboardPort: settings.read(variables.dashboardPort),
-    dashboardHost: settings.read(variables.dashboardHost),
-  };
+  const environment = settings.read(environmentRow);
+  const production = environment === 'prod' || settings.read(nodeEnvRow) === 'production';
+  const config: Config = { environment, production, ...valuesOf(settings) };
   checkTogether(config, settings);
   if (settings.faults.length > 0) return { ok: false, faults: settings.faults };
   return { ok: true, config: Object.freeze(config), warnings: warningsOf(config) };
+}
+
+function valuesOf(settings: Settings): Values {
+  const values = Object.entries(rows).map(([key, row]) => [key, settings.read<unknown>(row)] as const);
+  // That each is what its own row reads, TypeScript cannot follow.
+  return Object.fromEntries(values) as Values;
 }
 
 /** The rules that tie one variable to another. */
@@ -206,41 +149,13 @@ function warningsOf(config: Config): Remark[] {
   return warnings;
 }
 
-/** The configuration for the start-up line, under the log's names. A secret shows only whether it is set. */
+/** The configuration for the start-up line, under the variables' names. A secret shows only whether it is set. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  return {
-    environment: config.environment,
-    production: config.production,
-    host: config.host,
-    port: config.port,
-    data_dir: config.dataDir,
-    group_id: config.groupId,
-    group_salt: masked(config.salt),
-    identity_mode: config.identityMode,
-    peer_auth_enabled: config.peerAuthEnabled,
-    registration_mode: config.registrationMode,
-    session_secret: masked(config.sessionSecret),
-    pre_trusted_peers: config.preTrustedPeers,
-    peers_max: config.peersMax,
-    half_life_days: config.halfLifeDays,
-    retention_days: config.retentionDays,
-    weights_interval_ms: config.weightsIntervalMs,
-    snapshot_every: config.snapshotEvery,
-    disk_free_min_mb: config.diskFreeMinMb,
-    erasure_mode: config.erasureMode,
-    erasure_quota_per_day: config.erasureQuotaPerDay,
-    log_level: config.logLevel,
-    fast_lane: config.fastLane,
-    connections_max: config.connectionsMax,
-    rate_limit_peer_per_s: config.rateLimitPeerPerS,
-    rate_limit_address_per_s: config.rateLimitAddressPerS,
-    metrics_port: config.metricsPort,
-    metrics_host: config.metricsHost,
-    dashboard_port: config.dashboardPort,
-    dashboard_host: config.dashboardHost,
-  };
-}
-
-function masked(secret: string | null): string | null {
-  return secret === null ? null : '***';
+  const { environment, production, ...others } = config;
+  const values: Readonly<Record<string, unknown>> = others;
+  const shown = Object.entries(rows).map(([key, { name, secret }]) => {
+    const value = values[key];
+    return [name.toLowerCase(), secret && value !== null ? '***' : value] as const;
+  });
+  return { environment, production, ...Object.fromEntries(shown) };
 }

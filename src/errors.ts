@@ -1,7 +1,7 @@
 /**
  * The table of refusals: every stable `code` of the service, the HTTP status it maps to and its default text.
  * Domain code names a code and never a status; the HTTP layer and the operator command look the rest up here.
- * Source: specification section 7, and the contract's table of codes.
+ * Source: specification section 7, and the contract's table of codes. And what is said of anything that was thrown.
  */
 
 export const errors = {
@@ -67,4 +67,9 @@ export function granted<T>(value: T): Granted<T> {
 
 export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}): Refusal {
   return { ok: false, code, ...more };
+}
+
+/** What to say of anything that was thrown, or that a promise rejected with. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,12 +1,12 @@
 /**
- * Every bound of the service, with its unit in the name. Nothing else in `src` may invent a bound of its own.
- * The relations that other parts rely on are asserted at the end, when the module loads.
+ * Every bound of the service, with its unit in the name. What only says how bytes lie, or how one file goes about its own work,
+ * stands in that file. The relations that other parts rely on are asserted at the end, when the module loads.
  */
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 export const limits = {
   // Requests
@@ -175,6 +175,8 @@ export const limits = {
   /** For the last writes, and what no other figure counts. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
+  /** A signal so soon after the first is its echo, where npm hands on what the terminal sent to the node already. */
+  signalEchoMs: 200,
   /** What a node that cannot go on gives its threads to end, before it ends without them, and of that to close their files. */
   failedExitMs: 500,
   failedPoolMs: 250,
@@ -227,7 +229,7 @@ export const limits = {
   // Weights
   weightsIntervalMsDefault: 2_000,
   weightsIntervalMsMin: 50,
-  weightsIntervalMsMax: 3_600_000,
+  weightsIntervalMsMax: HOUR_MS,
   /** Weights in force this long are published again, where newer records are behind them. */
   weightsRepublishMs: HOUR_MS,
   /** The next computation starts no sooner than this many times the last one's duration after it. */
@@ -341,10 +343,7 @@ relation(
   'who waits for a read when the node ends is answered before the last snapshot',
 );
 relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
-relation(
-  limits.streamBeatMs * 2 <= limits.streamHeartbeatMs,
-  'a heartbeat of the stream is never missed by more than a beat',
-);
+relation(limits.streamBeatMs * 2 <= limits.streamHeartbeatMs, 'a heartbeat of the stream is late by a beat at most');
 relation(limits.streamFrameRows * 200 <= limits.streamFrameBytes, 'a frame of rows fits in its bytes');
 relation(limits.streamFrameBytes * 2 <= limits.streamUnreadBytes, 'a reader may be two frames behind');
 relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

@@ -2,15 +2,15 @@
  * The process: environment in, signals, exit code out. It joins nothing itself; `node.ts` does. Exit codes: 0 stopped
  * as asked, 1 refused or failed, 2 faults in the configuration; a second signal ends it by that signal.
  */
-import { readFileSync } from 'node:fs';
-import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
+import { type Config, describeConfig, type Environ, loadConfig, type Remark, withDotenv } from './config.js';
 import { limits } from './limits.js';
 import { createLog } from './log.js';
-import { StartRefusedError, startNode } from './node.js';
+import { startNode } from './node.js';
+import { StartRefusedError } from './startup.js';
+import { readText } from './store/small-file.js';
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';
-const echoMs = 200;
 
 /**
  * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is spared by
@@ -22,16 +22,6 @@ function endAtOnce(signal: NodeJS.Signals): void {
   process.abort();
 }
 
-/** A file's text; undefined where there is none. */
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 function readEnvironment(): Environ {
   try {
     return withDotenv(process.env, readText, '.env');
@@ -40,12 +30,12 @@ function readEnvironment(): Environ {
   }
 }
 
-function exitWithFaults(faults: readonly { readonly variable: string; readonly text: string }[]): never {
+function exitWithFaults(faults: readonly Remark[]): never {
   for (const { variable, text } of faults) process.stderr.write(`${variable}: ${text}\n`);
   process.exit(2);
 }
 
-function run(config: Config, warnings: readonly { readonly variable: string; readonly text: string }[]): void {
+function run(config: Config, warnings: readonly Remark[]): void {
   const log = createLog(config.logLevel);
 
   /**
@@ -73,7 +63,7 @@ function run(config: Config, warnings: readonly { readonly variable: string; rea
   let stoppingSince: number | undefined;
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stoppingSince !== undefined) {
-      if (underNpm && performance.now() - stoppingSince < echoMs) return;
+      if (underNpm && performance.now() - stoppingSince < limits.signalEchoMs) return;
       endAtOnce(signal);
     }
     stoppingSince = performance.now();

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
@@ -13,20 +13,11 @@ import { runCommand } from './operator/command.js';
 import type { ConfigurationFacts } from './operator/findings.js';
 import type { Progress } from './operator/session.js';
 import { replaceFile } from './store/durable-file.js';
+import { readText } from './store/small-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/copies.js';
 import { startFaults } from './workers/start-faults.js';
-
-/** A file's text; undefined where there is none. */
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
 
 function environment(): Environ {
   try {

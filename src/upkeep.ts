@@ -4,7 +4,7 @@ import { BackgroundCheck, type CheckDeps, type CheckTimes } from './group/check.
 import { DiskWatch } from './group/disk.js';
 import type { GroupLoop } from './group/loop.js';
 import type { Clock, DiskGauge } from './group/ports.js';
-import { limits } from './limits.js';
+import { DAY_MS, limits } from './limits.js';
 import { writeExpectedHead } from './store/expected-head.js';
 import { repeatedly } from './store/repeatedly.js';
 
@@ -49,8 +49,6 @@ export function backgroundCheck(
     times,
   );
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. What left does not come back:

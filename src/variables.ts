@@ -2,14 +2,17 @@
  * The table of environment variables: each row's name, meaning, fallback and how its text is read. `config.ts` makes a
  * Config of it, and the README's table and `.env.example` are held to it by a test.
  */
-import { type Environment, environments, type IdentityMode, identityModes } from './core/vocabulary.js';
+import {
+  type Environment,
+  type ErasureMode,
+  environments,
+  erasureModes,
+  type IdentityMode,
+  identityModes,
+  type RegistrationMode,
+  registrationModes,
+} from './core/vocabulary.js';
 import { limits } from './limits.js';
-
-export const registrationModes = ['open', 'session', 'closed'] as const;
-export type RegistrationMode = (typeof registrationModes)[number];
-
-export const erasureModes = ['peer', 'operator'] as const;
-export type ErasureMode = (typeof erasureModes)[number];
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -19,7 +22,7 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
 /** One row of the table. */
 export interface Variable<T> {
   readonly name: string;
-  /** What it decides, in one line, for the README and the log. */
+  /** What it decides, in one line, word for word as the README's table has it. */
   readonly meaning: string;
   /** The value where the variable is unset. */
   readonly fallback: T;
@@ -92,7 +95,7 @@ function variable<T>(row: Variable<T>): Variable<T> {
 const portMax = 65_535;
 const countMax = Number.MAX_SAFE_INTEGER;
 
-/** Every variable that the node reads, in the order of the documentation. */
+/** Every variable that the node reads, in the order in which their faults are told. */
 export const variables = {
   environment: variable<Environment>({
     name: 'ENVIRONMENT',
@@ -118,6 +121,7 @@ export const variables = {
     fallback: 8080,
     parse: wholeNumber(0, portMax),
   }),
+  /** As written: relative to the working folder where it is relative. */
   dataDir: variable<string>({
     name: 'DATA_DIR',
     meaning: "Folder of the node's data; one node per folder",
@@ -130,6 +134,7 @@ export const variables = {
     fallback: 'local',
     parse: parseGroupId,
   }),
+  /** Null, outside production only: the node makes one and keeps it. */
   salt: variable<string | null>({
     name: 'GROUP_SALT',
     meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, else made once and kept in \`DATA_DIR\``,
@@ -156,6 +161,7 @@ export const variables = {
     fallback: 'open',
     parse: oneOf(registrationModes),
   }),
+  /** Never null where `registrationMode` is `session`. */
   sessionSecret: variable<string | null>({
     name: 'SESSION_SECRET',
     meaning: `Verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
@@ -163,6 +169,7 @@ export const variables = {
     secret: true,
     parse: secretOf(limits.sessionSecretBytesMin),
   }),
+  /** Null: the set in the log stands. */
   preTrustedPeers: variable<readonly string[] | null>({
     name: 'PRE_TRUSTED_PEERS',
     meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; unset leaves the set that the operator made`,
@@ -199,6 +206,7 @@ export const variables = {
     fallback: limits.snapshotEveryDefault,
     parse: wholeNumber(1, countMax),
   }),
+  /** In MB of 10^6 bytes. */
   diskFreeMinMb: variable<number>({
     name: 'DISK_FREE_MIN_MB',
     meaning:
@@ -248,6 +256,7 @@ export const variables = {
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
+  /** Null: no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',
@@ -260,6 +269,7 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
+  /** Null: no dashboard. */
   dashboardPort: variable<number | null>({
     name: 'DASHBOARD_PORT',
     meaning: "Port of the operator's dashboard; off where unset, 0 picks a free one",

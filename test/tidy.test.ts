@@ -30,8 +30,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   version: [],
   system: ['group'],
   upkeep: outside,
-  node: [...outside, 'upkeep', 'system'],
-  main: [...outside, 'node'],
+  startup: [...outside, 'system'],
+  shutdown: [...outside, 'upkeep'],
+  node: [...outside, 'upkeep', 'system', 'startup', 'shutdown'],
+  main: [...outside, 'node', 'startup'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   client: [],

@@ -1,7 +1,7 @@
 /** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
 import type { EventTypeName } from './event-types.js';
 import type { EventAccepted } from './records.js';
-import type { PeerStatus } from './vocabulary.js';
+import type { ErasureMode, PeerStatus } from './vocabulary.js';
 
 /** An event as the schema admitted it, its player already replaced by the subject's 32 bytes. */
 export interface EventSubmission {
@@ -27,7 +27,7 @@ export interface Registration {
 export interface GroupBounds {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
-  readonly erasureMode: 'peer' | 'operator';
+  readonly erasureMode: ErasureMode;
 }
 
 export interface RegisterPeer extends Registration {

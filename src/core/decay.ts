@@ -2,9 +2,7 @@
  * Decay by half-life, kept in forward form: mass is scaled up by how far its moment lies behind the epoch, so that one addition
  * takes an event in, and one factor brings every sum to its worth at a moment (scoring page, "State and reads").
  */
-import { limits } from '../limits.js';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS, limits } from '../limits.js';
 
 /** Half-lives beyond which a factor stays what it is there: nothing of a double is left, and nothing may overflow. */
 const HALF_LIVES_MAX = 1000;

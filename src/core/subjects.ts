@@ -11,7 +11,7 @@
  * | 11    | Uint32     | 4     | entryAt: first of its peer entries                   |
  * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; above it the lowest bits of the hash |
  */
-import { limits } from '../limits.js';
+import { HOUR_MS, limits } from '../limits.js';
 import { type EventColumns, type KeyColumns, subjectWords } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { Segment } from './segment.js';
@@ -22,7 +22,6 @@ import { copyKey, KEY_WORDS, sameKey } from './words.js';
 const SEGMENT_BITS = 14;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SIZE - 1;
-const HOUR_MS = 3_600_000;
 
 const WORDS = 13;
 const EVIDENCE_AT_BYTE = 32;

@@ -6,6 +6,12 @@ export type IdentityMode = (typeof identityModes)[number];
 export const environments = ['dev', 'staging', 'prod'] as const;
 export type Environment = (typeof environments)[number];
 
+export const registrationModes = ['open', 'session', 'closed'] as const;
+export type RegistrationMode = (typeof registrationModes)[number];
+
+export const erasureModes = ['peer', 'operator'] as const;
+export type ErasureMode = (typeof erasureModes)[number];
+
 export const peerStatuses = ['active', 'suspended', 'revoked'] as const;
 export type PeerStatus = (typeof peerStatuses)[number];
 

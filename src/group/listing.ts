@@ -2,7 +2,7 @@
 import type { Batch } from '../core/batch.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
-import { limits } from '../limits.js';
+import { DAY_MS, limits } from '../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from './api.js';
 import type { LogReader } from './ports.js';
 import { batchFrom } from './recovery.js';
@@ -166,8 +166,6 @@ function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The ISO 8601 week of a moment, `2026-W47`: the year is that of the week's Thursday. */
 export function isoWeek(at: number): string {

@@ -10,6 +10,7 @@ import type { GroupFormed, LogRecord } from '../core/records.js';
 import { loadSnapshot, SNAPSHOT_VERSION } from '../core/snapshot.js';
 import { GroupState } from '../core/state.js';
 import type { ToldTable } from '../core/told-table.js';
+import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
 
@@ -93,7 +94,7 @@ function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   try {
     return new Batch(bytes);
   } catch (error) {
-    throw new DamagedError(`log batch at record ${firstSeq}: ${error instanceof Error ? error.message : error}`);
+    throw new DamagedError(`log batch at record ${firstSeq}: ${messageOf(error)}`);
   }
 }
 
@@ -147,7 +148,7 @@ function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, f
   try {
     return snapshotAt(snapshots, seq, salt);
   } catch (error) {
-    faults.push(`snapshot ${seq}: ${error instanceof Error ? error.message : error}`);
+    faults.push(`snapshot ${seq}: ${messageOf(error)}`);
     return null;
   }
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { auditHash, auditStart } from '../core/audit.js';
 import { type Batch, chainStart } from '../core/batch.js';
 import type { LogRecord } from '../core/records.js';
+import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import type { OnProgress, VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
@@ -121,10 +122,6 @@ function verifyBlocks(snapshots: SnapshotStore, seq: number): null | { readonly 
   } catch (error) {
     return { fault: messageOf(error) };
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** One pass over the log from a position. */

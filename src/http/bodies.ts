@@ -2,7 +2,7 @@
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
 import { verdicts } from '../core/vocabulary.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
-import { limits } from '../limits.js';
+import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import type {
   explanationSchema,
   PeerListBody,
@@ -13,9 +13,6 @@ import type {
 } from './contract/response-bodies.js';
 import type { FromSchema } from './contract/schema.js';
 
-const hourMs = 3_600_000;
-
-const dayMs = 24 * hourMs;
 /** Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's backlog. */
 const dayTexts = new Map<number, string>();
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
@@ -23,16 +20,16 @@ const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3,
 
 /** `2026-01-02T03:04:05.678Z`; what `toISOString` gives, in a fifth of the time. `ms`: a whole number. */
 export function timeText(ms: number): string {
-  const days = Math.floor(ms / dayMs);
+  const days = Math.floor(ms / DAY_MS);
   const day = dayTexts.get(days) ?? dayText(days);
-  const rest = ms - days * dayMs;
+  const rest = ms - days * DAY_MS;
   const seconds = Math.floor(rest / 1000);
   const minutes = Math.floor(seconds / 60);
   return `${day}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
 }
 
 function dayText(days: number): string {
-  return keep(dayTexts, days, new Date(days * dayMs).toISOString().slice(0, -13));
+  return keep(dayTexts, days, new Date(days * DAY_MS).toISOString().slice(0, -13));
 }
 
 /** Few times are asked for, again and again; so a map that is full may begin anew. */
@@ -71,11 +68,11 @@ export function explanationBody(explanation: TrustExplanation): FromSchema<typeo
 
 /** The hour only, in hours since 1970: a finer time would tell which peer's report moved the score. */
 export function updatedHour({ updatedAt }: TrustView): number {
-  return Math.floor(updatedAt / hourMs);
+  return Math.floor(updatedAt / HOUR_MS);
 }
 
 function updatedText(view: TrustView): string {
-  return timeText(updatedHour(view) * hourMs);
+  return timeText(updatedHour(view) * HOUR_MS);
 }
 
 export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBody {

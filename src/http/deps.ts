@@ -1,12 +1,13 @@
 /** What the HTTP face is given: it opens nothing of its own but its sockets. */
 import type { Logger } from 'pino';
+import type { RegistrationMode } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports.js';
 
 export interface FaceSettings {
   /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
-  readonly registrationMode: 'open' | 'session' | 'closed';
+  readonly registrationMode: RegistrationMode;
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
   readonly sessionSecret: Uint8Array | null;
   /** Whether the hot requests take the lane in front of Koa. */

@@ -3,6 +3,7 @@
  * verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
+import { messageOf } from '../errors.js';
 import { DiskFullError } from '../group/ports.js';
 import { OperatorError } from './client.js';
 import { programOf } from './program.js';
@@ -64,5 +65,5 @@ function failureOf(error: unknown, args: readonly string[]): OperatorError {
   if (error instanceof Error && 'code' in error && error.code === 'EACCES') {
     return new OperatorError('access_denied', `${error.message}; run as the user of the node`);
   }
-  return new OperatorError('internal_error', error instanceof Error ? error.message : String(error));
+  return new OperatorError('internal_error', messageOf(error));
 }

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../errors.js';
 import type { BackupManifest } from '../group/copies.js';
 import { DamagedError } from '../group/ports.js';
 import { replaceFile, syncPath } from './durable-file.js';
@@ -116,7 +117,7 @@ export function readManifest(dir: string): BackupManifest {
   try {
     manifest = JSON.parse(readFileSync(file, 'utf8')) as BackupManifest;
   } catch (error) {
-    throw new DamagedError(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new DamagedError(`${file} cannot be read: ${messageOf(error)}`);
   }
   if (typeof manifest?.format !== 'number') throw new DamagedError(`${file}: no description of a backup stands in it`);
   if (manifest.format > BACKUP_FORMAT) throw new DamagedError(`${file} was written by a newer release`);

@@ -1,15 +1,20 @@
-/** Small files of the data folder that others write, such as a password's hash. */
+/** Small text files that others write: a salt, a password's hash, `.env`. */
 import { readFileSync } from 'node:fs';
 import { isMissing } from './environment-file.js';
 
-/** A file's text without blanks around it; null where there is none. */
-export function readIfThere(path: string): string | null {
+/** A file's text; undefined where there is none. */
+export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** A file's text without blanks around it; null where there is none. */
+export function readIfThere(path: string): string | null {
+  return readText(path)?.trim() ?? null;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What the work of a backup and of a restore has in common: how it stands, how it is ended, and what its errors mean. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../errors.js';
 import type { VerifyReport } from '../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStand } from '../group/copies.js';
 import { DamagedError } from '../group/ports.js';
@@ -65,8 +66,7 @@ export async function verifyWritten(
 }
 
 export function refusalOf(error: unknown): CopyRefusal {
-  const message = error instanceof Error ? error.message : String(error);
-  return { ok: false, code: codeOf(error), error: message };
+  return { ok: false, code: codeOf(error), error: messageOf(error) };
 }
 
 function codeOf(error: unknown): CopyCode {

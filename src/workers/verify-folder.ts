@@ -1,5 +1,6 @@
 /** Verifies the store of a data folder from its files alone, whether or not a node runs on it. */
 import { existsSync } from 'node:fs';
+import { messageOf } from '../errors.js';
 import type { VerifyReport } from '../group/api.js';
 import { type VerifyMode, verifySteps } from '../group/verification.js';
 import { checkEnvironmentFile, dataFileOf } from '../store/environment-file.js';
@@ -19,7 +20,7 @@ export async function verifyForStart(dir: string): Promise<VerifyReport> {
     await tryWriting(dir);
     return report;
   } catch (error) {
-    return { ...report, ok: false, faults: [error instanceof Error ? error.message : String(error)] };
+    return { ...report, ok: false, faults: [messageOf(error)] };
   }
 }
 
@@ -55,6 +56,6 @@ export async function verifyFolder(
       await log.close();
     }
   } catch (error) {
-    return { ok: false, ...nothing, faults: [error instanceof Error ? error.message : String(error)] };
+    return { ok: false, ...nothing, faults: [messageOf(error)] };
   }
 }

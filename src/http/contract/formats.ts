@@ -2,6 +2,7 @@
  * The string formats of the contract, as the schemas name them. Each is a pure test of one string; lengths are left to
  * the schemas, except where a pattern needs a bound of its own.
  */
+import { DAY_MS } from '../../limits.js';
 
 /** semver.org, 2.0.0. */
 const semanticVersion =
@@ -12,7 +13,6 @@ const email =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?(?:\.[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?)*$/;
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** What stands at each place of `2026-01-02T03:04:05`: a digit where it is `0`. */
 const dateTimeForm = '0000-00-00T00:00:00';
 
@@ -76,7 +76,7 @@ function dateMs(year: number, month: number, day: number): number | undefined {
   const yearOfEra = y - era * 400;
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
   const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return (era * 146_097 + dayOfEra - 719_468) * dayMs;
+  return (era * 146_097 + dayOfEra - 719_468) * DAY_MS;
 }
 
 function daysInMonth(year: number, month: number): number {

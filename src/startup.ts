@@ -1,0 +1,112 @@
+/**
+ * What a start demands before the node serves: of its folder, its store, its group and its configuration. Where one of them
+ * forbids it, the start is refused with a reason for the operator.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { UnknownRecordError } from './core/records.js';
+import { messageOf, type Outcome } from './errors.js';
+import { type Formation, formGroup, groupFaults } from './group/formation.js';
+import type { Group } from './group/group.js';
+import { DamagedError, DiskFullError, type LogWriter, type SnapshotStore } from './group/ports.js';
+import { lastSeqOf, type Recovered, recover } from './group/recovery.js';
+import { limits } from './limits.js';
+import { makePrivate } from './store/backup-folder.js';
+import { replaceFile } from './store/durable-file.js';
+import { keptSalt, saltFile } from './store/kept-salt.js';
+import { FolderOwnedError } from './store/owner.js';
+import { unfitness } from './store/restore-folder.js';
+import { clock, entropy } from './system.js';
+import { verifyInChild } from './workers/verification.js';
+
+/** The node will not run like this; the message says why, for the operator. Nothing was changed. */
+export class StartRefusedError extends Error {
+  override readonly name = 'StartRefusedError';
+}
+
+/** To listen, a name is looked up first. */
+const listening = ['listen', 'getaddrinfo'];
+const refusals = [DamagedError, DiskFullError, FolderOwnedError, UnknownRecordError];
+
+/** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
+export function refuseStart(error: unknown): never {
+  if (error instanceof Error && refusals.some((kind) => error instanceof kind))
+    throw new StartRefusedError(error.message);
+  if (error instanceof Error && 'syscall' in error && listening.includes(String(error.syscall))) {
+    throw new StartRefusedError(`cannot listen: ${error.message}`);
+  }
+  throw error;
+}
+
+export function prepareFolder(dir: string): void {
+  try {
+    makePrivate(dir);
+  } catch (error) {
+    throw new StartRefusedError(`DATA_DIR cannot be used: ${messageOf(error)}`);
+  }
+}
+
+export function refuseUnfit(dir: string): void {
+  const why = unfitness(dir);
+  if (why !== undefined) throw new StartRefusedError(why);
+}
+
+/** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
+export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
+  const kept = keptSalt(dir, config.salt);
+  if (kept.ok) return kept.salt;
+  if (!isNew) throw new StartRefusedError(kept.fault);
+  const made = randomBytes(limits.keyBytes).toString('base64url');
+  // On disk before anything is hashed with it: a log without its salt is of no use.
+  await replaceFile(saltFile(dir), `${made}\n`, { sync: true });
+  return made;
+}
+
+/**
+ * Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. Resolves to
+ * its newest record.
+ */
+export async function verifyFolder(dir: string, log: Logger): Promise<number> {
+  const report = await verifyInChild(dir, 'start');
+  for (const { seq, fault } of report.snapshots)
+    if (fault !== undefined) log.error({ seq, fault }, 'a snapshot is damaged');
+  if (report.ok) return report.lastSeq;
+  for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
+  throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
+}
+
+export async function recoverOrForm(
+  formation: Formation,
+  writer: LogWriter,
+  snapshots: SnapshotStore,
+  log: Logger,
+): Promise<Pick<Recovered, 'follower' | 'snapshotSeq'>> {
+  const started = performance.now();
+  const recovered = recover(writer, snapshots, formation.salt, lastSeqOf(writer));
+  if (recovered === null) return { follower: await formGroup(formation, writer, clock, entropy), snapshotSeq: 0 };
+  const faults = groupFaults(formation, recovered.follower.state.formed);
+  if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
+  logRecovery(recovered, performance.now() - started, log);
+  return recovered;
+}
+
+function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, log: Logger): void {
+  for (const fault of faults) log.error({ fault }, 'a snapshot could not be used');
+  const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
+  log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
+}
+
+export async function applyConfiguration(config: Config, group: Group): Promise<void> {
+  const { preTrustedPeers, halfLifeDays } = config;
+  // What can be refused comes first: a start that is refused changes nothing.
+  if (preTrustedPeers !== null) {
+    const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
+    demand(configured, 'PRE_TRUSTED_PEERS: ');
+  }
+  demand(await group.configure({ type: 'half_life', days: halfLifeDays }));
+}
+
+function demand(outcome: Outcome<unknown>, prefix = ''): void {
+  if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
+}

@@ -36,9 +36,11 @@ export const limits = {
   /** What a caller still sends behind its last answer is read and dropped for so long, and so much of it. */
   lingerMs: 2_000,
   lingerBytes: 16 * MiB,
-  /** Requests of one connection that wait behind an answer; the connection is not read from while as many do. Even. */
+  /** What a request that waits behind an answer takes one place for; its body takes more of them. */
+  pipelinedPlaceBytes: 2 * KiB,
+  /** Places of one connection's requests that wait behind an answer; the connection is not read from while they are taken. Even. */
   pipelinedPerConnection: 64,
-  /** Such requests of all connections together (some 2 KB each); a connection that brings more ends. */
+  /** Places of all connections together; a connection that brings more ends. */
   pipelinedMax: 65_536,
   /** Of one read from a connection: as many as Node reads at a time. */
   readBytes: 64 * KiB,
@@ -46,6 +48,8 @@ export const limits = {
   answersAheadBytes: 64 * KiB,
   /** A caller that takes nothing of its answers for this long has gone; the largest, a script of the pages, is one piece of 1.5 MB. */
   unreadTimeoutMs: 20_000,
+  /** At a stop, for connections that the system took before and the node did not. */
+  acceptLastMs: 500,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
@@ -134,6 +138,8 @@ export const limits = {
   /** Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`. */
   batchesArriving: 32,
   arrivingMs: 100,
+  /** Of all batches on their way in, by their own account. */
+  arrivingBytes: 128 * MiB,
   /** Turns of fewer events do not tell what an event takes. */
   eventsTimed: 64,
   /** Share of the newest turn in what turns are taken to need. */
@@ -330,18 +336,12 @@ relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never keeps
 relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
-relation(
-  limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes,
-  'what is accepted already fits below the watermark',
-);
+relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'what is accepted fits below the watermark');
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
 );
-relation(
-  limits.readerWaitMs * 2 <= limits.shutdownMs - limits.shutdownSnapshotMs,
-  'who waits for a read when the node ends is answered before the last snapshot',
-);
+relation(2 * limits.readerWaitMs <= limits.shutdownMs - limits.shutdownSnapshotMs, 'reads end before a last snapshot');
 relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
 relation(limits.streamBeatMs * 2 <= limits.streamHeartbeatMs, 'a heartbeat of the stream is late by a beat at most');
 relation(limits.streamFrameRows * 200 <= limits.streamFrameBytes, 'a frame of rows fits in its bytes');

@@ -1,11 +1,15 @@
 /**
- * How many requests wait behind an answer of their connection, in all: a caller that pipelines and does not read what comes
- * back must not be able to fill the memory. It owns the counts and the pausing of sockets, and answers nothing.
+ * What waits behind an answer of its connection, in all: a caller that pipelines and does not read what comes back, or sends
+ * behind an answer that has no end, must not be able to fill the memory. It owns the counts and the pausing of sockets, and answers nothing.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../limits.js';
 
+type Request = Pick<IncomingMessage, 'socket' | 'headers'>;
+
 export class Backlog {
+  /** Places that are taken. */
   readonly #waiting = new Map<Socket, number>();
   #total = 0;
 
@@ -16,26 +20,28 @@ export class Backlog {
   }
 
   /**
-   * Counts one more request that waits on a connection. A connection with many is not read from until fewer wait. False where
-   * all connections together hold as many as the node will: the connection must end.
+   * Counts one more request that waits on its connection. A connection with many is not read from until fewer wait. False where
+   * all connections together hold as much as the node will: the connection must end.
    */
-  add(socket: Socket): boolean {
+  add({ socket, headers }: Request): boolean {
     if (this.#total >= limits.pipelinedMax) return false;
-    const waiting = (this.#waiting.get(socket) ?? 0) + 1;
-    this.#waiting.set(socket, waiting);
-    this.#total += 1;
+    const places = placesOf(headers);
+    this.#waiting.set(socket, (this.#waiting.get(socket) ?? 0) + places);
+    this.#total += places;
     this.#holdBack(socket);
     return true;
   }
 
   /** One that waited is handled now. */
-  take(socket: Socket): void {
-    const waiting = this.#waiting.get(socket);
+  take({ socket, headers }: Request): void {
+    const before = this.#waiting.get(socket);
     // The connection is gone, and all of its requests with it.
-    if (waiting === undefined) return;
-    this.#total -= 1;
-    this.#waiting.set(socket, waiting - 1);
-    if (waiting - 1 === limits.pipelinedPerConnection / 2) socket.resume();
+    if (before === undefined) return;
+    const after = before - placesOf(headers);
+    this.#total -= before - after;
+    this.#waiting.set(socket, after);
+    const few = limits.pipelinedPerConnection / 2;
+    if (before > few && after <= few) socket.resume();
   }
 
   #forget(socket: Socket): void {
@@ -50,4 +56,10 @@ export class Backlog {
     if (socket.isPaused()) socket.emit('pause');
     else socket.pause();
   }
+}
+
+/** Of a body that nobody reads yet, Node holds what one read of the connection brought, at most. */
+function placesOf(headers: IncomingMessage['headers']): number {
+  const bytes = 'transfer-encoding' in headers ? limits.readBytes : Number(headers['content-length'] ?? 0);
+  return 1 + Math.floor(Math.min(bytes, limits.readBytes) / limits.pipelinedPlaceBytes);
 }

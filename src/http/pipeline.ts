@@ -129,7 +129,8 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   #readJson(incoming: Incoming): Outcome<unknown> | Promise<Outcome<unknown>> {
     if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault);
-    const arriving = this.#batches.begin(performance.now(), this.#deps.group.overloaded);
+    const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
+    const arriving = this.#batches.begin(performance.now(), this.#deps.group.overloaded, bytes);
     if (arriving === undefined) {
       this.#deps.group.turnedAway();
       return refused('overloaded');

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { isAnswerable } from './answering.js';
 import { type Application, createApplication } from './app.js';
@@ -64,6 +65,8 @@ class HttpServerFace implements HttpFace {
     (socket) => this.#refuse({}, 'request_timeout', socket),
   );
   #connections = 0;
+  /** Connections since the start. */
+  #accepted = 0;
   #draining = false;
 
   constructor(deps: FaceDeps) {
@@ -98,8 +101,9 @@ class HttpServerFace implements HttpFace {
   async drain(): Promise<void> {
     this.#draining = true;
     this.#readers.close();
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const startedAt = performance.now();
+    await this.#takeLast(startedAt + limits.acceptLastMs);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const sweeping = setInterval(() => {
       const goneMs = performance.now() - startedAt;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, goneMs >= arrivalMs);
@@ -109,6 +113,17 @@ class HttpServerFace implements HttpFace {
     await closed;
     clearInterval(sweeping);
     this.#unread.stop();
+  }
+
+  /** Takes the connections that the system has taken already, one in a turn of the event loop: it would reset them. */
+  async #takeLast(endMs: number): Promise<void> {
+    let before: number;
+    do {
+      before = this.#accepted;
+      // Between two of them the event loop looks for connections.
+      await turnOfLoop();
+      await turnOfLoop();
+    } while (this.#accepted > before && performance.now() < endMs);
   }
 
   #hear(server: Server): void {
@@ -141,6 +156,7 @@ class HttpServerFace implements HttpFace {
   /** `takeOver` makes it a connection of node:http, which has `rest` to read first. */
   #onConnection(socket: Socket, takeOver: (rest: Buffer) => void): void {
     this.#connections += 1;
+    this.#accepted += 1;
     // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the process.
     socket.on('error', () => socket.destroy());
     this.#unread.add(socket);
@@ -178,14 +194,14 @@ class HttpServerFace implements HttpFace {
       this.#handle(request, response);
       return;
     }
-    if (!this.#backlog.add(socket)) {
+    if (!this.#backlog.add(request)) {
       socket.destroy();
       return;
     }
     // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done. If it did not arrive whole, there is
     // nothing to do.
     before.once('finish', () => {
-      this.#backlog.take(socket);
+      this.#backlog.take(request);
       if (request.complete || !this.#failed.has(socket)) this.#handle(request, response);
     });
   }
@@ -197,6 +213,16 @@ class HttpServerFace implements HttpFace {
     if (this.#awaited.has(request) && Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes) {
       response.writeContinue();
     }
+    if (!writesWithoutBody(request)) {
+      this.#answer(request, response);
+      return;
+    }
+    // Done only once all of it has proved to be a request: else it would be carried out, and answered 400.
+    request.once('end', () => this.#answer(request, response));
+    request.resume();
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
     if (this.#lane === null || !this.#lane(request, response)) this.#application.handle(request, response);
   }
 
@@ -266,6 +292,11 @@ function createBoundedServer(connectionsMax: number): Server {
   server.closeIdleConnections = () => {};
   server.on('timeout', (socket) => closeGently(socket));
   return server;
+}
+
+/** No `DELETE` of the contract reads a body, which may be there. */
+function writesWithoutBody({ method, headers }: IncomingMessage): boolean {
+  return method === 'DELETE' && ('transfer-encoding' in headers || 'content-length' in headers);
 }
 
 /** Whether a request's handling has not begun, because an answer before it has not gone out. */

@@ -15,24 +15,35 @@ import { eventBody } from './samples.js';
 
 test('in an overload only so many batches arrive at a time, and further ones once those are there', () => {
   const batches = new ArrivingBatches();
-  const arriving = Array.from({ length: limits.batchesArriving }, () => batches.begin(0, true)!);
-  assert.is(batches.begin(1, true), undefined);
+  const arriving = Array.from({ length: limits.batchesArriving }, () => batches.begin(0, true, 1)!);
+  assert.is(batches.begin(1, true, 1), undefined);
   batches.end(arriving[5]!);
-  assert.ok(batches.begin(1, true));
-  assert.is(batches.begin(1, true), undefined);
+  assert.ok(batches.begin(1, true, 1));
+  assert.is(batches.begin(1, true, 1), undefined);
 });
 
 test('batches that take long to arrive keep no others out', () => {
   const batches = new ArrivingBatches();
-  for (let i = 0; i < limits.batchesArriving; i++) batches.begin(i === 0 ? 0 : 10, true);
-  assert.is(batches.begin(limits.arrivingMs - 1, true), undefined);
-  assert.ok(batches.begin(limits.arrivingMs, true));
-  assert.is(batches.begin(limits.arrivingMs, true), undefined);
+  for (let i = 0; i < limits.batchesArriving; i++) batches.begin(i === 0 ? 0 : 10, true, 1);
+  assert.is(batches.begin(limits.arrivingMs - 1, true, 1), undefined);
+  assert.ok(batches.begin(limits.arrivingMs, true, 1));
+  assert.is(batches.begin(limits.arrivingMs, true, 1), undefined);
 });
 
 test('a node that is not overloaded takes in whatever comes', () => {
   const batches = new ArrivingBatches();
-  for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(batches.begin(0, false));
+  for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(batches.begin(0, false, 1));
+});
+
+test('batches on their way in hold so many bytes at most, overloaded or not and however long they take', () => {
+  const batches = new ArrivingBatches();
+  const size = limits.batchBodyBytes;
+  const arriving = Array.from({ length: limits.arrivingBytes / size }, () => batches.begin(0, false, size)!);
+  const late = 10 * limits.arrivingMs;
+  assert.is(batches.begin(late, false, 1), undefined);
+  for (let again = 0; again < 2; again++) batches.end(arriving[0]!);
+  assert.ok(batches.begin(late, false, size));
+  assert.is(batches.begin(late, false, 1), undefined);
 });
 
 setFlagsFromString('--expose-gc');

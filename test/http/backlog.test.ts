@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +22,7 @@ test('a connection with many that wait is not read from, whoever lets it flow', 
     send();
     await until(() => requests.length === 1);
     const socket = requests[0]?.socket as Socket;
-    for (let i = 0; i < limits.pipelinedPerConnection; i++) assert.ok(backlog.add(socket));
+    for (let i = 0; i < limits.pipelinedPerConnection; i++) assert.ok(backlog.add({ socket, headers: {} }));
     assert.ok(socket.isPaused());
     // As who drops a body does; and as who begins to read one that stops it at once: its socket says that it flows though it does not.
     for (const flow of [() => socket.resume(), () => socket.resume().pause()]) {
@@ -31,12 +31,24 @@ test('a connection with many that wait is not read from, whoever lets it flow', 
       await delay(100);
       assert.is(requests.length, 1);
     }
-    for (let i = 0; i < limits.pipelinedPerConnection / 2; i++) backlog.take(socket);
+    for (let i = 0; i < limits.pipelinedPerConnection / 2; i++) backlog.take({ socket, headers: {} });
     await until(() => requests.length === 3);
   } finally {
     client.destroy();
     server.close();
   }
+});
+
+test('bodies that wait take the places of many requests, up to what one read brings', () => {
+  const backlog = new Backlog();
+  const socket = new Socket();
+  const kept = { socket, headers: { 'content-length': String(10 * limits.pipelinedPlaceBytes) } };
+  for (let i = 0; i < Math.floor(limits.pipelinedMax / 11); i++) assert.ok(backlog.add(kept));
+  const large = { socket, headers: { 'transfer-encoding': 'chunked' } };
+  assert.ok(backlog.add(large));
+  assert.not.ok(backlog.add({ socket, headers: {} }));
+  backlog.take(large);
+  assert.ok(backlog.add({ socket, headers: {} }));
 });
 
 test.run();

@@ -1,5 +1,7 @@
 /** What a connection may expect: an order among its requests, an end without loss, and no blame for hanging up. */
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../src/group/api.js';
@@ -283,6 +285,66 @@ test('draining lets a request arrive that is on its way, and tells who takes too
       assert.match(never, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
     },
   );
+});
+
+test('an erasure whose body breaks off or makes no sense is refused, and not carried out', async () => {
+  let erased = 0;
+  const group = (): Partial<GroupApi> => ({
+    erase: async () => {
+      erased += 1;
+      return { ok: true, value: { status: 'erased', eventsErased: 0, erasedAt: 0, receipt: 'r' } };
+    },
+  });
+  await onBothLanes(group, async ({ port }) => {
+    erased = 0;
+    const path = `/api/v1/subjects/${'a'.repeat(64)}`;
+    const head = `DELETE ${path} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n`;
+    const chunked = `${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
+    const row = { method: 'DELETE', path };
+    const status = async (bytes: string) => (await askRaw(port, [bytes], row)).map((answer) => answer.status);
+    assert.equal(await status(`${chunked}zz\r\n`), [400]);
+    assert.is(erased, 0);
+    assert.equal(await status(`${chunked}2\r\n{}\r\n0\r\n\r\n`), [200]);
+    assert.equal(await status(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`), [200]);
+    assert.is(erased, 2);
+  });
+});
+
+/** Connects so many times, sends a request on each, sets the flag, and tells how many were answered. */
+const manyCallers = `
+const { connect } = require('node:net');
+const { parentPort, workerData } = require('node:worker_threads');
+const { port, count, flag } = workerData;
+let [open, closed, answered] = [0, 0, 0];
+for (let i = 0; i < count; i++) {
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write('GET /api/v1/health HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', () => {
+      open += 1;
+      if (open === count) Atomics.notify(flag, 0, Atomics.store(flag, 0, 1));
+    });
+  });
+  socket.once('data', (answer) => {
+    if (String(answer).startsWith('HTTP/1.1 200')) answered += 1;
+  });
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    closed += 1;
+    if (closed === count) parentPort.postMessage(answered);
+  });
+}`;
+
+test('callers whom only the system has taken when the node stops are answered', async () => {
+  for (const fastLane of [true, false]) {
+    const face = await startFace({ settings: { fastLane } });
+    const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const count = 40;
+    const callers = new Worker(manyCallers, { eval: true, workerData: { port: face.port, count, flag } });
+    // The event loop stands still until all of them have connected and sent.
+    Atomics.wait(flag, 0, 0);
+    const told = once(callers, 'message');
+    await face.drain();
+    assert.equal(await told, [count]);
+  }
 });
 
 test.run();

@@ -55,11 +55,6 @@ function run(config: Config, warnings: readonly Remark[]): void {
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  log.info({ config: describeConfig(config) }, 'starting');
-  for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
-  const starting = startNode(config, { log, onFatal: fail });
-  starting.catch(fail);
-
   let stoppingSince: number | undefined;
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stoppingSince !== undefined) {
@@ -83,6 +78,11 @@ function run(config: Config, warnings: readonly Remark[]): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+
+  log.info({ config: describeConfig(config) }, 'starting');
+  for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
+  const starting = startNode(config, { log, onFatal: fail });
+  starting.catch(fail);
 }
 
 const outcome = loadConfig(readEnvironment(), readText);

@@ -100,6 +100,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('a signal stops a node that has said no more than that it starts', async () => {
+  const node = start(local);
+  await node.said('starting');
+  node.child.kill('SIGTERM');
+  assert.is(await node.ended, 0, node.output() + node.errors());
+});
+
 test('a start that is refused tells one fatal line without a stack and exits with 1', async () => {
   const first = start({ ...local, GROUP_ID: 'one', LOG_LEVEL: 'info' });
   await first.said('listening');

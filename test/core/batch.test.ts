@@ -53,6 +53,19 @@ test('a record of a newer release is refused by name', () => {
   assert.throws(() => decodeRecord(bytes), /newer release/);
 });
 
+test('an event of a type that this release does not know is refused by name', () => {
+  for (const record of everyRecord.filter(({ type }) => type === 'event_accepted')) {
+    for (const type of [0, 10, 255]) {
+      const newer = Buffer.from(encodeRecord(record));
+      newer[2] = type;
+      assert.throws(
+        () => decodeRecord(newer),
+        (error: unknown) => error instanceof UnknownRecordError && error.message.includes(`type ${type}`),
+      );
+    }
+  }
+});
+
 test('every flipped bit of a batch is found', () => {
   const { bytes } = batchOf(1, chainStart);
   for (let bit = 0; bit < bytes.length * 8; bit++) {

@@ -152,7 +152,7 @@ function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] 
   if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
   const rows = new Map<string, { eventType: EventTypeName | 'other'; week: string; count: number }>();
   for (const { event } of events) {
-    const eventType = eventTypeName(event.event_type) ?? 'other';
+    const eventType = eventTypeName(event.event_type);
     const week = isoWeek(event.timestamp);
     const row = rows.get(`${week} ${eventType}`) ?? { eventType, week, count: 0 };
     row.count++;
@@ -187,7 +187,7 @@ export function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView
     seq,
     schemaVersion: event.schema_version,
     eventId: event.event_id,
-    eventType: eventTypeName(event.event_type) as EventTypeName,
+    eventType: eventTypeName(event.event_type),
     gameId: peer.gameIds[event.game]!,
     severity: event.severity,
     timestamp: event.timestamp,

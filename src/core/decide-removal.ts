@@ -7,6 +7,7 @@ import { audited, type Decision, refuse } from './decision.js';
 import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, EvidenceKept, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
+import { OPERATOR } from './vocabulary.js';
 
 /** The answer to a withdrawal whose event was located before something was taken out of the log: look again. */
 export const readAgain = Symbol('read again');
@@ -79,7 +80,7 @@ export function decideErasure(
   now: number,
 ): Decision<{ readonly events: number; readonly pending: boolean }> {
   const row = state.subjects.find(command.subject);
-  const byOperator = command.caller < -1;
+  const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
   // A request may outlive what it is about: a restore repeats it, and not the events behind the backup.
   if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse(refused('subject_not_found'));

@@ -145,7 +145,7 @@ export interface EventWithdrawn {
 /** An erasure that waits for the operator. */
 export interface ErasureRequested {
   readonly type: 'erasure_requested';
-  /** Peer that asked, or -1 for a caller without a key. */
+  /** Peer that asked, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly audit: AuditPart;
@@ -154,7 +154,7 @@ export interface ErasureRequested {
 /** A subject leaves the state here; its bytes leave the log by `batches_rewritten`. */
 export interface SubjectErased {
   readonly type: 'subject_erased';
-  /** Peer that asked, -1 for a caller without a key, -2 for the operator (whom no quota binds). */
+  /** Peer that asked, `NO_KEY` or `OPERATOR`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly events: number;

@@ -26,6 +26,7 @@ import { sipKey } from './siphash.js';
 import { SortedEvents } from './sorted-events.js';
 import { Subjects } from './subjects.js';
 import { NumberColumn, Times } from './times.js';
+import { OPERATOR } from './vocabulary.js';
 import { noWeights, PeerWeights, type Weights } from './weights.js';
 
 /** An erased subject whose bytes are still in the log. */
@@ -88,7 +89,7 @@ export class GroupState {
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
-  /** Times of the newest erasures, by number of the asking peer (-1: without a key). */
+  /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
@@ -310,7 +311,7 @@ export class GroupState {
   }
 
   #countErasure(peer: number, at: number): void {
-    if (peer < -1) return;
+    if (peer === OPERATOR) return;
     // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right again.
     const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
     recent.push(at);

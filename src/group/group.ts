@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
-import type { PeerStatus } from '../core/vocabulary.js';
+import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { GroupActor } from './actor.js';
@@ -49,8 +49,6 @@ export interface GroupDeps {
   readonly entropy: Entropy;
 }
 
-const OPERATOR = -2;
-const NO_KEY = -1;
 /** What an event takes in the mailbox, about. */
 const EVENT_BYTES = 256;
 const COMMAND_BYTES = 1024;

@@ -230,7 +230,7 @@ export interface GroupStatus extends GroupHealth {
   readonly peersByStatus: Readonly<Record<PeerStatus, number>>;
   readonly halfLifeDays: number;
   readonly preTrusted: readonly string[];
-  readonly mailbox: { readonly commands: number; readonly bytes: number };
+  readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly pendingErasures: number;
   readonly snapshots: readonly number[];
   readonly ownerEpoch: number;

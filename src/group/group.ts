@@ -168,7 +168,7 @@ export class Group extends GroupReads implements GroupApi {
       peersByStatus: state.peers.byStatus(),
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
-      mailbox: { commands: actor.mailbox.events, bytes: actor.mailbox.bytes },
+      mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
       pendingErasures: state.pendingErasures.size,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,

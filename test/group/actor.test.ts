@@ -128,7 +128,7 @@ test('a full mailbox refuses, a batch as a whole, and takes again once a turn wa
   const machine = await started();
   let i = 0;
   while (machine.offer(`t${i}`, submit(event(`e${i}`, 'p')))) i++;
-  assert.is(i, limits.mailboxCommands);
+  assert.is(i, limits.mailboxEvents);
   assert.not.ok(machine.offer('batch', submit(event('x', 'p'), event('y', 'p')), 2));
   await machine.work();
   assert.ok(machine.offer('later', submit(event('z', 'p'))));

@@ -221,8 +221,7 @@ test('which sums are kept already is known without reading the log', async () =>
   machine.log.at = () => {
     throw new Error('the log was read');
   };
-  const retire = { after, upTo: durable - 10, durable };
-  const piece = replica.redact({ events: [], chains: [], erasures: [], retire });
+  const piece = replica.redact({ type: 'retirement', after, upTo: durable - 10, durable });
   assert.ok(piece.rewrites.length > 0);
 });
 

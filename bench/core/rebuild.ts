@@ -79,7 +79,8 @@ function fillTables(state: GroupState): number {
   at = 0;
   for (let i = 0; i < rows.length; i++) {
     const key = keys.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES);
-    for (let k = 0; k < peerCounts[i]!; k++) subjects.entries.add(subjects.entryFor(key, peers[at++]!, stamp), -1, 1);
+    for (let k = 0; k < peerCounts[i]!; k++)
+      subjects.entries.add(subjects.ensureEntry(key, peers[at++]!, stamp), -1, 1);
   }
   const ids = new EventIds();
   ids.reserve(owners.length);

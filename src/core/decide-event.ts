@@ -40,7 +40,7 @@ export function decideEvent(
   const type = eventTypes[submission.eventType];
   const row = state.subjects.find(subject);
   if (row < 0 && state.subjects.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer.index);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer.index);
   return granted({
     type: 'event_accepted',
     peer: peer.index,

@@ -26,7 +26,7 @@ export function decideWithdrawal(
   const missing = refuse(refused('event_not_found'));
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, event.peer);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
   if (entry < 0 || isGoing(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
@@ -108,7 +108,7 @@ export function decideErasure(
 /** The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any more. */
 export function keptEvidence(state: GroupState, subject: Uint8Array, peer: number): EvidenceKept | null {
   const row = state.subjects.find(subject);
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   if (entry < 0) return null;
   const { entries } = state.subjects;
   return {
@@ -127,7 +127,7 @@ export function keptEvidence(state: GroupState, subject: Uint8Array, peer: numbe
 /** The newest record of a pair, 0 where the state has none. */
 export function headOfPair(state: GroupState, subject: Uint8Array, peer: number): number {
   const row = state.subjects.find(subject);
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   return entry < 0 ? 0 : state.subjects.entries.head(entry);
 }
 

@@ -213,7 +213,7 @@ export class GroupState {
     for (let i = 0; i < events.count; i++) {
       const seq = this.lastSeq + 1 + i;
       this.eventIds.insertEvent(events, i, seq);
-      const entry = this.subjects.entryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
+      const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
       this.subjects.entries.add(entry, events.masses[i]!, seq);
     }
   }
@@ -266,7 +266,7 @@ export class GroupState {
     this.withdrawals.set(event_seq, { seq, subject });
     if (subject === null) return;
     const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
-    const entry = this.subjects.entryFor(subjectBytes(subject), record.peer, times);
+    const entry = this.subjects.ensureEntry(subjectBytes(subject), record.peer, times);
     this.subjects.entries.set(entry, record.peer, record.lowering, record.raising, record.count, seq);
   }
 
@@ -275,7 +275,7 @@ export class GroupState {
     const { subject, peer, lowering, raising, count } = record;
     if (subject === null) return;
     const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
-    const entry = this.subjects.entryFor(subject, peer, times);
+    const entry = this.subjects.ensureEntry(subject, peer, times);
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
   }
 

@@ -148,7 +148,7 @@ export interface GroupObserver {
   /** So many submitted events were decided alike; `outcome` is `accepted` or the code of their refusal. */
   eventsDecided(eventType: string, outcome: string, events: number): void;
   /** The pool finished or failed a piece of work, in ms. */
-  workDone(kind: 'snapshot' | 'listing' | 'redaction' | 'weights' | 'verify', ok: boolean, ms: number): void;
+  workDone(kind: 'snapshot' | 'redaction' | 'weights', ok: boolean, ms: number): void;
 }
 
 /** The pool has no room for more work now. */
@@ -192,5 +192,4 @@ export interface GroupPool {
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** The same at rest most of the time and without a state in memory, until `signal` ends it, and then it rejects. */
   check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport>;
-  close(): Promise<void>;
 }

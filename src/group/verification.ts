@@ -7,7 +7,7 @@ import { auditHash, auditStart } from '../core/audit.js';
 import { type Batch, chainStart } from '../core/batch.js';
 import type { LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
-import type { OnProgress, VerifyReport } from './api.js';
+import type { VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
 import { batchFrom, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
@@ -31,21 +31,6 @@ interface Position {
 }
 
 const noSalt = new Uint8Array(0);
-
-export function verifyStore(
-  log: LogReader,
-  snapshots: SnapshotStore,
-  expected: ExpectedHead | null,
-  mode: VerifyMode,
-  onProgress: OnProgress = () => {},
-): VerifyReport {
-  const steps = verifySteps(log, snapshots, expected, mode);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    onProgress(...step.value);
-  }
-}
 
 /** Verifies in steps, each a bounded read, and yields how far it has come in the log; its return is the report. */
 export function* verifySteps(

@@ -7,10 +7,11 @@ import { BackgroundCheck } from '../../src/group/check.js';
 import { copyLog } from '../../src/group/copying.js';
 import { DamagedError, type SnapshotStore, type StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf } from '../../src/group/recovery.js';
-import { verifySteps, verifyStore } from '../../src/group/verification.js';
+import { verifySteps } from '../../src/group/verification.js';
 import { rejection } from '../contracts/log.js';
 import { subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
+import { verifyStore } from '../support/verify-store.js';
 import { Machine } from './machine.js';
 
 const times = { checkFirstMs: 600, checkEveryMs: 1_000 };

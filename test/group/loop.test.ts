@@ -12,10 +12,10 @@ import { GroupLoop } from '../../src/group/loop.js';
 import type { GroupPool } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { timers } from '../../src/system.js';
 import { bounds, formedRecord, salt, subjectOf, t0 } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { until } from '../support/until.js';
 
 /** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went. */

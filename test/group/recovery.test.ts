@@ -6,10 +6,10 @@ import type { Command } from '../../src/group/commands.js';
 import type { StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
-import { verifyStore } from '../../src/group/verification.js';
 import { salt, subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { Machine } from './machine.js';
 
 async function grown(events: number): Promise<Machine> {

@@ -6,10 +6,10 @@ import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { Replica } from '../../src/group/replica.js';
-import { verifyStore } from '../../src/group/verification.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { hourMs, salt, subjectOf } from '../support/given.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { type Act, drawAct, everyByte, Life, PLAYERS, stateOf, sumsOf } from './life.js';
 import { Crash } from './machine.js';
 

@@ -11,8 +11,8 @@ import {
   type SnapshotStore,
   type StoredBatch,
 } from '../../src/group/ports.js';
-import type { AppendFault, MemoryLog, MemoryLogWriter } from '../../src/store/memory-log.js';
-import type { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import type { AppendFault, MemoryLog, MemoryLogWriter } from '../support/memory-log.js';
+import type { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Difference } from './difference.js';
 import type { Process } from './world.js';
 

@@ -1,5 +1,5 @@
 /** The snapshots' port in memory, for the simulation. */
-import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
+import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
 
 interface MemorySnapshot {
   readonly header: SnapshotHeader;

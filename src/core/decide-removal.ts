@@ -27,7 +27,7 @@ export function decideWithdrawal(
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
-  if (entry < 0 || isGoing(state, eventSeq, event)) return missing;
+  if (entry < 0 || isTakenBack(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
   const isLowering = event.mass < 0;
@@ -48,7 +48,7 @@ export function decideWithdrawal(
 }
 
 /** Whether an event that the log still shows was withdrawn or erased already. */
-function isGoing(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+function isTakenBack(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
   if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
   for (const [seq, erasure] of state.erasures) if (erasure.subject === subject && eventSeq < seq) return true;

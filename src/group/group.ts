@@ -57,7 +57,7 @@ export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
   /** One at a time: each holds columns of its own in the replica. */
   #simulating = false;
-  #check: Pick<BackgroundCheck, 'stand'> | null = null;
+  #check: Pick<BackgroundCheck, 'status'> | null = null;
 
   constructor(deps: GroupDeps) {
     super(deps.identity, deps.clock);
@@ -65,7 +65,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   /** Recovery is over: commands are taken from here on; `open` lets them in from outside. */
-  attach(loop: GroupLoop, feed: VerdictFeed, check: Pick<BackgroundCheck, 'stand'>): void {
+  attach(loop: GroupLoop, feed: VerdictFeed, check: Pick<BackgroundCheck, 'status'>): void {
     this.loop = loop;
     this.feed = feed;
     this.#check = check;
@@ -140,8 +140,8 @@ export class Group extends GroupReads implements GroupApi {
     const chains = await this.#ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
-    const { heads, going, retired, total } = chains;
-    const walk = { heads, going: new Set(going), retired };
+    const { heads, withdrawn, retired, total } = chains;
+    const walk = { heads, withdrawn: new Set(withdrawn), retired };
     const query = { subject, ...walk, caller: caller?.index ?? null, limit, from: before };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
@@ -173,7 +173,7 @@ export class Group extends GroupReads implements GroupApi {
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
-      check: this.#check?.stand ?? { running: false, checkedSeq: 0, endedAt: null, faults: [] },
+      check: this.#check?.status ?? { running: false, checkedSeq: 0, endedAt: null, faults: [] },
     };
   }
 

@@ -12,7 +12,7 @@ export interface ListingQuery {
   /** Per peer that reported the player: its number and its newest record. */
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
-  readonly going: ReadonlySet<number>;
+  readonly withdrawn: ReadonlySet<number>;
   /** Up to this record no event is in the log any more: no chain is followed so far back. */
   readonly retired: number;
   /** Number of the caller's peer, or null: no own events are listed. */
@@ -100,7 +100,7 @@ function ownEvents(
     if (!('prev' in record) || record.peer !== caller) return null;
     if (record.type === 'event_accepted') {
       if (!sameBytes(record.subject, query.subject)) return null;
-      if (!query.going.has(seq)) {
+      if (!query.withdrawn.has(seq)) {
         if (events.length === query.limit) return { events, next: seq };
         events.push(listed(seq, at, record));
       }
@@ -135,7 +135,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
     for (let i = 1; i < chains.length; i++) if (chains[i]!.seq > chains[newest]!.seq) newest = i;
     const chain = chains[newest]!;
     const { record, at } = reader.read(chain.seq);
-    if (record.type === 'event_accepted' && !query.going.has(chain.seq)) found.push(listed(chain.seq, at, record));
+    if (record.type === 'event_accepted' && !query.withdrawn.has(chain.seq)) found.push(listed(chain.seq, at, record));
     else {
       chain.gone++;
       gone++;

@@ -2,8 +2,10 @@
  * What a group needs of the world, as interfaces. `store/` and `workers/` implement them; a contract suite in
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
+
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
+import type { SnapshotBlock } from '../core/snapshot.js';
 import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from './api.js';
@@ -80,11 +82,6 @@ export interface SnapshotHeader {
   readonly digest: string;
   /** Owner epoch under which it was made. */
   readonly epoch: number;
-}
-
-export interface SnapshotBlock {
-  readonly key: string;
-  readonly bytes: Uint8Array;
 }
 
 /** Snapshots: whole images, each written once under a temporary name, then renamed into place. */

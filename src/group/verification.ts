@@ -18,8 +18,11 @@ import { RewrittenBatches } from './rewritten.js';
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
+/** What the log must reach at least. */
 export interface ExpectedHead {
+  /** Sequence number of a durable record. */
   readonly lastSeq: number;
+  /** Chain value (hex) of the batch that ends there. */
   readonly chain: string;
 }
 

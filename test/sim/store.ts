@@ -2,11 +2,11 @@
  * The stores of a simulated node: the in-memory adapters, with every write under way until its lane is let on, and what a real
  * disk keeps of replaced bytes.
  */
+import type { SnapshotBlock } from '../../src/core/snapshot.js';
 import {
   type LogWriter,
   OwnerLostError,
   ScrubDeferredError,
-  type SnapshotBlock,
   type SnapshotHeader,
   type SnapshotStore,
   type StoredBatch,

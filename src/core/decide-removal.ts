@@ -1,5 +1,5 @@
 /** The rules of taking back: a peer's own event, and all that is held of a subject. */
-import { granted, refused } from '../errors.js';
+import { granted } from '../errors.js';
 import { limits } from '../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from './commands.js';
 import { rescaled } from './decay.js';
@@ -23,7 +23,7 @@ export function decideWithdrawal(
 ): Decision<null> | typeof readAgain {
   if (command.asOf !== state.redacted) return readAgain;
   const { event, eventSeq } = command;
-  const missing = refuse(refused('event_not_found'));
+  const missing = refuse('event_not_found');
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
@@ -83,16 +83,14 @@ export function decideErasure(
   const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
   // A request may outlive what it is about: a restore repeats it, and not the events behind the backup.
-  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse(refused('subject_not_found'));
+  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse('subject_not_found');
   if (!byOperator) {
     const wait = quotaWaitMs(state, bounds, command.caller, now);
-    if (wait > 0) return refuse(refused('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) }));
+    if (wait > 0) return refuse('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
   }
   const pending = bounds.erasureMode === 'operator' && !byOperator;
   if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
-    return refuse(
-      refused('overloaded', { text: 'too many erasures wait for the operator', retryAfterS: limits.retryAfterS }),
-    );
+    return refuse('overloaded', { text: 'too many erasures wait for the operator' });
   }
   const action = pending ? 'erasure_requested' : 'subject_erased';
   const audit = audited(state, now, { action, actor: command.by, target: command.commitment });

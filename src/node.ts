@@ -142,7 +142,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Node>
     const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
     const { follower, snapshotSeq } = await recoverOrForm(formation, writer, snapshots, log);
     const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
-    const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, (low) =>
+    const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
       running?.diskChanged(low),
     );
     await disk.start();

@@ -64,6 +64,7 @@ async function grown() {
     pool: pool as GroupPool,
     disk: new DiskWatch({
       gauge: { look: assert.unreachable as never },
+      timers,
       minBytes: 0,
       onChange: nothing,
       onTrouble: nothing,

@@ -84,6 +84,7 @@ export class SimNode {
       pool: this.pool,
       disk: new DiskWatch({
         gauge: { look: async () => use() },
+        timers: this.process,
         minBytes: 2 ** 31,
         onChange: (low) => this.loop.diskChanged(low),
         onTrouble: nothing,

@@ -1,6 +1,6 @@
 /**
- * The state of a group: the fold of its log. `apply` is the only code that changes it, live and in replay; it never refuses, and
- * uses only + - x / and comparison, so that a replay is equal bit for bit on every platform.
+ * The state of a group: the fold of its log. `apply` and `applyEvents` take records in, live and in replay; they never refuse, and
+ * use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a snapshot's load fills it.
  */
 import { hash } from 'node:crypto';
 import { limits } from '../limits.js';
@@ -134,9 +134,6 @@ export class GroupState {
       case 'erasure_requested':
         if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
-        this.#audited(record.audit, seq);
-        break;
-      case 'batches_rewritten':
         break;
       case 'redacted':
         this.#redacted(record);
@@ -157,14 +154,12 @@ export class GroupState {
         this.halfLifeDays = record.half_life_days;
         this.evidenceSeq = seq;
         this.#rescale(seq, record.epoch, record.factor);
-        this.#audited(record.audit, seq);
         break;
       case 'pre_trust_set':
         this.preTrusted = [...record.peers];
         this.evidenceSeq = seq;
         this.peerWeights.refresh(this);
         if (record.configured !== null) this.preTrustConfigured = record.configured;
-        this.#audited(record.audit, seq);
         break;
       case 'peer_registered':
         this.peers.add({
@@ -181,23 +176,21 @@ export class GroupState {
           eventCount: 0,
         });
         this.peerWeights.refreshPeer(this, record.peer);
-        this.#audited(record.audit, seq);
         break;
       case 'peer_status_changed':
         this.peers.at(record.peer).status = record.status;
         if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
         this.evidenceSeq = seq;
         this.peerWeights.refresh(this);
-        this.#audited(record.audit, seq);
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
-        this.#audited(record.audit, seq);
         break;
       case 'group_formed':
-        this.#audited(record.audit, seq);
+      case 'batches_rewritten':
         break;
     }
+    if ('audit' in record) this.#audited(record.audit, seq);
   }
 
   /** Takes in the next records, at least one, all of them events of one batch. */
@@ -239,6 +232,11 @@ export class GroupState {
     if (events.count > 1) this.eventIds.warm(events);
   }
 
+  /** Counts the records up to `seq` as taken in: a restore wrote them, and nothing of them belongs into this state. */
+  passOver(seq: number): void {
+    this.lastSeq = seq;
+  }
+
   /** Counts the next records, received at `at`; returns the last of them. */
   #next(at: number, count = 1): number {
     this.lastAt = at;
@@ -264,18 +262,17 @@ export class GroupState {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
-    if (subject === null) return;
-    const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
-    const entry = this.subjects.ensureEntry(subjectBytes(subject), record.peer, times);
-    this.subjects.entries.set(entry, record.peer, record.lowering, record.raising, record.count, seq);
+    if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
 
   /** Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come from. */
   #kept(record: EvidenceKept, seq: number): void {
-    const { subject, peer, lowering, raising, count } = record;
-    if (subject === null) return;
-    const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
-    const entry = this.subjects.ensureEntry(subject, peer, times);
+    if (record.subject !== null) this.#setPair(record.subject, record, seq);
+  }
+
+  #setPair(subject: Uint8Array, stated: EventWithdrawn | EvidenceKept, seq: number): void {
+    const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
+    const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
   }
 
@@ -291,7 +288,6 @@ export class GroupState {
       }
     }
     this.#countErasure(record.peer, at);
-    this.#audited(record.audit, seq);
   }
 
   /** Where the chains of a subject begin, and the requests that name it. */

@@ -220,7 +220,7 @@ class Restore {
     if (this.#state === null) {
       this.#state = this.#deps.stateOfBackup();
       // Records that changed nothing in it.
-      this.#state.lastSeq = this.#lastSeq;
+      this.#state.passOver(this.#lastSeq);
     }
     return this.#state;
   }

@@ -128,7 +128,7 @@ function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
     if (peers === 0) continue;
     const full = blocks.reserve(PLAYER_BYTES + peers * ENTRY_BYTES);
     if (full !== null) yield full;
-    for (let word = 0; word < 8; word++) blocks.u32(subjects.keyWord(row, word));
+    for (let word = 0; word < KEY_WORDS; word++) blocks.u32(subjects.keyWord(row, word));
     blocks.f64(subjects.updatedAt(row));
     blocks.f64(subjects.evidenceAt(row));
     blocks.u16(peers);

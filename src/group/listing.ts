@@ -4,7 +4,7 @@ import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from './api.js';
-import type { LogReader } from './ports.js';
+import { DamagedError, type LogReader } from './ports.js';
 import { batchFrom } from './recovery.js';
 
 export interface ListingQuery {
@@ -54,9 +54,9 @@ export class RecordReader {
   #holding(seq: number): Batch {
     for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
     const stored = this.#log.at(seq);
-    if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
+    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const batch = batchFrom(stored);
-    if (!batch.holds(seq)) throw new Error(`the log holds no record ${seq}`);
+    if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
     if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);
     return batch;

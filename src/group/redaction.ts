@@ -6,7 +6,7 @@ import type { Batch } from '../core/batch.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
-import type { LogReader, StoredBatch } from './ports.js';
+import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
 import { batchFrom } from './recovery.js';
 import type { RetirePiece, RetireWork } from './retirement.js';
 
@@ -82,7 +82,7 @@ class Replacements {
     const known = this.#batches.find(({ batch }) => batch.holds(seq));
     if (known !== undefined) return known;
     const stored = this.#log.at(seq);
-    if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
+    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const held = { batch: batchFrom(stored), records: new Map<number, LogRecord>() };
     this.#batches.push(held);
     this.#bytes += stored.bytes.length;

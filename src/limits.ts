@@ -119,7 +119,7 @@ export const limits = {
   scrubReaderWaitMs: 8_000,
 
   // Actor
-  mailboxCommands: 8_192,
+  mailboxEvents: 8_192,
   mailboxBytes: 64 * MiB,
   turnEvents: 4_096,
   turnBytes: 4 * MiB,
@@ -329,7 +329,7 @@ function relation(holds: boolean, name: string): void {
 
 relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
 relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');
-relation(limits.turnEvents <= limits.mailboxCommands, 'a turn fits in the mailbox');
+relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox');
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
 relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never keeps another one out');

@@ -186,7 +186,9 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { actor, snapshots, recoveredFrom } = await recoverActor(start, parts);
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
-  const disk = diskWatch(gauge ?? new FolderGauge(dir), config.diskFreeMinMb, log, (low) => watching?.diskChanged(low));
+  const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
+    watching?.diskChanged(low),
+  );
   await disk.start();
   closers.add(async () => disk.stop());
   const onTrouble = (what: string, error: unknown) =>

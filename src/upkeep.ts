@@ -1,9 +1,9 @@
 /** What a running node looks after beside its requests: room on the disk, the log at rest, and the head that is kept outside it. */
 import type { Logger } from 'pino';
 import { BackgroundCheck, type CheckDeps, type CheckTimes } from './group/check.js';
-import { DiskWatch } from './group/disk.js';
+import { DiskWatch, type DiskWatchDeps } from './group/disk.js';
 import type { GroupLoop } from './group/loop.js';
-import type { Clock, DiskGauge } from './group/ports.js';
+import type { Clock } from './group/ports.js';
 import { DAY_MS, limits } from './limits.js';
 import { writeExpectedHead } from './store/expected-head.js';
 import { repeatedly } from './store/repeatedly.js';
@@ -11,10 +11,15 @@ import { repeatedly } from './store/repeatedly.js';
 const MB = 1e6;
 
 /** The watermark of free space, told in the log wherever the disk becomes low or is no longer. `minMb` 0 turns it off. */
-export function diskWatch(gauge: DiskGauge, minMb: number, log: Logger, onChange: (low: boolean) => void): DiskWatch {
+export function diskWatch(
+  deps: Pick<DiskWatchDeps, 'gauge' | 'timers'>,
+  minMb: number,
+  log: Logger,
+  onChange: (low: boolean) => void,
+): DiskWatch {
   let isToldLow = false;
   return new DiskWatch({
-    gauge,
+    ...deps,
     minBytes: minMb * MB,
     onChange(low, { freeBytes }) {
       const fields = { free_bytes: freeBytes, disk_free_min_mb: minMb };

@@ -172,6 +172,7 @@ function findInCode(sources: readonly Source[], pattern: RegExp, textOf = codeOn
 
 const src = sourcesUnder('src');
 const core = src.filter(({ path }) => path.startsWith('src/core/'));
+const group = src.filter(({ path }) => path.startsWith('src/group/'));
 const everything = [
   ...src,
   ...sourcesUnder('test'),
@@ -183,6 +184,7 @@ const everything = [
 /** `new Date(ms)` only converts; every other use of Date reads the clock. */
 const impure =
   /(?<!\bnew )\bDate\b|\bDate\b(?!\([^)\s])|\b(?:setTimeout|setInterval|setImmediate|queueMicrotask|Promise|async|await|process|performance|console|fetch|globalThis)\b|\bMath\.random\b|\brandom(?:Bytes|UUID|Int|Fill\w*)\b|\bgetRandomValues\b/;
+const ownTimers = /\b(?:setTimeout|setInterval|setImmediate)\b/;
 const inexact = /\*\*|\bMath\.(?:pow|exp|expm1|log\w*|cbrt|hypot|a?(?:sin|cos|tan)h?|atan2)\b/;
 
 test('no file imports from a floor that its own may not see', () => {
@@ -199,6 +201,10 @@ test('the core has no clock, chance, timer, promise, process or I/O', () => {
 test('the core computes nothing that differs between Node versions, but where it is never replayed', () => {
   const exact = core.filter(({ path }) => !inexactAllowed.some(([start]) => path.startsWith(start)));
   assert.equal(findInCode(exact, inexact), []);
+});
+
+test('the group waits through its ports alone, so that a simulation can own time', () => {
+  assert.equal(findInCode(group, ownTimers), []);
 });
 
 test('only the entries touch the process', () => {

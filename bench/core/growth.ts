@@ -111,7 +111,7 @@ const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
     const subjects = new Subjects(sipKey(Buffer.alloc(32, 7)));
     return {
       add(key, peer, number) {
-        subjects.entries.add(subjects.entryFor(key, peer, { updatedAt: number, evidenceAt: number }), -0.5, number);
+        subjects.entries.add(subjects.ensureEntry(key, peer, { updatedAt: number, evidenceAt: number }), -0.5, number);
       },
       get rows() {
         return subjects.size;

@@ -21,7 +21,7 @@ import { crc32 } from 'node:zlib';
 import type { EventColumns } from './event-columns.js';
 import { readEvent } from './packed-records.js';
 import { RecordBytes } from './record-bytes.js';
-import { decodeRecord, isTaggedEvent, type LogRecord } from './records.js';
+import { decodeRecord, fitsColumns, type LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;
@@ -165,7 +165,7 @@ export class Batch {
   /** Whether record `seq` is an event that columns take. */
   holdsEvent(seq: number): boolean {
     const i = seq - this.firstSeq;
-    return isTaggedEvent(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
+    return fitsColumns(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
   }
 
   /** Fills `columns` with the events from record `seq` on, as many as follow one another and as there is room for. */
@@ -175,7 +175,7 @@ export class Batch {
     const body = HEAD + this.count * 4;
     for (let i = seq - this.firstSeq; i < this.count && columns.count < columns.capacity; i++) {
       const at = body + view.getUint32(HEAD + i * 4, true);
-      if (!isTaggedEvent(this.bytes, at)) return;
+      if (!fitsColumns(this.bytes, at)) return;
       readEvent(view, at, columns);
     }
   }

@@ -67,7 +67,7 @@ export interface WithdrawEvent {
 }
 
 export interface EraseSubject {
-  /** Number of the asking peer, -1 for a caller without a key, -2 for the operator. */
+  /** Number of the asking peer, `NO_KEY` or `OPERATOR`. */
   readonly caller: number;
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex: what the audit log keeps. */

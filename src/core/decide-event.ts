@@ -36,11 +36,11 @@ export function decideEvent(
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
   const known = state.eventIds.seqOf(tag);
   if (known > 0) return duplicate(state, peer, eventId, tag, known);
-  if (state.eventIds.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
+  if (state.eventIds.full) return refused('overloaded');
   const type = eventTypes[submission.eventType];
   const row = state.subjects.find(subject);
-  if (row < 0 && state.subjects.full) return refused('overloaded', { retryAfterS: limits.retryAfterS });
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer.index);
+  if (row < 0 && state.subjects.full) return refused('overloaded');
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer.index);
   return granted({
     type: 'event_accepted',
     peer: peer.index,

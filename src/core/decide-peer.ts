@@ -1,5 +1,5 @@
 /** The rules of peers: registration, status, keys and pre-trust. */
-import { granted, refused } from '../errors.js';
+import { granted } from '../errors.js';
 import { limits } from '../limits.js';
 import type { ChangePeerStatus, ChangePreTrust, GroupBounds, RegisterPeer, RotateKey } from './commands.js';
 import { audited, type Decision, refuse } from './decision.js';
@@ -14,9 +14,7 @@ export function decideRegistration(
   now: number,
 ): Decision<number> {
   if (state.peers.size >= bounds.peersMax) {
-    return refuse(
-      refused('overloaded', { text: 'this group holds as many peers as it may', retryAfterS: limits.retryAfterS }),
-    );
+    return refuse('overloaded', { text: 'this group holds as many peers as it may' });
   }
   const index = state.peers.size;
   const audit = audited(state, now, { action: 'peer_registered', actor: command.by, target: command.peerId });
@@ -39,10 +37,9 @@ export function decideRegistration(
  */
 export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
-  if (peer === undefined) return refuse(refused('unknown_peer', { text: 'no peer has this id' }));
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
   if (peer.status === command.status) return { records: [], outcome: granted(peer.index) };
-  if (peer.status === 'revoked')
-    return refuse(refused('peer_not_active', { text: 'the peer is revoked, which is final' }));
+  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   const actions = { active: 'peer_reinstated', suspended: 'peer_suspended', revoked: 'peer_revoked' } as const;
   const audit = audited(state, now, { action: actions[command.status], actor: command.by, target: peer.peerId });
   const record: LogRecord = { type: 'peer_status_changed', peer: peer.index, status: command.status, audit };
@@ -52,9 +49,8 @@ export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, n
 /** A new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */
 export function decideKeyRotation(state: GroupState, command: RotateKey, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
-  if (peer === undefined) return refuse(refused('unknown_peer', { text: 'no peer has this id' }));
-  if (peer.status === 'revoked')
-    return refuse(refused('peer_not_active', { text: 'the peer is revoked, which is final' }));
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
+  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   const overlapMs = Math.min(command.overlapMs, limits.keyOverlapMsMax);
   const record: LogRecord = {
     type: 'peer_key_rotated',
@@ -69,14 +65,14 @@ export function decideKeyRotation(state: GroupState, command: RotateKey, now: nu
 /** One peer more or less among the pre-trusted. Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */
 export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: number): Decision<null> {
   const peer = state.peers.byId(command.peerId);
-  if (peer === undefined) return refuse(refused('unknown_peer', { text: 'no peer has this id' }));
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
   const listed = state.preTrusted.includes(peer.index);
   if (listed === (command.change === 'add')) return { records: [], outcome: granted(null) };
   if (command.change === 'add' && peer.status === 'revoked') {
-    return refuse(refused('peer_not_active', { text: 'the peer is revoked, which is final' }));
+    return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   }
   if (command.change === 'add' && state.preTrusted.length >= limits.preTrustedMax) {
-    return refuse(refused('overloaded', { text: 'too many pre-trusted peers' }));
+    return refuse('overloaded', { text: 'too many pre-trusted peers' });
   }
   const peers = listed ? state.preTrusted.filter((index) => index !== peer.index) : [...state.preTrusted, peer.index];
   const action = listed ? 'pre_trust_removed' : 'pre_trust_added';
@@ -93,8 +89,8 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
   const peers: number[] = [];
   for (const peerId of peerIds) {
     const peer = state.peers.byId(peerId);
-    if (peer === undefined) return refuse(refused('unknown_peer', { text: `${peerId} is no peer of this group` }));
-    if (peer.status === 'revoked') return refuse(refused('peer_not_active', { text: `${peerId} is revoked` }));
+    if (peer === undefined) return refuse('unknown_peer', { text: `${peerId} is no peer of this group` });
+    if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
     peers.push(peer.index);
   }
   if (configured === state.preTrustConfigured) return { records: [], outcome: granted(null) };

@@ -1,5 +1,5 @@
 /** The rules of taking back: a peer's own event, and all that is held of a subject. */
-import { granted, refused } from '../errors.js';
+import { granted } from '../errors.js';
 import { limits } from '../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from './commands.js';
 import { rescaled } from './decay.js';
@@ -7,6 +7,7 @@ import { audited, type Decision, refuse } from './decision.js';
 import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, EvidenceKept, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
+import { OPERATOR } from './vocabulary.js';
 
 /** The answer to a withdrawal whose event was located before something was taken out of the log: look again. */
 export const readAgain = Symbol('read again');
@@ -22,11 +23,11 @@ export function decideWithdrawal(
 ): Decision<null> | typeof readAgain {
   if (command.asOf !== state.redacted) return readAgain;
   const { event, eventSeq } = command;
-  const missing = refuse(refused('event_not_found'));
+  const missing = refuse('event_not_found');
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, event.peer);
-  if (entry < 0 || isGoing(state, eventSeq, event)) return missing;
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
+  if (entry < 0 || isTakenBack(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
   const isLowering = event.mass < 0;
@@ -47,7 +48,7 @@ export function decideWithdrawal(
 }
 
 /** Whether an event that the log still shows was withdrawn or erased already. */
-function isGoing(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+function isTakenBack(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
   if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
   for (const [seq, erasure] of state.erasures) if (erasure.subject === subject && eventSeq < seq) return true;
@@ -79,19 +80,17 @@ export function decideErasure(
   now: number,
 ): Decision<{ readonly events: number; readonly pending: boolean }> {
   const row = state.subjects.find(command.subject);
-  const byOperator = command.caller < -1;
+  const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
   // A request may outlive what it is about: a restore repeats it, and not the events behind the backup.
-  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse(refused('subject_not_found'));
+  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse('subject_not_found');
   if (!byOperator) {
     const wait = quotaWaitMs(state, bounds, command.caller, now);
-    if (wait > 0) return refuse(refused('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) }));
+    if (wait > 0) return refuse('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
   }
   const pending = bounds.erasureMode === 'operator' && !byOperator;
   if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
-    return refuse(
-      refused('overloaded', { text: 'too many erasures wait for the operator', retryAfterS: limits.retryAfterS }),
-    );
+    return refuse('overloaded', { text: 'too many erasures wait for the operator' });
   }
   const action = pending ? 'erasure_requested' : 'subject_erased';
   const audit = audited(state, now, { action, actor: command.by, target: command.commitment });
@@ -107,7 +106,7 @@ export function decideErasure(
 /** The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any more. */
 export function keptEvidence(state: GroupState, subject: Uint8Array, peer: number): EvidenceKept | null {
   const row = state.subjects.find(subject);
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   if (entry < 0) return null;
   const { entries } = state.subjects;
   return {
@@ -126,7 +125,7 @@ export function keptEvidence(state: GroupState, subject: Uint8Array, peer: numbe
 /** The newest record of a pair, 0 where the state has none. */
 export function headOfPair(state: GroupState, subject: Uint8Array, peer: number): number {
   const row = state.subjects.find(subject);
-  const entry = row < 0 ? -1 : state.subjects.entryOf(row, peer);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   return entry < 0 ? 0 : state.subjects.entries.head(entry);
 }
 

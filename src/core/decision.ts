@@ -1,5 +1,5 @@
 /** What the rules answer: records to write and an outcome; and the two ways in which every rule makes one. */
-import type { Outcome, Refusal } from '../errors.js';
+import { type ErrorCode, type Outcome, type Refusal, refused } from '../errors.js';
 import { type AuditFact, auditPart } from './audit.js';
 import type { AuditPart, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
@@ -10,8 +10,8 @@ export interface Decision<T> {
   readonly outcome: Outcome<T>;
 }
 
-export function refuse(refusal: Refusal): Decision<never> {
-  return { records: [], outcome: refusal };
+export function refuse(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}): Decision<never> {
+  return { records: [], outcome: refused(code, more) };
 }
 
 /** The audit part of the record that comes next. */

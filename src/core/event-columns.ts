@@ -41,7 +41,7 @@ export class EventColumns implements KeyColumns {
   }
 
   /** Adds where an event will be looked up, and nothing else of it; there must be room. */
-  look(subject: Uint8Array, tag: IdTag): void {
+  addKeys(subject: Uint8Array, tag: IdTag): void {
     writeTag(tag, this.tags, this.count * TAG_WORDS);
     subjectWords(subject, this.keys, this.count * KEY_WORDS);
     this.count++;
@@ -50,7 +50,7 @@ export class EventColumns implements KeyColumns {
   /** Holds this event alone. */
   only(event: EventAccepted, tag: IdTag): void {
     this.count = 0;
-    this.look(event.subject, tag);
+    this.addKeys(event.subject, tag);
     this.peers[0] = event.peer;
     this.masses[0] = event.mass;
     this.timestamps[0] = event.timestamp;

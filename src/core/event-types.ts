@@ -17,12 +17,22 @@ export const eventTypes = {
 } as const satisfies Record<string, { id: number; sign: -1 | 1; baseWeight: number }>;
 
 export type EventTypeName = keyof typeof eventTypes;
+export type EventTypeId = (typeof eventTypes)[EventTypeName]['id'];
 
 export const eventTypeNames = Object.keys(eventTypes) as EventTypeName[];
 
-const namesById = new Map<number, EventTypeName>(eventTypeNames.map((name) => [eventTypes[name].id, name]));
+const namesById = Object.fromEntries(eventTypeNames.map((name) => [eventTypes[name].id, name])) as Record<
+  EventTypeId,
+  EventTypeName
+>;
 
-/** The name that a record's type number stands for; undefined for a number that this release does not know. */
-export function eventTypeName(id: number): EventTypeName | undefined {
-  return namesById.get(id);
+const newestId = eventTypeNames.length;
+
+/** Whether this release knows the number, which are given out from 1 on without a gap. */
+export function isEventTypeId(id: number): id is EventTypeId {
+  return id > 0 && id <= newestId;
+}
+
+export function eventTypeName(id: EventTypeId): EventTypeName {
+  return namesById[id];
 }

@@ -68,7 +68,7 @@ export class OtherHalfLife {
     if (withdrawals.has(seq) || (this.#erased.size > 0 && seq < (this.#erased.get(subjectHex(event.subject)) ?? 0)))
       return;
     const row = subjects.find(event.subject);
-    const entry = row < 0 ? -1 : subjects.entryOf(row, event.peer);
+    const entry = row < 0 ? -1 : subjects.findEntry(row, event.peer);
     if (entry < 0) return;
     const from = evidenceAt(event.timestamp, receivedAt);
     const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);

@@ -1,12 +1,15 @@
 /** The bytes of records of which there are many, behind the two that say type and version. Little-endian. */
 import type { EventColumns } from './event-columns.js';
 import { ID_TAG_BYTES } from './event-ids.js';
+import type { EventTypeId } from './event-types.js';
 import type { EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
 import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 /** Of an event without its tag, and of one that begins with it. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
+/** Where the number of an event's type stands. */
+export const EVENT_TYPE_AT = 2;
 const SUBJECT_BYTES = 32;
 const GONE_BYTES = 22;
 const KEPT_HEAD = 12;
@@ -22,7 +25,7 @@ export function eventBytes({ id_tag, event_id, schema_version }: EventAccepted):
  * differs by their absence alone.
  */
 export function writeEvent(event: EventAccepted, bytes: Buffer, view: DataView, at: number): void {
-  bytes[at + 2] = event.event_type;
+  bytes[at + EVENT_TYPE_AT] = event.event_type;
   bytes[at + 3] = event.event_id.length;
   view.setUint16(at + 4, event.peer, true);
   view.setUint16(at + 6, event.game, true);
@@ -35,12 +38,12 @@ export function writeEvent(event: EventAccepted, bytes: Buffer, view: DataView, 
   bytes.write((event.id_tag ?? '') + event.event_id + event.schema_version, at + UNTAGGED_HEAD, 'latin1');
 }
 
-export function decodeEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
+export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boolean): EventAccepted {
   const head = isTagged ? EVENT_HEAD : UNTAGGED_HEAD;
   const idEnd = head + bytes[3]!;
   return {
     type: 'event_accepted',
-    event_type: bytes[2]!,
+    event_type: eventType,
     peer: bytes.readUInt16LE(4),
     game: bytes.readUInt16LE(6),
     timestamp: bytes.readDoubleLE(8),

@@ -4,11 +4,13 @@
  * there are many of them; weights are columns of doubles; the rest is JSON.
  */
 import type { IdTag } from './event-ids.js';
+import { type EventTypeId, isEventTypeId } from './event-types.js';
 import {
   decodeEvent,
   decodeGone,
   decodeKept,
   decodeWeights,
+  EVENT_TYPE_AT,
   encodeGone,
   encodeKept,
   encodeWeights,
@@ -104,7 +106,7 @@ export interface EventAccepted {
   /** Under which the id is remembered; null in records of version 1. */
   readonly id_tag: IdTag | null;
   /** Number of the event type in the table of types. */
-  readonly event_type: number;
+  readonly event_type: EventTypeId;
   /** Position in the peer's `game_ids`. */
   readonly game: number;
   readonly schema_version: string;
@@ -143,7 +145,7 @@ export interface EventWithdrawn {
 /** An erasure that waits for the operator. */
 export interface ErasureRequested {
   readonly type: 'erasure_requested';
-  /** Peer that asked, or -1 for a caller without a key. */
+  /** Peer that asked, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly audit: AuditPart;
@@ -152,7 +154,7 @@ export interface ErasureRequested {
 /** A subject leaves the state here; its bytes leave the log by `batches_rewritten`. */
 export interface SubjectErased {
   readonly type: 'subject_erased';
-  /** Peer that asked, -1 for a caller without a key, -2 for the operator (whom no quota binds). */
+  /** Peer that asked, `NO_KEY` or `OPERATOR`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly events: number;
@@ -301,20 +303,30 @@ function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
 
 /** The record in `bytes`. Throws `UnknownRecordError` for what a newer release wrote, any error for damage. */
 export function decodeRecord(bytes: Buffer): LogRecord {
-  if (isTaggedEvent(bytes, 0)) return decodeEvent(bytes, true);
+  if (isTaggedEvent(bytes, 0)) return decodeKnownEvent(bytes, true);
   const type = typeNames.get(bytes[0]!);
   if (type === undefined || bytes[1] !== 1) {
     throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
   }
-  if (type === 'event_accepted') return decodeEvent(bytes, false);
+  if (type === 'event_accepted') return decodeKnownEvent(bytes, false);
   if (type === 'event_gone') return decodeGone(bytes);
   if (type === 'evidence_kept') return decodeKept(bytes);
   if (type === 'weights_published') return decodeWeights(bytes);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }
 
-/** Whether the record at byte `at` is an event with its tag, which columns can take. */
-export function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
+function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
+  const eventType = bytes[EVENT_TYPE_AT]!;
+  if (isEventTypeId(eventType)) return decodeEvent(bytes, eventType, isTagged);
+  throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
+}
+
+/** Whether the record at byte `at` is an event that columns can take: with its tag, and of a type that this release knows. */
+export function fitsColumns(bytes: Uint8Array, at: number): boolean {
+  return isTaggedEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
+}
+
+function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === typeIds.event_accepted && bytes[at + 1] === TAGGED;
 }
 

@@ -19,7 +19,7 @@ import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 export const SNAPSHOT_VERSION = 1;
 
-export interface Block {
+export interface SnapshotBlock {
   readonly key: string;
   readonly bytes: Uint8Array;
 }
@@ -40,14 +40,14 @@ class Blocks {
   }
 
   /** Makes room for a row; returns the block that is full, if the row does not fit. */
-  reserve(bytes: number): Block | null {
+  reserve(bytes: number): SnapshotBlock | null {
     if (this.at + bytes <= this.#buffer.length) return null;
     const full = this.finish();
     if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
     return full;
   }
 
-  finish(): Block | null {
+  finish(): SnapshotBlock | null {
     if (this.at === 0) return null;
     const key = `${this.#name}/${String(this.#number++).padStart(8, '0')}`;
     const bytes = this.#buffer.subarray(0, this.at);
@@ -73,7 +73,7 @@ class Blocks {
  * are its own until the next is asked for: blocks of their own would be tens of megabytes of garbage, of which the C library keeps
  * what a collection in the midst of a snapshot leaves.
  */
-export function* snapshotBlocks(state: GroupState): Generator<Block> {
+export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   const meta: SnapshotMeta = { ...metaOf(state), players: state.subjects.size };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
   yield* timesBlocks(state);
@@ -82,7 +82,7 @@ export function* snapshotBlocks(state: GroupState): Generator<Block> {
   yield* playerBlocks(state);
 }
 
-function* timesBlocks({ times }: GroupState): Generator<Block> {
+function* timesBlocks({ times }: GroupState): Generator<SnapshotBlock> {
   const blocks = new Blocks('times');
   for (let i = 0; i < times.seqs.length; i++) {
     const full = blocks.reserve(16);
@@ -94,7 +94,7 @@ function* timesBlocks({ times }: GroupState): Generator<Block> {
   if (last !== null) yield last;
 }
 
-function* auditBlocks({ auditSeqs }: GroupState): Generator<Block> {
+function* auditBlocks({ auditSeqs }: GroupState): Generator<SnapshotBlock> {
   const blocks = new Blocks('audit');
   for (let i = 0; i < auditSeqs.length; i++) {
     const full = blocks.reserve(8);
@@ -105,7 +105,7 @@ function* auditBlocks({ auditSeqs }: GroupState): Generator<Block> {
   if (last !== null) yield last;
 }
 
-function* idBlocks({ eventIds }: GroupState): Generator<Block> {
+function* idBlocks({ eventIds }: GroupState): Generator<SnapshotBlock> {
   const blocks = new Blocks('ids');
   for (const ids of eventIds.held()) {
     while (ids.next()) {
@@ -120,7 +120,7 @@ function* idBlocks({ eventIds }: GroupState): Generator<Block> {
   if (last !== null) yield last;
 }
 
-function* playerBlocks({ subjects }: GroupState): Generator<Block> {
+function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
   const { entries } = subjects;
   const blocks = new Blocks('players');
   for (let row = 0; row < subjects.rows; row++) {
@@ -128,7 +128,7 @@ function* playerBlocks({ subjects }: GroupState): Generator<Block> {
     if (peers === 0) continue;
     const full = blocks.reserve(PLAYER_BYTES + peers * ENTRY_BYTES);
     if (full !== null) yield full;
-    for (let word = 0; word < 8; word++) blocks.u32(subjects.keyWord(row, word));
+    for (let word = 0; word < KEY_WORDS; word++) blocks.u32(subjects.keyWord(row, word));
     blocks.f64(subjects.updatedAt(row));
     blocks.f64(subjects.evidenceAt(row));
     blocks.u16(peers);
@@ -146,7 +146,7 @@ function* playerBlocks({ subjects }: GroupState): Generator<Block> {
 }
 
 /** The state that `snapshotBlocks` wrote. Throws where the blocks are not a whole snapshot of this version. */
-export function loadSnapshot(blocks: Iterable<Block>, salt: Uint8Array): GroupState {
+export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
   let state: GroupState | null = null;
   let audited = 0;
   for (const { key, bytes } of blocks) {

@@ -159,7 +159,7 @@ export class SortedEvents {
     for (let row = first; row < end; row++) {
       const from = row * PLAYER_WORDS;
       const decaysFrom = this.#doubles[row * PLAYER_DOUBLES + DECAYS_FROM]!;
-      const entry = this.#subjects.entryFrom(
+      const entry = this.#subjects.ensureEntryAt(
         words,
         from,
         words[from + HASH]!,

@@ -1,6 +1,6 @@
 /**
- * The state of a group: the fold of its log. `apply` is the only code that changes it, live and in replay; it never refuses, and
- * uses only + - x / and comparison, so that a replay is equal bit for bit on every platform.
+ * The state of a group: the fold of its log. `apply` and `applyEvents` take records in, live and in replay; they never refuse, and
+ * use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a snapshot's load fills it.
  */
 import { hash } from 'node:crypto';
 import { limits } from '../limits.js';
@@ -26,6 +26,7 @@ import { sipKey } from './siphash.js';
 import { SortedEvents } from './sorted-events.js';
 import { Subjects } from './subjects.js';
 import { NumberColumn, Times } from './times.js';
+import { OPERATOR } from './vocabulary.js';
 import { noWeights, PeerWeights, type Weights } from './weights.js';
 
 /** An erased subject whose bytes are still in the log. */
@@ -88,7 +89,7 @@ export class GroupState {
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
-  /** Times of the newest erasures, by number of the asking peer (-1: without a key). */
+  /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
@@ -133,9 +134,6 @@ export class GroupState {
       case 'erasure_requested':
         if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
-        this.#audited(record.audit, seq);
-        break;
-      case 'batches_rewritten':
         break;
       case 'redacted':
         this.#redacted(record);
@@ -156,14 +154,12 @@ export class GroupState {
         this.halfLifeDays = record.half_life_days;
         this.evidenceSeq = seq;
         this.#rescale(seq, record.epoch, record.factor);
-        this.#audited(record.audit, seq);
         break;
       case 'pre_trust_set':
         this.preTrusted = [...record.peers];
         this.evidenceSeq = seq;
         this.peerWeights.refresh(this);
         if (record.configured !== null) this.preTrustConfigured = record.configured;
-        this.#audited(record.audit, seq);
         break;
       case 'peer_registered':
         this.peers.add({
@@ -180,23 +176,21 @@ export class GroupState {
           eventCount: 0,
         });
         this.peerWeights.refreshPeer(this, record.peer);
-        this.#audited(record.audit, seq);
         break;
       case 'peer_status_changed':
         this.peers.at(record.peer).status = record.status;
         if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
         this.evidenceSeq = seq;
         this.peerWeights.refresh(this);
-        this.#audited(record.audit, seq);
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
-        this.#audited(record.audit, seq);
         break;
       case 'group_formed':
-        this.#audited(record.audit, seq);
+      case 'batches_rewritten':
         break;
     }
+    if ('audit' in record) this.#audited(record.audit, seq);
   }
 
   /** Takes in the next records, at least one, all of them events of one batch. */
@@ -212,7 +206,7 @@ export class GroupState {
     for (let i = 0; i < events.count; i++) {
       const seq = this.lastSeq + 1 + i;
       this.eventIds.insertEvent(events, i, seq);
-      const entry = this.subjects.entryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
+      const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
       this.subjects.entries.add(entry, events.masses[i]!, seq);
     }
   }
@@ -236,6 +230,11 @@ export class GroupState {
   warm(events: EventColumns): void {
     this.subjects.warm(events);
     if (events.count > 1) this.eventIds.warm(events);
+  }
+
+  /** Counts the records up to `seq` as taken in: a restore wrote them, and nothing of them belongs into this state. */
+  passOver(seq: number): void {
+    this.lastSeq = seq;
   }
 
   /** Counts the next records, received at `at`; returns the last of them. */
@@ -263,18 +262,17 @@ export class GroupState {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
-    if (subject === null) return;
-    const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
-    const entry = this.subjects.entryFor(subjectBytes(subject), record.peer, times);
-    this.subjects.entries.set(entry, record.peer, record.lowering, record.raising, record.count, seq);
+    if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
 
   /** Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come from. */
   #kept(record: EvidenceKept, seq: number): void {
-    const { subject, peer, lowering, raising, count } = record;
-    if (subject === null) return;
-    const times = { updatedAt: record.updated_at, evidenceAt: record.evidence_at };
-    const entry = this.subjects.entryFor(subject, peer, times);
+    if (record.subject !== null) this.#setPair(record.subject, record, seq);
+  }
+
+  #setPair(subject: Uint8Array, stated: EventWithdrawn | EvidenceKept, seq: number): void {
+    const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
+    const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
   }
 
@@ -290,7 +288,6 @@ export class GroupState {
       }
     }
     this.#countErasure(record.peer, at);
-    this.#audited(record.audit, seq);
   }
 
   /** Where the chains of a subject begin, and the requests that name it. */
@@ -310,7 +307,7 @@ export class GroupState {
   }
 
   #countErasure(peer: number, at: number): void {
-    if (peer < -1) return;
+    if (peer === OPERATOR) return;
     // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right again.
     const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
     recent.push(at);

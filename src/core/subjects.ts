@@ -169,25 +169,25 @@ export class Subjects implements KeyedRows {
   }
 
   /** The entry of a peer on a row, or -1. */
-  entryOf(row: number, peer: number): number {
+  findEntry(row: number, peer: number): number {
     const first = this.firstEntry(row);
     const place = this.entries.placeOf(first, this.peerCount(row), peer);
     return place < 0 ? -1 : first + place;
   }
 
   /** The entry of a (subject, peer) pair, made empty where there is none; moves the subject's times forward. */
-  entryFor(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
+  ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
-    return this.entryFrom(wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
+    return this.ensureEntryAt(wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
   /** The same for event `i` of columns that are warm. */
-  entryOfEvent({ keys, hashes, peers }: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
-    return this.entryFrom(keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
+  ensureEntryOfEvent({ keys, hashes, peers }: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
+    return this.ensureEntryAt(keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
   }
 
   /** The same for the key whose words begin at `from` of a column, and its hash; `hour` is that of the change. */
-  entryFrom(keys: Uint32Array, from: number, hash: number, peer: number, hour: number, evidenceAt: number): number {
+  ensureEntryAt(keys: Uint32Array, from: number, hash: number, peer: number, hour: number, evidenceAt: number): number {
     const row = this.#index.find(keys, from, hash);
     if (row < 0) {
       const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));

@@ -17,3 +17,8 @@ export type PeerStatus = (typeof peerStatuses)[number];
 
 export const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 export type Verdict = (typeof verdicts)[number];
+
+/** Stands for the number of a peer where a caller without a key asked for an erasure. */
+export const NO_KEY = -1;
+/** Stands there where the operator asked, whom no quota binds. */
+export const OPERATOR = -2;

@@ -27,8 +27,8 @@ export const noWeights: Weights = {
 };
 
 /** The published weight, in [0, 1]. */
-export function weightOf(tau: number, a: number, b: number): number {
-  return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * k.weightReference)));
+export function weightOf(tau: number, a: number, b: number, reference: number = k.weightReference): number {
+  return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
 }
 
 const PEERS_AT_FIRST = 64;

@@ -6,7 +6,6 @@ import type { Batch } from '../core/batch.js';
 import type { GroupBounds } from '../core/commands.js';
 import type { GroupState } from '../core/state.js';
 import { refused } from '../errors.js';
-import { limits } from '../limits.js';
 import type { Answer, Command } from './commands.js';
 import { LookAhead } from './look-ahead.js';
 import { type Mail, Mailbox } from './mailbox.js';
@@ -187,7 +186,7 @@ export class GroupActor<T> {
     const { erasures, withdrawals } = this.state;
     const text = 'the node ends; the erasure is recorded and goes on at its next start';
     const details = { recorded: true };
-    const later = refused('dependency_unavailable', { text, details, retryAfterS: limits.retryAfterS });
+    const later = refused('dependency_unavailable', { text, details });
     const effects: Effect<T>[] = [];
     this.#removals = this.#removals.filter((removal) => {
       const { token, answer, erasure = 0, withdrawal = 0, seq } = removal;

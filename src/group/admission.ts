@@ -28,7 +28,7 @@ export class Admission {
   /** Whether `more` events are let in where `waiting` wait for a turn. A refusal makes an overload, or keeps it up. */
   admits(waiting: number, more: number): boolean {
     if (waiting <= limits.eventsAheadAlways) return true;
-    if (waiting + more <= limits.mailboxCommands && waiting * this.#eventMs.value <= this.#workMaxMs()) return true;
+    if (waiting + more <= limits.mailboxEvents && waiting * this.#eventMs.value <= this.#workMaxMs()) return true;
     this.#overloaded = true;
     this.#refusedAt = this.#elapsed();
     return false;

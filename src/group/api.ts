@@ -20,7 +20,7 @@ export interface GroupIdentity {
 }
 
 /** Where the published peer weights stand. `basedOnSeq` 0 and `computedAt` null: none were computed yet. */
-export interface WeightsStand {
+export interface WeightsStatus {
   readonly basedOnSeq: number;
   readonly computedAt: number | null;
 }
@@ -34,7 +34,7 @@ export interface GroupHealth {
   readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low';
   /** The newest durable record. */
   readonly lastSeq: number;
-  readonly weights: WeightsStand;
+  readonly weights: WeightsStatus;
 }
 
 export interface PeerView {
@@ -155,7 +155,7 @@ export interface VerifyReport {
 }
 
 /** The disk under the data folder at the last look, in bytes. */
-export interface DiskStand {
+export interface DiskStatus {
   readonly freeBytes: number;
   /** The watermark; 0: off. */
   readonly minBytes: number;
@@ -214,7 +214,7 @@ export interface SimulationView extends Omit<Simulation, 'weightsBefore' | 'weig
 export type OnProgress = (done: number, total: number) => void;
 
 /** The check of log and snapshots in the background. */
-export interface CheckStand {
+export interface CheckStatus {
   readonly running: boolean;
   /** Up to which record the check under way, or else the last one, has come. */
   readonly checkedSeq: number;
@@ -230,13 +230,13 @@ export interface GroupStatus extends GroupHealth {
   readonly peersByStatus: Readonly<Record<PeerStatus, number>>;
   readonly halfLifeDays: number;
   readonly preTrusted: readonly string[];
-  readonly mailbox: { readonly commands: number; readonly bytes: number };
+  readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly pendingErasures: number;
   readonly snapshots: readonly number[];
   readonly ownerEpoch: number;
   /** Null where it could never be looked at. */
-  readonly disk: DiskStand | null;
-  readonly check: CheckStand;
+  readonly disk: DiskStatus | null;
+  readonly check: CheckStatus;
 }
 
 /** Views: synchronous, from memory, never waiting. */

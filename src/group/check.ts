@@ -3,7 +3,7 @@
  * to what nobody reads is found while there is a backup to mend it from. It changes nothing, and holds the last finding.
  */
 import { limits } from '../limits.js';
-import type { CheckStand, VerifyReport } from './api.js';
+import type { CheckStatus, VerifyReport } from './api.js';
 import type { Clock, GroupPool, Timers } from './ports.js';
 
 /** When checks begin, in ms: the first after a start, and each further one after the beginning of the one before. */
@@ -27,15 +27,15 @@ export class BackgroundCheck {
   readonly #ending = new AbortController();
   #cancel: () => void = () => undefined;
   #running: Promise<void> | null = null;
-  #stand: CheckStand = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
+  #status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
 
   constructor(deps: CheckDeps, times: CheckTimes = limits) {
     this.#deps = deps;
     this.#times = times;
   }
 
-  get stand(): CheckStand {
-    return this.#stand;
+  get status(): CheckStatus {
+    return this.#status;
   }
 
   /** The first check comes after a while: a start has work of its own, and has verified what it read. */
@@ -59,16 +59,16 @@ export class BackgroundCheck {
   async #check(): Promise<void> {
     const { pool, timers, clock, onReport, onTrouble } = this.#deps;
     const started = timers.elapsed();
-    this.#stand = { ...this.#stand, running: true, checkedSeq: 0 };
+    this.#status = { ...this.#status, running: true, checkedSeq: 0 };
     try {
       const onProgress = (checkedSeq: number) => {
-        this.#stand = { ...this.#stand, checkedSeq };
+        this.#status = { ...this.#status, checkedSeq };
       };
       const report = await pool.check(onProgress, this.#ending.signal);
-      this.#stand = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
+      this.#status = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
       onReport(report);
     } catch (error) {
-      this.#stand = { ...this.#stand, running: false };
+      this.#status = { ...this.#status, running: false };
       if (this.#ending.signal.aborted) return;
       onTrouble(error);
     }

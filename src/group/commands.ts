@@ -19,7 +19,7 @@ export interface Chains {
   /** Per peer with records: its number and the newest of them. */
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
-  readonly going: readonly number[];
+  readonly withdrawn: readonly number[];
   /** Up to this record no event is in the log any more. */
   readonly retired: number;
 }

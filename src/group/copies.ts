@@ -89,10 +89,10 @@ export type CopyCode =
 export type CopyOutcome<T> = { readonly ok: true; readonly value: T } | CopyRefusal;
 
 /** Where the work stands, for a person who waits. */
-export interface CopyStand {
+export interface CopyStatus {
   readonly phase: 'checking the backup' | 'copying' | 'verifying';
   readonly done: number;
   readonly total: number;
 }
 
-export type OnStand = (stand: CopyStand) => void;
+export type OnCopyStatus = (status: CopyStatus) => void;

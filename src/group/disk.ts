@@ -3,10 +3,11 @@
  * holds the rule and the last look; the space itself comes in through a port.
  */
 import { limits } from '../limits.js';
-import type { DiskGauge, DiskUse } from './ports.js';
+import type { DiskGauge, DiskUse, Timers } from './ports.js';
 
 export interface DiskWatchDeps {
   readonly gauge: DiskGauge;
+  readonly timers: Pick<Timers, 'later'>;
   /** Free space below which nothing new is written; 0 turns the watermark off. */
   readonly minBytes: number;
   /** The disk became low, or is no longer, or there is no more, or again, room for a removal. */
@@ -22,7 +23,7 @@ export class DiskWatch {
   #low = false;
   #looking = false;
   #isBlind = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: () => void = () => undefined;
 
   constructor(deps: DiskWatchDeps) {
     this.#deps = deps;
@@ -58,11 +59,18 @@ export class DiskWatch {
   /** Looks now, and from now on again and again until `stop`. */
   async start(): Promise<void> {
     await this.look();
-    this.#timer = setInterval(() => void this.look(), limits.diskLookMs).unref();
+    this.#plan();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#cancel();
+  }
+
+  #plan(): void {
+    this.#cancel = this.#deps.timers.later(() => {
+      this.#plan();
+      void this.look();
+    }, limits.diskLookMs);
   }
 
   /** One look; none where one is under way. */

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
-import type { PeerStatus } from '../core/vocabulary.js';
+import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { GroupActor } from './actor.js';
@@ -49,8 +49,6 @@ export interface GroupDeps {
   readonly entropy: Entropy;
 }
 
-const OPERATOR = -2;
-const NO_KEY = -1;
 /** What an event takes in the mailbox, about. */
 const EVENT_BYTES = 256;
 const COMMAND_BYTES = 1024;
@@ -59,7 +57,7 @@ export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
   /** One at a time: each holds columns of its own in the replica. */
   #simulating = false;
-  #check: Pick<BackgroundCheck, 'stand'> | null = null;
+  #check: Pick<BackgroundCheck, 'status'> | null = null;
 
   constructor(deps: GroupDeps) {
     super(deps.identity, deps.clock);
@@ -67,7 +65,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   /** Recovery is over: commands are taken from here on; `open` lets them in from outside. */
-  attach(loop: GroupLoop, feed: VerdictFeed, check: Pick<BackgroundCheck, 'stand'>): void {
+  attach(loop: GroupLoop, feed: VerdictFeed, check: Pick<BackgroundCheck, 'status'>): void {
     this.loop = loop;
     this.feed = feed;
     this.#check = check;
@@ -142,8 +140,8 @@ export class Group extends GroupReads implements GroupApi {
     const chains = await this.#ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
-    const { heads, going, retired, total } = chains;
-    const walk = { heads, going: new Set(going), retired };
+    const { heads, withdrawn, retired, total } = chains;
+    const walk = { heads, withdrawn: new Set(withdrawn), retired };
     const query = { subject, ...walk, caller: caller?.index ?? null, limit, from: before };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
@@ -170,12 +168,12 @@ export class Group extends GroupReads implements GroupApi {
       peersByStatus: state.peers.byStatus(),
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
-      mailbox: { commands: actor.mailbox.events, bytes: actor.mailbox.bytes },
+      mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
       pendingErasures: state.pendingErasures.size,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
-      check: this.#check?.stand ?? { running: false, checkedSeq: 0, endedAt: null, faults: [] },
+      check: this.#check?.status ?? { running: false, checkedSeq: 0, endedAt: null, faults: [] },
     };
   }
 

@@ -4,7 +4,7 @@ import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { DAY_MS, limits } from '../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from './api.js';
-import type { LogReader } from './ports.js';
+import { DamagedError, type LogReader } from './ports.js';
 import { batchFrom } from './recovery.js';
 
 export interface ListingQuery {
@@ -12,7 +12,7 @@ export interface ListingQuery {
   /** Per peer that reported the player: its number and its newest record. */
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
-  readonly going: ReadonlySet<number>;
+  readonly withdrawn: ReadonlySet<number>;
   /** Up to this record no event is in the log any more: no chain is followed so far back. */
   readonly retired: number;
   /** Number of the caller's peer, or null: no own events are listed. */
@@ -54,9 +54,9 @@ export class RecordReader {
   #holding(seq: number): Batch {
     for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
     const stored = this.#log.at(seq);
-    if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
+    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const batch = batchFrom(stored);
-    if (!batch.holds(seq)) throw new Error(`the log holds no record ${seq}`);
+    if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
     if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);
     return batch;
@@ -100,7 +100,7 @@ function ownEvents(
     if (!('prev' in record) || record.peer !== caller) return null;
     if (record.type === 'event_accepted') {
       if (!sameBytes(record.subject, query.subject)) return null;
-      if (!query.going.has(seq)) {
+      if (!query.withdrawn.has(seq)) {
         if (events.length === query.limit) return { events, next: seq };
         events.push(listed(seq, at, record));
       }
@@ -135,7 +135,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
     for (let i = 1; i < chains.length; i++) if (chains[i]!.seq > chains[newest]!.seq) newest = i;
     const chain = chains[newest]!;
     const { record, at } = reader.read(chain.seq);
-    if (record.type === 'event_accepted' && !query.going.has(chain.seq)) found.push(listed(chain.seq, at, record));
+    if (record.type === 'event_accepted' && !query.withdrawn.has(chain.seq)) found.push(listed(chain.seq, at, record));
     else {
       chain.gone++;
       gone++;
@@ -152,7 +152,7 @@ function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] 
   if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
   const rows = new Map<string, { eventType: EventTypeName | 'other'; week: string; count: number }>();
   for (const { event } of events) {
-    const eventType = eventTypeName(event.event_type) ?? 'other';
+    const eventType = eventTypeName(event.event_type);
     const week = isoWeek(event.timestamp);
     const row = rows.get(`${week} ${eventType}`) ?? { eventType, week, count: 0 };
     row.count++;
@@ -185,7 +185,7 @@ export function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView
     seq,
     schemaVersion: event.schema_version,
     eventId: event.event_id,
-    eventType: eventTypeName(event.event_type) as EventTypeName,
+    eventType: eventTypeName(event.event_type),
     gameId: peer.gameIds[event.game]!,
     severity: event.severity,
     timestamp: event.timestamp,

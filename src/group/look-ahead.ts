@@ -33,7 +33,7 @@ export class LookAhead {
       for (const { eventId, subject } of command.events) {
         const tag = this.#state.tagOf(eventId);
         this.#tags.push(tag);
-        if (subject !== null && this.#columns.count < EVENTS) this.#columns.look(subject, tag);
+        if (subject !== null && this.#columns.count < EVENTS) this.#columns.addKeys(subject, tag);
       }
     }
     this.#state.warm(this.#columns);

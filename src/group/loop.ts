@@ -10,6 +10,7 @@ import type { Effect, GroupActor } from './actor.js';
 import { Admission } from './admission.js';
 import type { Answer, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
+import type { Resolve } from './group.js';
 import type { Mail } from './mailbox.js';
 import {
   type Clock,
@@ -27,8 +28,6 @@ import { diskLow, notThere, overloaded } from './refusals.js';
 import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
 import { WeightsWork } from './weights-work.js';
-
-type Resolve = (answer: Answer) => void;
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;

@@ -29,7 +29,7 @@ export class Mailbox<C, T> {
 
   /** False where the mailbox would overflow. */
   offer(mail: Mail<C, T>): boolean {
-    if (this.#events + mail.events > limits.mailboxCommands || this.#bytes + mail.bytes > limits.mailboxBytes)
+    if (this.#events + mail.events > limits.mailboxEvents || this.#bytes + mail.bytes > limits.mailboxBytes)
       return false;
     this.#mail.push(mail);
     this.#events += mail.events;

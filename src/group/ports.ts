@@ -2,8 +2,10 @@
  * What a group needs of the world, as interfaces. `store/` and `workers/` implement them; a contract suite in
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
+
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
+import type { SnapshotBlock } from '../core/snapshot.js';
 import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from './api.js';
@@ -82,11 +84,6 @@ export interface SnapshotHeader {
   readonly epoch: number;
 }
 
-export interface SnapshotBlock {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-}
-
 /** Snapshots: whole images, each written once under a temporary name, then renamed into place. */
 export interface SnapshotStore {
   /** Sequence numbers of the complete snapshots, newest first. Left-overs of interrupted writes are not listed. */
@@ -148,7 +145,7 @@ export interface GroupObserver {
   /** So many submitted events were decided alike; `outcome` is `accepted` or the code of their refusal. */
   eventsDecided(eventType: string, outcome: string, events: number): void;
   /** The pool finished or failed a piece of work, in ms. */
-  workDone(kind: 'snapshot' | 'listing' | 'redaction' | 'weights' | 'verify', ok: boolean, ms: number): void;
+  workDone(kind: 'snapshot' | 'redaction' | 'weights', ok: boolean, ms: number): void;
 }
 
 /** The pool has no room for more work now. */
@@ -192,5 +189,4 @@ export interface GroupPool {
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** The same at rest most of the time and without a state in memory, until `signal` ends it, and then it rejects. */
   check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport>;
-  close(): Promise<void>;
 }

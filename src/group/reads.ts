@@ -1,7 +1,7 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
-import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStand } from './api.js';
+import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStatus } from './api.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
 import type { Clock } from './ports.js';
@@ -39,11 +39,11 @@ export abstract class GroupReads implements GroupViews {
     const loop = this.loop;
     if (loop === null)
       return { ...closed, reason: 'recovering', lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } };
-    const stand = { lastSeq: loop.actor.durableSeq, weights: weightsStand(loop) };
-    if (loop.failed) return { ...closed, reason: 'log_failed', ...stand };
-    if (!this.ready) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...stand };
-    if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...stand };
-    return { ready: true, writable: true, ...stand };
+    const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
+    if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
+    if (!this.ready) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
+    if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
+    return { ready: true, writable: true, ...reached };
   }
 
   admits(events: number): boolean {
@@ -130,7 +130,7 @@ export abstract class GroupReads implements GroupViews {
 }
 
 /** Up to which record weights are computed: records behind that which they do not depend on count as seen. */
-function weightsStand({ actor, state, weights }: GroupLoop): WeightsStand {
+function weightsStatus({ actor, state, weights }: GroupLoop): WeightsStatus {
   const isCurrent = weights.computedAt !== null && state.evidenceSeq <= weights.basedOnSeq;
   return { basedOnSeq: isCurrent ? actor.durableSeq : weights.basedOnSeq, computedAt: weights.computedAt };
 }

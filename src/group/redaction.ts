@@ -6,31 +6,37 @@ import type { Batch } from '../core/batch.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
-import type { LogReader, StoredBatch } from './ports.js';
+import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
 import { batchFrom } from './recovery.js';
-import type { RetiredPiece, RetireWork } from './retirement.js';
+import type { RetirePiece, RetireWork } from './retirement.js';
 
-/** What is to leave the log: withdrawn events, and all that names erased subjects. */
-export interface RedactionWork {
+/** What is to leave the log. */
+export type RedactionWork = RemovalWork | RetireWork;
+
+/** Withdrawn events, and all that names erased subjects. */
+export interface RemovalWork {
+  readonly type: 'removal';
   /** Withdrawn events. */
   readonly events: readonly number[];
   /** Where the chains of the erased subjects go on. */
   readonly chains: readonly number[];
   /** The records that asked for the erasures. */
   readonly erasures: readonly number[];
-  /** Or else: events that leave the log by their age. */
-  readonly retire?: RetireWork;
 }
 
-export interface RedactionPiece {
+export type RedactionPiece = RemovalPiece | RetirePiece;
+
+export interface Rewritten {
   /** Batches with their new content. */
   readonly rewrites: readonly StoredBatch[];
   /** First sequence number and content digest of each. */
   readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
+}
+
+export interface RemovalPiece extends Rewritten {
+  readonly type: 'removal';
   /** What is left to do; null when this piece is the last. */
-  readonly rest: RedactionWork | null;
-  /** What left by its age, and whose sums must be kept for it. */
-  readonly retired?: RetiredPiece;
+  readonly rest: RemovalWork | null;
 }
 
 /** A batch, and what is to stand in it in place of records. */
@@ -76,7 +82,7 @@ class Replacements {
     const known = this.#batches.find(({ batch }) => batch.holds(seq));
     if (known !== undefined) return known;
     const stored = this.#log.at(seq);
-    if (stored === undefined) throw new Error(`the log holds no record ${seq}`);
+    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const held = { batch: batchFrom(stored), records: new Map<number, LogRecord>() };
     this.#batches.push(held);
     this.#bytes += stored.bytes.length;
@@ -85,7 +91,7 @@ class Replacements {
 }
 
 /** One piece of the work, within the bounds of a piece. Throws where the log does not hold what the chains promise. */
-export function redactPiece(log: LogReader, work: RedactionWork, tagOf: (eventId: string) => IdTag): RedactionPiece {
+export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: string) => IdTag): RemovalPiece {
   const replacements = new Replacements(log);
   const events = [...work.events];
   const chains = [...work.chains];
@@ -105,11 +111,14 @@ export function redactPiece(log: LogReader, work: RedactionWork, tagOf: (eventId
   const asking = [...work.erasures];
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
-  const batches = replacements.rewritten();
+  const rest = isLast ? null : ({ type: 'removal', events, chains, erasures: asking } as const);
+  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), rest };
+}
+
+export function rewrittenBy(batches: readonly Batch[]): Rewritten {
   return {
-    rewrites: batches.map((batch) => ({ firstSeq: batch.firstSeq, bytes: batch.bytes })),
+    rewrites: batches.map(({ firstSeq, bytes }) => ({ firstSeq, bytes })),
     digests: batches.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
-    rest: isLast ? null : { events, chains, erasures: asking },
   };
 }
 

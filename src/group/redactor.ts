@@ -12,12 +12,12 @@
  * Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a restart.
  */
 import { keptEvidence } from '../core/decide-removal.js';
-import type { LogRecord, Redacted } from '../core/records.js';
+import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
-import type { RedactionPiece, RedactionWork } from './redaction.js';
+import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork } from './redaction.js';
 
-/** What a step asks for; `snapshots` and `scrub` are told back to the redactor when they are done. */
+/** What a step asks for; `drop_snapshots` and `scrub` are told back to the redactor when they are done. */
 export type RedactorStep =
   | { readonly type: 'drop_snapshots' }
   | { readonly type: 'redact'; readonly work: RedactionWork }
@@ -35,17 +35,24 @@ interface Removals {
   readonly withdrawals: readonly number[];
 }
 
-interface Job extends Removals {
+interface RemovalJob extends Removals {
+  readonly type: 'removal';
   /** What is still to be walked; null: nothing. */
-  work: RedactionWork | null;
-  /** Takes out events by their age. */
-  readonly retires?: true;
+  work: RemovalWork | null;
   /** Failed before. */
   readonly retried?: true;
   /** Snapshots were removed for it. */
   withoutSnapshots?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
+
+/** One piece of what leaves by its age, or the free space behind the last one. */
+interface RetirementJob {
+  readonly type: 'retirement';
+  waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
+}
+
+type Job = RemovalJob | RetirementJob;
 
 export class Redactor {
   readonly #state: GroupState;
@@ -79,7 +86,8 @@ export class Redactor {
 
   /** Whether the job under way needs that there are no snapshots. What is made before, that job removes, too. */
   get erasing(): boolean {
-    return this.#job?.waitsFor === 'snapshots' || this.#job?.withoutSnapshots === true;
+    const job = this.#job;
+    return job?.type === 'removal' && (job.waitsFor === 'snapshots' || job.withoutSnapshots === true);
   }
 
   /** Takes up the next job where none is under way. Only what is durable is worked on. */
@@ -106,14 +114,9 @@ export class Redactor {
     const isDue = retired.seq < this.#retireUpTo;
     if (!isDue && !retired.open) return null;
     this.#retiredLast = true;
-    const job = { erasures: [], withdrawals: [], retires: true } as const;
-    if (!isDue) {
-      this.#job = { ...job, work: null, waitsFor: 'scrub' };
-      return [{ type: 'scrub' }];
-    }
-    const retire = { after: retired.seq, upTo: this.#retireUpTo, durable: durableSeq };
-    const work = { events: [], chains: [], erasures: [], retire };
-    this.#job = { ...job, work, waitsFor: 'piece' };
+    this.#job = { type: 'retirement', waitsFor: isDue ? 'piece' : 'scrub' };
+    if (!isDue) return [{ type: 'scrub' }];
+    const work = { type: 'retirement', after: retired.seq, upTo: this.#retireUpTo, durable: durableSeq } as const;
     return [{ type: 'redact', work }];
   }
 
@@ -143,8 +146,8 @@ export class Redactor {
       // Where the subject is out of the records already, a crash came before the scrub.
       return subject === null ? [] : heads;
     });
-    const work = { events: withdrawals, chains, erasures };
-    this.#job = { erasures, withdrawals, ...more, work, waitsFor: 'piece' };
+    const work = { type: 'removal', events: withdrawals, chains, erasures } as const;
+    this.#job = { type: 'removal', erasures, withdrawals, ...more, work, waitsFor: 'piece' };
     return [{ type: 'redact', work }];
   }
 
@@ -169,17 +172,25 @@ export class Redactor {
   /** A piece came back from the pool. The next turn writes it; one that forgets who was to be erased, once no snapshot is left. */
   redacted(piece: RedactionPiece): RedactorStep[] {
     const job = this.#expect('piece');
+    if (job.type === 'removal' && piece.type === 'removal') return this.#removed(job, piece);
+    job.waitsFor = 'commit';
+    this.#piece = piece;
+    return [];
+  }
+
+  #removed(job: RemovalJob, piece: RemovalPiece): RedactorStep[] {
     const forgets = (piece.rest?.erasures.length ?? 0) < job.work!.erasures.length;
     job.work = piece.rest;
     job.waitsFor = forgets && !job.withoutSnapshots ? 'snapshots' : 'commit';
     // All of it was taken out before, by a try that failed further on.
-    if (job.waitsFor === 'commit' && piece.rewrites.length === 0 && !job.retires) return this.#walk(job);
+    if (job.waitsFor === 'commit' && piece.rewrites.length === 0) return this.#walk(job);
     this.#piece = piece;
     return job.waitsFor === 'snapshots' ? [{ type: 'drop_snapshots' }] : [];
   }
 
   snapshotsDropped(): void {
-    const job = this.#expect('snapshots');
+    const job = this.#job;
+    if (job?.waitsFor !== 'snapshots') throw notWaiting('snapshots');
     job.withoutSnapshots = true;
     job.waitsFor = 'commit';
   }
@@ -189,10 +200,13 @@ export class Redactor {
    * leaves by its age waits for the next `retireBefore`.
    */
   failed(durableSeq: number): RedactorStep[] {
-    const { erasures, withdrawals, retires, retried } = this.#expect('piece');
+    const job = this.#expect('piece');
     this.#job = null;
-    if (retires) this.#retireLater();
-    else this.#failed.push(...(retried ? parted({ erasures, withdrawals }) : [{ erasures, withdrawals }]));
+    if (job.type === 'retirement') this.#retireLater();
+    else {
+      const { erasures, withdrawals } = job;
+      this.#failed.push(...(job.retried ? parted(job) : [{ erasures, withdrawals }]));
+    }
     this.#mayRetry = false;
     return this.start(durableSeq);
   }
@@ -214,27 +228,31 @@ export class Redactor {
     this.#piece = null;
     if (piece !== null)
       return { records: [...this.#retired(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
-    const { erasures, withdrawals, retires } = this.#expect('record');
+    const job = this.#expect('record');
     this.#job = null;
-    if (retires)
-      return { records: [{ type: 'events_retired', up_to: this.#state.retired.seq, done: true }], piece: null };
-    return { records: [{ type: 'redacted', erasures, withdrawals } satisfies Redacted], piece: null };
+    return { records: [this.#done(job)], piece: null };
+  }
+
+  #done(job: Job): LogRecord {
+    if (job.type === 'retirement') return { type: 'events_retired', up_to: this.#state.retired.seq, done: true };
+    const { erasures, withdrawals } = job;
+    return { type: 'redacted', erasures, withdrawals };
   }
 
   /** The sums of the pairs whose records a piece takes out, as they are now. */
-  #retired({ retired, rewrites }: RedactionPiece): LogRecord[] {
-    if (retired === undefined) return [];
+  #retired(piece: RedactionPiece): LogRecord[] {
+    if (piece.type === 'removal') return [];
     // What took nothing out leaves nothing behind in free space.
-    const done = rewrites.length === 0 && !this.#state.retired.open;
-    const kept = retired.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);
-    return [...kept, { type: 'events_retired', up_to: retired.upTo, done }];
+    const done = piece.rewrites.length === 0 && !this.#state.retired.open;
+    const kept = piece.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);
+    return [...kept, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
   /** A turn is durable. */
   committed(): RedactorStep[] {
     const job = this.#job;
     if (job?.waitsFor !== 'commit' || this.#piece !== null) return [];
-    if (!job.retires) return this.#walk(job);
+    if (job.type === 'removal') return this.#walk(job);
     this.#job = null;
     return [];
   }
@@ -245,15 +263,19 @@ export class Redactor {
   }
 
   /** The next piece, or the scrub behind the last one. */
-  #walk(job: Job): RedactorStep[] {
+  #walk(job: RemovalJob): RedactorStep[] {
     job.waitsFor = job.work === null ? 'scrub' : 'piece';
     return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];
   }
 
   #expect(waitsFor: Job['waitsFor']): Job {
-    if (this.#job?.waitsFor !== waitsFor) throw new Error(`redactor: nothing waits for ${waitsFor}`);
+    if (this.#job?.waitsFor !== waitsFor) throw notWaiting(waitsFor);
     return this.#job;
   }
+}
+
+function notWaiting(waitsFor: Job['waitsFor']): Error {
+  return new Error(`redactor: nothing waits for ${waitsFor}`);
 }
 
 /** Smaller ones, so that what fails is met alone in the end; one alone stays as it is. */

@@ -4,11 +4,11 @@ import { limits } from '../limits.js';
 
 /** Nothing is let in: not yet, or no more. */
 export function notThere(): Refusal {
-  return refused('dependency_unavailable', { retryAfterS: limits.retryAfterS });
+  return refused('dependency_unavailable');
 }
 
 export function overloaded(): Refusal {
-  return refused('overloaded', { retryAfterS: limits.retryAfterS });
+  return refused('overloaded');
 }
 
 export function diskLow(): Refusal {

@@ -125,7 +125,7 @@ export class Replica {
 
   redact(work: RedactionWork): RedactionPiece {
     // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
-    return takeOut(this.#log, work, work.retire === undefined ? this.#asItIs() : this.follow(work.retire.durable));
+    return takeOut(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
   }
 
   weights(upTo: number, at: number): WeightsComputed {

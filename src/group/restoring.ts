@@ -15,6 +15,7 @@ import type {
   SubjectErased,
 } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
+import { OPERATOR } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import type { CopyProgress, LogSink } from './copying.js';
 import { RecordReader } from './listing.js';
@@ -181,7 +182,7 @@ class Restore {
   /** The same record behind the audit entries that are here; a peer that is not known here is bound by no quota. */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
-    const peer = record.peer < state.peers.size ? record.peer : -2;
+    const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }
@@ -219,7 +220,7 @@ class Restore {
     if (this.#state === null) {
       this.#state = this.#deps.stateOfBackup();
       // Records that changed nothing in it.
-      this.#state.lastSeq = this.#lastSeq;
+      this.#state.passOver(this.#lastSeq);
     }
     return this.#state;
   }

@@ -10,9 +10,18 @@ import { limits } from '../limits.js';
 import { RecordReader } from './listing.js';
 import type { LogReader } from './ports.js';
 import { batchFrom, type Follower } from './recovery.js';
-import { blanked, type RedactionPiece, type RedactionWork, redactPiece } from './redaction.js';
+import {
+  blanked,
+  type RedactionPiece,
+  type RedactionWork,
+  type Rewritten,
+  redactPiece,
+  rewrittenBy,
+} from './redaction.js';
 
+/** Events that leave the log by their age. */
 export interface RetireWork {
+  readonly type: 'retirement';
   /** Where the last piece ended. */
   readonly after: number;
   /** What is behind this record stays; it ends a batch. */
@@ -21,7 +30,9 @@ export interface RetireWork {
   readonly durable: number;
 }
 
-export interface RetiredPiece {
+/** What left by its age, and whose sums must be kept for it. */
+export interface RetirePiece extends Rewritten {
+  readonly type: 'retirement';
   readonly upTo: number;
   /** Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it. */
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
@@ -30,7 +41,7 @@ export interface RetiredPiece {
 /** One piece of any redaction. The follower may be behind the log where nothing leaves by its age: then it only tells tags. */
 export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
   const tagOf = (eventId: string) => follower.state.tagOf(eventId);
-  return work.retire === undefined ? redactPiece(log, work, tagOf) : retirePiece(log, work.retire, tagOf, follower);
+  return work.type === 'removal' ? redactPiece(log, work, tagOf) : retirePiece(log, work, tagOf, follower);
 }
 
 /** One piece, of one batch at least. */
@@ -39,7 +50,7 @@ function retirePiece(
   { after, upTo }: RetireWork,
   tagOf: (eventId: string) => IdTag,
   follower: Follower,
-): RedactionPiece {
+): RetirePiece {
   const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
   const heads = new RecordReader(log);
   const rewritten: Batch[] = [];
@@ -66,12 +77,7 @@ function retirePiece(
     end = batch.lastSeq;
     records += batch.count;
   }
-  return {
-    rewrites: rewritten.map(({ firstSeq, bytes }) => ({ firstSeq, bytes })),
-    digests: rewritten.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
-    rest: null,
-    retired: { upTo: end, pairs: [...pairs.values()] },
-  };
+  return { type: 'retirement', ...rewrittenBy(rewritten), upTo: end, pairs: [...pairs.values()] };
 }
 
 /** Whether a record states sums. Not a withdrawal: a restore repeats only those of events that the backup holds. */

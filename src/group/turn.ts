@@ -175,13 +175,13 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
     total += entries.count(entry);
     heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
   }
-  return { total, heads, going: goingOf(state, subject), retired: state.retired.seq };
+  return { total, heads, withdrawn: withdrawnOf(state, subject), retired: state.retired.seq };
 }
 
 /** Events of the subject that are withdrawn, though the log may still show them. */
-function goingOf(state: GroupState, subject: Uint8Array): number[] {
-  const going: number[] = [];
+function withdrawnOf(state: GroupState, subject: Uint8Array): number[] {
+  const withdrawn: number[] = [];
   const hex = subjectHex(subject);
-  for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === hex) going.push(eventSeq);
-  return going;
+  for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === hex) withdrawn.push(eventSeq);
+  return withdrawn;
 }

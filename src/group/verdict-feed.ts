@@ -50,7 +50,7 @@ export class VerdictFeed {
   #askedSeq = -1;
   #askedAt = -1;
   #more = true;
-  #asking: Promise<void> | null = null;
+  #asking: Promise<boolean> | null = null;
   /** Resolves when listeners have what was told last. */
   #heard: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
@@ -116,7 +116,7 @@ export class VerdictFeed {
   async tellErasures(): Promise<void> {
     while (this.#generation !== null && !this.#closed) {
       if (this.#asking !== null) await this.#asking;
-      else if ((await this.#ask()) === 'told') return;
+      else if (!(await this.#ask())) return;
     }
   }
 
@@ -166,21 +166,15 @@ export class VerdictFeed {
     else this.#mark = { ...this.#mark, asOf: now };
   }
 
-  /** One piece; `more`: an erased player is still to be told. */
-  async #ask(): Promise<'told' | 'more'> {
-    let outcome: 'told' | 'more' = 'told';
-    this.#asking = this.#askPiece().then((moreErased) => {
-      outcome = moreErased ? 'more' : 'told';
-    });
-    try {
-      await this.#asking;
-    } finally {
+  /** One piece; true where erased players are still to be told. */
+  #ask(): Promise<boolean> {
+    const asking = this.#askPiece().finally(() => {
       this.#asking = null;
-    }
-    return outcome;
+    });
+    this.#asking = asking;
+    return asking;
   }
 
-  /** True where erased players are still to be told. */
   async #askPiece(): Promise<boolean> {
     const { pool, clock, durableSeq } = this.#deps;
     const generation = this.#generation!;

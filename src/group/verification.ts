@@ -8,7 +8,7 @@ import { type Batch, chainStart } from '../core/batch.js';
 import type { LogRecord } from '../core/records.js';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
-import type { OnProgress, VerifyReport } from './api.js';
+import type { VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
 import { batchFrom, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
@@ -19,8 +19,11 @@ import { RewrittenBatches } from './rewritten.js';
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
+/** What the log must reach at least. */
 export interface ExpectedHead {
+  /** Sequence number of a durable record. */
   readonly lastSeq: number;
+  /** Chain value (hex) of the batch that ends there. */
   readonly chain: string;
 }
 
@@ -32,21 +35,6 @@ interface Position {
 }
 
 const noSalt = new Uint8Array(0);
-
-export function verifyStore(
-  log: LogReader,
-  snapshots: SnapshotStore,
-  expected: ExpectedHead | null,
-  mode: VerifyMode,
-  onProgress: OnProgress = () => {},
-): VerifyReport {
-  const steps = verifySteps(log, snapshots, expected, mode);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    onProgress(...step.value);
-  }
-}
 
 /** Verifies in steps, each a bounded read, and yields how far it has come in the log; its return is the report. */
 export function* verifySteps(

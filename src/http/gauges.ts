@@ -48,10 +48,13 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     help: 'When peer weights were computed last, since 1970; 0 before the first time.',
     read: ({ weights }) => (weights.computedAt ?? 0) / 1000,
   },
-  ptf_mailbox_commands: { help: 'Commands waiting for a turn.', read: ({ mailbox }) => mailbox.commands },
-  ptf_mailbox_commands_max: {
-    help: 'Commands that may wait; beyond it the answer is 503.',
-    read: () => limits.mailboxCommands,
+  ptf_mailbox_events: {
+    help: 'Events and other commands waiting for a turn; a batch counts its events.',
+    read: ({ mailbox }) => mailbox.events,
+  },
+  ptf_mailbox_events_max: {
+    help: 'Events and other commands that may wait; beyond it the answer is 503.',
+    read: () => limits.mailboxEvents,
   },
   ptf_mailbox_bytes: { help: 'Bytes of the commands waiting for a turn.', read: ({ mailbox }) => mailbox.bytes },
   ptf_pending_erasures: { help: 'Erasures that wait for the operator.', read: (status) => status.pendingErasures },

@@ -23,7 +23,7 @@ const readRoutes: ReadonlySet<string> = new Set(
 const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-/** Work of the pools runs from a listing's milliseconds to a computation that is ended as hanging. */
+/** Work of the pools runs from the milliseconds of a small group's weights to a computation that is ended as hanging. */
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 

@@ -1,7 +1,14 @@
 /** `ptf backup` and `ptf restore`: what they take, and how what comes of them looks. */
 import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
-import type { BackupManifest, BackupTask, CopyOutcome, OnStand, RestoreReport, RestoreTask } from '../group/copies.js';
+import type {
+  BackupManifest,
+  BackupTask,
+  CopyOutcome,
+  OnCopyStatus,
+  RestoreReport,
+  RestoreTask,
+} from '../group/copies.js';
 import { limits } from '../limits.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
 import { examples, type Progress, type Session } from './session.js';
@@ -10,8 +17,8 @@ import { facts, table } from './table.js';
 
 /** Carries out what is asked, and tells how it stands. */
 export interface Copies {
-  backUp(task: BackupTask, stands: OnStand): Promise<CopyOutcome<BackupManifest>>;
-  restore(task: RestoreTask, stands: OnStand): Promise<CopyOutcome<RestoreReport>>;
+  backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
+  restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
 }
 
 export function addBackup(program: Command, session: Session): void {
@@ -61,10 +68,10 @@ export function addRestore(program: Command, session: Session): void {
 }
 
 /** What the work leads to, with a line for each of its phases while it runs. */
-async function shown<T>({ terminal }: Session, work: (stands: OnStand) => Promise<CopyOutcome<T>>): Promise<T> {
+async function shown<T>({ terminal }: Session, work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>): Promise<T> {
   let phaseNow = '';
   let progress: Progress | null = null;
-  const stands: OnStand = ({ phase, done, total }) => {
+  const stands: OnCopyStatus = ({ phase, done, total }) => {
     if (phase !== phaseNow) {
       progress?.end();
       progress = terminal.progress(phase);

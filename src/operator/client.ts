@@ -60,8 +60,8 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 }
 
 function tell(line: string, progress: Progress | undefined): void {
-  const { progress: stand } = parsed(line);
-  if (Array.isArray(stand)) progress?.to(Number(stand[0]), Number(stand[1]));
+  const { progress: told } = parsed(line);
+  if (Array.isArray(told)) progress?.to(Number(told[0]), Number(told[1]));
 }
 
 /** The place of the node's socket. */

@@ -259,7 +259,7 @@ export function judgeRunning(status: StatusValue): Finding[] {
     const waiting = pending_erasures === 1 ? '1 player waits for its' : `${pending_erasures} players wait for their`;
     findings.push(warn(check, `${waiting} erasure`, 'ptf erase --pending'));
   }
-  const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.commands} commands waiting`;
+  const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.events} events waiting`;
   return findings.length > 0 ? findings : [ok(check, `runs and takes commands: ${held}`)];
 }
 

@@ -89,7 +89,7 @@ export interface StatusValue {
   readonly counts: { readonly peers: number; readonly players: number; readonly events: number };
   readonly half_life_days: number;
   readonly pre_trusted: readonly string[];
-  readonly mailbox: { readonly commands: number; readonly bytes: number };
+  readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly snapshots: readonly number[];
   readonly pending_erasures: number;
   readonly owner_epoch: number;

@@ -34,7 +34,7 @@ export function showStatus(value: StatusValue): Shown {
     ['players', String(counts.players)],
     ['events', String(counts.events)],
     ['half-life', value.half_life_days === 0 ? 'off' : `${value.half_life_days} days`],
-    ['mailbox', `${mailbox.commands} commands, ${mailbox.bytes} bytes`],
+    ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
     ['snapshots', value.snapshots.join(', ') || 'none'],
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
     ['pending erasures', String(value.pending_erasures)],

@@ -5,15 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../group/ports.js';
+import type { ExpectedHead } from '../group/verification.js';
 import { replaceFile } from './durable-file.js';
 import { isMissing } from './environment-file.js';
-
-export interface ExpectedHead {
-  /** Sequence number of a durable record. */
-  readonly lastSeq: number;
-  /** Chain value (hex) of the batch that ends there. */
-  readonly chain: string;
-}
 
 /**
  * Null where none was ever written, and for an empty file, which is what a power cut can leave of one that was not synced.

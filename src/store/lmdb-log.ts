@@ -23,6 +23,15 @@ import {
 } from './log-environment.js';
 import { refuseIfAborted, removeScrubPages, scrubFreePages } from './scrub.js';
 
+/** Of a commit that does not meet the newest batch. */
+const TRIES = 3;
+/** Below that of every batch: records count from 1. */
+const FIRST_KEY = keyOfSeq(0);
+const MOVED = Buffer.from([1]);
+/** Values of two pages each: enough for LMDB to take pages that are free. */
+const WRITES_TRIED = 8;
+const TRIED_BYTES = 5_000;
+
 /** Folder of the log's LMDB environment in a data folder. */
 export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
@@ -305,15 +314,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     return isNext;
   }
 }
-
-/** Of a commit that does not meet the newest batch. */
-const TRIES = 3;
-/** Below that of every batch: records count from 1. */
-const FIRST_KEY = keyOfSeq(0);
-const MOVED = Buffer.from([1]);
-/** Values of two pages each: enough for LMDB to take pages that are free. */
-const WRITES_TRIED = 8;
-const TRIED_BYTES = 5_000;
 
 /** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {

@@ -7,7 +7,8 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { open, type RootDatabase } from 'lmdb';
-import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
+import type { SnapshotBlock } from '../core/snapshot.js';
+import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
 import { syncPath } from './durable-file.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
 

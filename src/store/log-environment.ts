@@ -6,15 +6,12 @@ import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { DamagedError, DiskFullError } from '../group/ports.js';
 import { syncPath } from './durable-file.js';
-import { dataFileOf } from './environment-file.js';
+import { dataFileOf, PAGE_HEADER_BYTES } from './environment-file.js';
 import { isFull } from './full-disk.js';
+import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
 
-/** Page header of lmdb-js's fork of LMDB: what one overflow page holds is the page less this. */
-const PAGE_HEADER_BYTES = 24;
-const NODE_HEADER_BYTES = 8;
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
-const META_PAGES = 2;
 
 /** The key of the owner record in `meta`; its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');

@@ -5,6 +5,7 @@
  * to an old page, is an older log that looks whole.
  */
 import { closeSync, openSync } from 'node:fs';
+import { Bits } from '../core/bits.js';
 import { DamagedError } from '../group/ports.js';
 import { type MetaPage, newestMeta, type PageTree, treeOf } from './environment-file.js';
 import { type Leaf, PageError, Pages, type Run } from './pages.js';
@@ -54,7 +55,7 @@ export function freePagesOf(file: string): ReadonlySet<number> | undefined {
 
 function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   const pages = new Pages(descriptor, meta);
-  const free = new PageSet(meta.lastPage);
+  const free = new Bits();
   const refuseFree = ({ first, count }: Run) => {
     for (let page = first; page < first + count; page += 1) {
       if (free.has(page)) throw new PageError(page, 'is in use and listed as free');
@@ -69,23 +70,6 @@ function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   } catch (error) {
     if (error instanceof PageError) return error.message;
     throw error;
-  }
-}
-
-/** Numbers of pages of a file, a bit for each. */
-class PageSet {
-  readonly #bits: Uint8Array;
-
-  constructor(lastPage: number) {
-    this.#bits = new Uint8Array((lastPage >> 3) + 1);
-  }
-
-  add(page: number): void {
-    this.#bits[page >> 3]! |= 1 << (page & 7);
-  }
-
-  has(page: number): boolean {
-    return (this.#bits[page >> 3]! & (1 << (page & 7))) !== 0;
   }
 }
 

@@ -14,10 +14,10 @@ const LOWER_AT = 20;
 const UPPER_AT = 22;
 const BRANCH_PAGE_FLAG = 0x01;
 const LEAF_PAGE_FLAG = 0x02;
-const NODE_HEADER_BYTES = 8;
+export const NODE_HEADER_BYTES = 8;
 const NODE_FLAGS_AT = 4;
 const KEY_BYTES_AT = 6;
-const META_PAGES = 2;
+export const META_PAGES = 2;
 /** The value has pages of its own; in its place stand the first one, a commit and their number, 8 bytes each. */
 const RUN_NODE_FLAG = 0x01;
 /** The value is the record of a database. */

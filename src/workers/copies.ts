@@ -5,7 +5,14 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../group/api.js';
-import type { BackupManifest, BackupTask, CopyOutcome, OnStand, RestoreReport, RestoreTask } from '../group/copies.js';
+import type {
+  BackupManifest,
+  BackupTask,
+  CopyOutcome,
+  OnCopyStatus,
+  RestoreReport,
+  RestoreTask,
+} from '../group/copies.js';
 import type { VerifyMode } from '../group/verification.js';
 import { faultsOfKept, isBackup, readManifest, storeOf } from '../store/backup-folder.js';
 import { refuseIfFull } from '../store/full-disk.js';
@@ -20,7 +27,7 @@ const cancelled = { ok: false, code: 'cancelled', error: 'cancelled' } as const;
 
 /** Who watches a copy: how it stands, and when to end it. */
 interface CopyWatch {
-  readonly stands: OnStand;
+  readonly stands: OnCopyStatus;
   readonly signal: AbortSignal;
 }
 
@@ -93,7 +100,7 @@ function inChild<T>(
     watch.signal.addEventListener('abort', cancel);
     if (watch.signal.aborted) cancel();
     child.on('message', (message: CopyMessage) => {
-      if ('stand' in message) watch.stands(message.stand);
+      if ('status' in message) watch.stands(message.status);
       else outcome = message.outcome as CopyOutcome<T>;
     });
     child.on('error', reject);

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { VerifyReport } from '../group/api.js';
-import type { CopyCode, CopyRefusal, CopyStand } from '../group/copies.js';
+import type { CopyCode, CopyRefusal, CopyStatus } from '../group/copies.js';
 import { DamagedError } from '../group/ports.js';
 import { ForeignLogError } from '../group/restoring.js';
 import { NotEmptyError } from '../store/backup-folder.js';
@@ -14,7 +14,7 @@ import { verifyInChild } from './verification.js';
 export interface CopyContext {
   nonce(bytes: number): Uint8Array;
   isCancelled(): boolean;
-  stands(stand: CopyStand): void;
+  stands(status: CopyStatus): void;
 }
 
 /** Not done, with the code that says why. */

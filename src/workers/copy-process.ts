@@ -3,13 +3,13 @@
  * reads files that may be damaged, and whatever ends it, by a signal or with its parent, ends it with nothing half done in place.
  */
 import { randomBytes } from 'node:crypto';
-import type { BackupTask, CopyOutcome, CopyStand, RestoreTask } from '../group/copies.js';
+import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../group/copies.js';
 import { backUp } from './backing-up.js';
 import { type CopyContext, refusalOf } from './copy-context.js';
 import { restore } from './restoring.js';
 
 /** What comes before the end. */
-export type CopyMessage = { readonly stand: CopyStand } | { readonly outcome: CopyOutcome<unknown> };
+export type CopyMessage = { readonly status: CopyStatus } | { readonly outcome: CopyOutcome<unknown> };
 
 const REPORT_EVERY_MS = 100;
 
@@ -24,10 +24,10 @@ let reportedAt = 0;
 const context: CopyContext = {
   nonce: (bytes) => randomBytes(bytes),
   isCancelled: () => isCancelled,
-  stands(stand) {
+  stands(status) {
     if (performance.now() - reportedAt < REPORT_EVERY_MS || !process.connected) return;
     reportedAt = performance.now();
-    process.send?.({ stand } satisfies CopyMessage);
+    process.send?.({ status } satisfies CopyMessage);
   },
 };
 

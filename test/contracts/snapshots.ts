@@ -1,7 +1,8 @@
 /** What every adapter of the snapshots' port must do. Registers its tests with uvu; the caller runs them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
+import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
 import { rejection } from './log.js';
 
 export interface SnapshotsHarness {

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
+import { eventTypeNames, eventTypes } from '../../src/core/event-types.js';
 import { decodeRecord, encodeRecord, UnknownRecordError } from '../../src/core/records.js';
 import { everyRecord } from '../support/every-record.js';
 
@@ -51,6 +52,24 @@ test('a record of a newer release is refused by name', () => {
   );
   bytes[0] = 200;
   assert.throws(() => decodeRecord(bytes), /newer release/);
+});
+
+test('an event of a type that this release does not know is refused by name', () => {
+  const known = eventTypeNames.map((name) => eventTypes[name].id).sort((a, b) => a - b);
+  assert.equal(
+    known,
+    known.map((_, i) => i + 1),
+  );
+  for (const record of everyRecord.filter(({ type }) => type === 'event_accepted')) {
+    for (const type of [0, eventTypeNames.length + 1, 255]) {
+      const newer = Buffer.from(encodeRecord(record));
+      newer[2] = type;
+      assert.throws(
+        () => decodeRecord(newer),
+        (error: unknown) => error instanceof UnknownRecordError && error.message.includes(`type ${type}`),
+      );
+    }
+  }
 });
 
 test('every flipped bit of a batch is found', () => {

@@ -125,6 +125,17 @@ test('an id that comes twice is a broken log, whether it is found at once or sor
   assert.throws(() => takenInSorted(given, [batch], 10), /record 4 repeats an id/);
 });
 
+test('an event of a type that this release does not know goes into no column, and is refused where it is read', () => {
+  const given = new Given(1).peers(1);
+  given.event(0, 'p', {}, t0);
+  const [formed, registered, event] = given.records.map(({ record }) => record);
+  const newer = Object.assign({ ...event! }, { event_type: eventTypeNames.length + 1 });
+  const batch = batchOf([formed!, registered!, event!, newer], 1, t0);
+  assert.not.ok(batch.holdsEvent(4));
+  assert.throws(() => takeIn(fresh(given), batch, new EventColumns()), /newer release/);
+  assert.throws(() => takenInSorted(given, [batch], 10), /newer release/);
+});
+
 test('columns end at what is no event and where they are full, and go on behind it', () => {
   const { given, batches } = lived(3, 50);
   const columns = new EventColumns(100);

@@ -22,7 +22,7 @@ test('half a million random changes leave what a map of maps would hold', () => 
     }
     const peer = random.below(random.below(100) === 0 ? 3_000 : 4);
     const mass = random.next() - 0.5;
-    subjects.entries.add(subjects.entryFor(subject, peer, times(step)), mass, step);
+    subjects.entries.add(subjects.ensureEntry(subject, peer, times(step)), mass, step);
     const pairs = oracle.get(name) ?? new Map();
     const pair = pairs.get(peer) ?? { lowering: 0, raising: 0, count: 0, head: 0 };
     if (mass < 0) pair.lowering -= mass;
@@ -38,7 +38,7 @@ test('half a million random changes leave what a map of maps would hold', () => 
     assert.is(subjects.peerCount(row), pairs.size);
     assert.is(Buffer.compare(subjects.keyOf(row), subjectOf(name)), 0);
     for (const [peer, pair] of pairs) {
-      const entry = subjects.entryOf(row, peer);
+      const entry = subjects.findEntry(row, peer);
       const { entries } = subjects;
       const held = {
         lowering: entries.lowering(entry),
@@ -65,14 +65,14 @@ test('keys that differ in one bit only are different players', () => {
     bytes[bit >> 3]! |= 1 << (bit & 7);
     return bytes;
   });
-  for (const [peer, bytes] of keys.entries()) subjects.entryFor(bytes, peer, times(1));
+  for (const [peer, bytes] of keys.entries()) subjects.ensureEntry(bytes, peer, times(1));
   assert.is(subjects.size, 256);
-  for (const [peer, bytes] of keys.entries()) assert.ok(subjects.entryOf(subjects.find(bytes), peer) >= 0);
+  for (const [peer, bytes] of keys.entries()) assert.ok(subjects.findEntry(subjects.find(bytes), peer) >= 0);
 });
 
 test('a removed subject leaves no byte of its key behind', () => {
   const subjects = new Subjects(key);
-  subjects.entryFor(subjectOf('a'), 0, times(1));
+  subjects.ensureEntry(subjectOf('a'), 0, times(1));
   const row = subjects.find(subjectOf('a'));
   subjects.remove(subjectOf('a'));
   assert.is(subjects.find(subjectOf('a')), -1);

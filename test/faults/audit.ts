@@ -6,13 +6,14 @@ import { auditHash, auditStart } from '../../src/core/audit.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { StoredBatch } from '../../src/group/ports.js';
-import { type ExpectedHead, verifyStore } from '../../src/group/verification.js';
+import type { ExpectedHead } from '../../src/group/verification.js';
 import { verifyChain } from '../../src/operator/audit-chain.js';
 import type { AuditEntryValue } from '../../src/operator/protocol.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { Machine } from '../group/machine.js';
 import { logOf } from '../support/log-of.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 
 /** A log of audited records as it is in the files, with the head that is kept outside it. */

@@ -7,10 +7,10 @@ import { momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing.js';
-import { verifyStore } from '../../src/group/verification.js';
 import { limits } from '../../src/limits.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
 import { bounds, subjectOf, t0 } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { verifyStore } from '../support/verify-store.js';
 import { Crash, Machine } from './machine.js';
 
 function register(i: number): Command {
@@ -128,7 +128,7 @@ test('a full mailbox refuses, a batch as a whole, and takes again once a turn wa
   const machine = await started();
   let i = 0;
   while (machine.offer(`t${i}`, submit(event(`e${i}`, 'p')))) i++;
-  assert.is(i, limits.mailboxCommands);
+  assert.is(i, limits.mailboxEvents);
   assert.not.ok(machine.offer('batch', submit(event('x', 'p'), event('y', 'p')), 2));
   await machine.work();
   assert.ok(machine.offer('later', submit(event('z', 'p'))));

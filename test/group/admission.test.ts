@@ -31,7 +31,7 @@ function letIn({ admission }: Node): number {
   return batches;
 }
 
-const whole = Math.floor(limits.mailboxCommands / batch);
+const whole = Math.floor(limits.mailboxEvents / batch);
 
 test('a burst into a calm node is let in until the mailbox is full', () => {
   const one = node();

@@ -7,10 +7,11 @@ import { BackgroundCheck } from '../../src/group/check.js';
 import { copyLog } from '../../src/group/copying.js';
 import { DamagedError, type SnapshotStore, type StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf } from '../../src/group/recovery.js';
-import { verifySteps, verifyStore } from '../../src/group/verification.js';
+import { verifySteps } from '../../src/group/verification.js';
 import { rejection } from '../contracts/log.js';
 import { subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
+import { verifyStore } from '../support/verify-store.js';
 import { Machine } from './machine.js';
 
 const times = { checkFirstMs: 600, checkEveryMs: 1_000 };
@@ -79,11 +80,11 @@ test('the first check begins a while after the start, the next a period after th
   assert.is(advance(599), false);
   assert.is(advance(1), true);
   asked[0]!.onProgress(40, 90);
-  assert.equal(check.stand, { running: true, checkedSeq: 40, endedAt: null, faults: [] });
+  assert.equal(check.status, { running: true, checkedSeq: 40, endedAt: null, faults: [] });
   advance(300);
   asked[0]!.end(held);
   await settle();
-  assert.equal(check.stand, { running: false, checkedSeq: 90, endedAt: t0 + 900, faults: [] });
+  assert.equal(check.status, { running: false, checkedSeq: 90, endedAt: t0 + 900, faults: [] });
   assert.is(advance(699), false);
   assert.is(advance(1), true);
   assert.is(asked.length, 2);
@@ -101,14 +102,14 @@ test('what a check found stands until the next one has ended, and one that fails
   asked[0]!.end({ ...held, ok: false, faults: ['log batch at record 7: checksum differs'] });
   await settle();
   advance(1_000);
-  assert.equal(check.stand.faults, ['log batch at record 7: checksum differs']);
+  assert.equal(check.status.faults, ['log batch at record 7: checksum differs']);
   asked[1]!.end(new Error('no more processes'));
   await settle();
-  assert.equal([check.stand.running, check.stand.faults.length, troubles.length], [false, 1, 1]);
+  assert.equal([check.status.running, check.status.faults.length, troubles.length], [false, 1, 1]);
   assert.is(advance(1_000), true);
   asked[2]!.end(held);
   await settle();
-  assert.equal(check.stand.faults, []);
+  assert.equal(check.status.faults, []);
 });
 
 test('a stop ends the check under way, and nothing is planned behind it', async () => {

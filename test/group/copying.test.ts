@@ -4,13 +4,13 @@ import * as assert from 'uvu/assert';
 import { stateDigest } from '../../src/core/digest.js';
 import { copyLog } from '../../src/group/copying.js';
 import { DamagedError } from '../../src/group/ports.js';
-import { verifyStore } from '../../src/group/verification.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { rejection } from '../contracts/log.js';
 import { subjectOf } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { drawAct, everyByte, inPieces, Life, sinkInto, stateOf } from './life.js';
 
 const SEEDS = 60;

@@ -1,4 +1,5 @@
 /** The watermark's rule: when a disk is low, when it is so no longer, and whether a snapshot still fits. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DiskWatch } from '../../src/group/disk.js';
@@ -9,11 +10,19 @@ const MB = 1e6;
 
 /** A watch on a disk of which a test decides; `changes` and `troubles` are what it told. */
 function watched(minBytes: number) {
+  const timers: { act: () => void; ms: number }[] = [];
   let use: DiskUse | Error = new Error('not set');
   const changes: boolean[] = [];
   const troubles: unknown[] = [];
   const watch = new DiskWatch({
     gauge: { look: async () => (use instanceof Error ? Promise.reject(use) : use) },
+    timers: {
+      later: (act, ms) => {
+        const timer = { act, ms };
+        timers.push(timer);
+        return () => timers.splice(timers.indexOf(timer), 1);
+      },
+    },
     minBytes,
     onChange: (low) => changes.push(low),
     onTrouble: (error) => troubles.push(error),
@@ -26,7 +35,10 @@ function watched(minBytes: number) {
     use = new Error('no such disk');
     await watch.look();
   };
-  return { watch, changes, troubles, see, fail };
+  const fill = (freeBytes: number) => {
+    use = { freeBytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
+  };
+  return { watch, changes, troubles, timers, see, fill, fail };
 }
 
 test('a disk is low below the watermark, and no longer a quarter above it: what hovers there changes nothing', async () => {
@@ -88,6 +100,24 @@ test('a disk that cannot be looked at is told once, and the look before counts o
   assert.is(watch.low, true);
   assert.is(watch.use?.freeBytes, 1 * MB);
   assert.is(troubles.length, 2);
+});
+
+test('a disk is looked at when the watch starts, and again and again until it stops', async () => {
+  const { watch, timers, fill } = watched(100 * MB);
+  fill(200 * MB);
+  await watch.start();
+  assert.is(watch.use?.freeBytes, 200 * MB);
+  for (const free of [150, 50]) {
+    fill(free * MB);
+    const [timer, ...others] = timers.splice(0);
+    assert.equal([timer?.ms, others], [limits.diskLookMs, []]);
+    timer?.act();
+    await turnOfLoop();
+    assert.is(watch.use?.freeBytes, free * MB);
+  }
+  assert.is(watch.low, true);
+  watch.stop();
+  assert.equal(timers, []);
 });
 
 test.run();

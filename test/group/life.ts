@@ -6,9 +6,9 @@ import { RecordReader } from '../../src/group/listing.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { limits } from '../../src/limits.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { bounds, hourMs, salt, subjectOf } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import type { Random } from '../support/random.js';
 import { Machine } from './machine.js';
 

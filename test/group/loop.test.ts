@@ -1,5 +1,5 @@
 /** What the shell around an actor sees to when the pool answers late. The rest of it the simulation and the nodes of other tests show. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
@@ -12,10 +12,10 @@ import { GroupLoop } from '../../src/group/loop.js';
 import type { GroupPool } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { timers } from '../../src/system.js';
 import { bounds, formedRecord, salt, subjectOf, t0 } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { until } from '../support/until.js';
 
 /** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went. */
@@ -46,7 +46,9 @@ async function grown() {
     async redact(work) {
       calls.push('redact');
       await passed;
-      return replica.redact(work);
+      const piece = replica.redact(work);
+      calls.push('redacted');
+      return piece;
     },
     weights: () => new Promise(() => undefined),
   };
@@ -64,6 +66,7 @@ async function grown() {
     pool: pool as GroupPool,
     disk: new DiskWatch({
       gauge: { look: assert.unreachable as never },
+      timers,
       minBytes: 0,
       onChange: nothing,
       onTrouble: nothing,
@@ -91,12 +94,19 @@ async function grown() {
   return { loop, snapshots, calls, pass, erase };
 }
 
+/** The piece came back, and all that follows from it without waiting for a timer is done. */
+async function settled(calls: readonly string[]): Promise<void> {
+  await until(() => calls.includes('redacted'));
+  await turnOfLoop();
+  await turnOfLoop();
+}
+
 // Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name any more.
 test('a replica is asked once more to have read all when the snapshots of an erasure are gone', async () => {
   const { loop, calls, pass, erase } = await grown();
   pass();
   assert.ok(((await erase()) as Outcome<unknown>).ok);
-  assert.equal(calls.slice(calls.indexOf('redact')), ['redact', 'follow', 'remove', 'follow']);
+  assert.equal(calls.slice(calls.indexOf('redact')), ['redact', 'redacted', 'follow', 'remove', 'follow']);
   await loop.drain();
 });
 
@@ -112,7 +122,7 @@ test('a stop amid an erasure keeps its last snapshot', async () => {
   await loop.snapshotNow();
   const before = snapshots.list();
   pass();
-  await delay(20);
+  await settled(calls);
   assert.equal(snapshots.list(), before);
   assert.not(calls.includes('remove'));
 });
@@ -123,7 +133,7 @@ test('a node that failed amid an erasure keeps its snapshots', async () => {
   await until(() => calls.includes('redact'));
   loop.abandon();
   pass();
-  await delay(20);
+  await settled(calls);
   assert.is(snapshots.list().length, 1);
 });
 

@@ -7,9 +7,9 @@ import { DamagedError, type LogReader, type StoredBatch } from '../../src/group/
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
 import { Replica } from '../../src/group/replica.js';
-import { MemoryLog, type MemoryLogWriter } from '../../src/store/memory-log.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
+import { MemoryLog, type MemoryLogWriter } from '../support/memory-log.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 
 const nonce = Buffer.alloc(16, 5);
 

@@ -1,15 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Batch } from '../../src/core/batch.js';
+import { Batch, BatchWriter } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { Command } from '../../src/group/commands.js';
 import type { StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
-import { verifyStore } from '../../src/group/verification.js';
 import { salt, subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { Machine } from './machine.js';
 
 async function grown(events: number): Promise<Machine> {
@@ -103,6 +103,19 @@ test('a snapshot of a newer format is passed over for what leads to the same sta
   assert.is(found.snapshotSeq, 0);
   assert.equal(found.faults, [`snapshot ${seq}: has the format ${header.version + 1}`]);
   assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
+});
+
+test('a log with an event of a type that only a newer release knows is refused, by the check and by the recovery', async () => {
+  const machine = await grown(2);
+  const batches = batchesOf(machine);
+  const last = new Batch(batches.at(-1)!.bytes);
+  const writer = new BatchWriter();
+  writer.add(Object.assign({ ...last.record(last.lastSeq) }, { event_type: 200, id_tag: '0123456789' }));
+  const firstSeq = last.lastSeq + 1;
+  const log = logOf([...batches, { firstSeq, bytes: writer.seal(firstSeq, t0, Buffer.alloc(16), last.chain).bytes }]);
+  const report = verifyStore(log, machine.snapshots, null, 'start');
+  assert.match(report.faults.join(), /newer release/);
+  assert.throws(() => recover(log, machine.snapshots, salt, firstSeq), /newer release/);
 });
 
 test('a log that ends before its snapshot is damage', async () => {

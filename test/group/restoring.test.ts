@@ -6,12 +6,12 @@ import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { ForeignLogError, type RestoredLog, restoreLog } from '../../src/group/restoring.js';
-import { verifyStore } from '../../src/group/verification.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { rejection } from '../contracts/log.js';
 import { hourMs, subjectOf } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { type Act, backupOf, drawAct, everyByte, Life, PLAYERS, sinkInto, stateOf } from './life.js';
 import { Crash, Machine } from './machine.js';
 

@@ -6,10 +6,10 @@ import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { Replica } from '../../src/group/replica.js';
-import { verifyStore } from '../../src/group/verification.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { hourMs, salt, subjectOf } from '../support/given.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Random } from '../support/random.js';
+import { verifyStore } from '../support/verify-store.js';
 import { type Act, drawAct, everyByte, Life, PLAYERS, stateOf, sumsOf } from './life.js';
 import { Crash } from './machine.js';
 
@@ -221,8 +221,7 @@ test('which sums are kept already is known without reading the log', async () =>
   machine.log.at = () => {
     throw new Error('the log was read');
   };
-  const retire = { after, upTo: durable - 10, durable };
-  const piece = replica.redact({ events: [], chains: [], erasures: [], retire });
+  const piece = replica.redact({ type: 'retirement', after, upTo: durable - 10, durable });
   assert.ok(piece.rewrites.length > 0);
 });
 

@@ -7,10 +7,10 @@ import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../src/core
 import type { LogRecord } from '../../src/core/records.js';
 import { copyLog } from '../../src/group/copying.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports.js';
-import { verifyStore } from '../../src/group/verification.js';
 import { limits } from '../../src/limits.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { t0 } from '../support/given.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
+import { verifyStore } from '../support/verify-store.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

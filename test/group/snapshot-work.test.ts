@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SnapshotWork } from '../../src/group/snapshot-work.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 
 /** Snapshots that take `ms` each, of a group whose newest record the test moves, and which was recovered from one of those in `store`. */
 function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFrom = 0) {

@@ -4,8 +4,8 @@ import { BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { LogRecord } from '../../src/core/records.js';
 import { readWeights } from '../../src/group/weights-history.js';
 import { limits } from '../../src/limits.js';
-import { MemoryLog } from '../../src/store/memory-log.js';
 import { formedRecord, t0 } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
 
 function vector(computedAt: number, peers: number): LogRecord {
   const column = () => new Float64Array(peers).fill(0.5);

@@ -68,7 +68,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       peersByStatus: { active: 1, suspended: 1, revoked: 0 },
       halfLifeDays: 30,
       preTrusted: [],
-      mailbox: { commands: 3, bytes: 300 },
+      mailbox: { events: 3, bytes: 300 },
       pendingErasures: 0,
       snapshots: [9],
       ownerEpoch: 1,

@@ -67,7 +67,7 @@ test("gauges show the group's status at the moment of the scrape", async () => {
   const text = await metrics.text();
   assert.is(sampleOf(text, 'ptf_log_last_seq'), 42);
   assert.is(sampleOf(text, 'ptf_ready'), 1);
-  assert.is(sampleOf(text, 'ptf_mailbox_commands'), 3);
+  assert.is(sampleOf(text, 'ptf_mailbox_events'), 3);
   assert.is(sampleOf(text, 'ptf_snapshot_last_seq'), 9);
   const peer = group.peers(0, 1)[0]!;
   assert.is(sampleOf(text, `ptf_peer_weight{peer_id="${peer.peerId}"}`), peer.weight);

@@ -67,7 +67,7 @@ const running: StatusValue = {
   counts: { peers: 1, players: 1, events: 1 },
   half_life_days: 30,
   pre_trusted: [],
-  mailbox: { commands: 0, bytes: 0 },
+  mailbox: { events: 0, bytes: 0 },
   snapshots: [],
   pending_erasures: 0,
   owner_epoch: 1,

@@ -14,9 +14,9 @@ import {
 } from '../../src/group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
 import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork } from '../../src/group/replica.js';
-import { verifyStore } from '../../src/group/verification.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { readWeights, type WeightsPiece } from '../../src/group/weights-history.js';
+import { verifyStore } from '../support/verify-store.js';
 import type { Lane, Process } from './world.js';
 
 export type PoolFault =
@@ -121,8 +121,6 @@ export class SimPool implements GroupPool {
   check(): Promise<VerifyReport> {
     return this.verify();
   }
-
-  async close(): Promise<void> {}
 
   #run<R>(lane: Extract<Lane, 'replica' | 'reader'>, name: string, task: () => R | Promise<R>): Promise<R> {
     const fault = this.faults[lane].shift();

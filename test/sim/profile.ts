@@ -44,7 +44,7 @@ export function drawProfile(random: Random, seed: number): Profile {
     retires: random.below(2) === 0,
     longWaitMs: random.pick([3_600_000, dayMs, 10 * dayMs]),
     bounds: {
-      mailboxCommands: random.pick([16, 40, 4_000]),
+      mailboxEvents: random.pick([16, 40, 4_000]),
       turnEvents: random.pick([12, 30, 4_096]),
       redactionPieceRecords: random.pick([2, 5, 40]),
       redactionPieceBatches: random.pick([1, 2, 10]),

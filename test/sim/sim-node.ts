@@ -5,10 +5,11 @@ import { Group } from '../../src/group/group.js';
 import { GroupLoop } from '../../src/group/loop.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { VerdictFeed } from '../../src/group/verdict-feed.js';
-import { type ExpectedHead, verifyStore } from '../../src/group/verification.js';
+import type { ExpectedHead } from '../../src/group/verification.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { limits } from '../../src/limits.js';
 import { salt } from '../support/given.js';
+import { verifyStore } from '../support/verify-store.js';
 import { Difference } from './difference.js';
 import { ObservedActor, type Watch } from './observed-actor.js';
 import { SimPool } from './pool.js';
@@ -83,6 +84,7 @@ export class SimNode {
       pool: this.pool,
       disk: new DiskWatch({
         gauge: { look: async () => use() },
+        timers: this.process,
         minBytes: 2 ** 31,
         onChange: (low) => this.loop.diskChanged(low),
         onTrouble: nothing,

@@ -4,8 +4,8 @@
  */
 import { type EventTypeName, eventTypeNames } from '../../src/core/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
-import type { AppendFault } from '../../src/store/memory-log.js';
 import { subjectOf } from '../support/given.js';
+import type { AppendFault } from '../support/memory-log.js';
 import { Random } from '../support/random.js';
 import type { PoolFault } from './pool.js';
 import { drawProfile, type Profile } from './profile.js';

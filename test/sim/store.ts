@@ -2,17 +2,17 @@
  * The stores of a simulated node: the in-memory adapters, with every write under way until its lane is let on, and what a real
  * disk keeps of replaced bytes.
  */
+import type { SnapshotBlock } from '../../src/core/snapshot.js';
 import {
   type LogWriter,
   OwnerLostError,
   ScrubDeferredError,
-  type SnapshotBlock,
   type SnapshotHeader,
   type SnapshotStore,
   type StoredBatch,
 } from '../../src/group/ports.js';
-import type { AppendFault, MemoryLog, MemoryLogWriter } from '../../src/store/memory-log.js';
-import type { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
+import type { AppendFault, MemoryLog, MemoryLogWriter } from '../support/memory-log.js';
+import type { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Difference } from './difference.js';
 import type { Process } from './world.js';
 

@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { blocksOf, headerOf, testSnapshots } from '../contracts/snapshots.js';
+import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 
 testSnapshots('memory snapshots', async () => ({ store: new MemorySnapshotStore(), end: async () => {} }));
 

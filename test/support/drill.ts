@@ -8,8 +8,8 @@ import { stateDigest } from '../../src/core/digest.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
-import { MemorySnapshotStore } from '../../src/store/memory-snapshots.js';
 import { GameServer, type SentEvent } from './game-server.js';
+import { MemorySnapshotStore } from './memory-snapshots.js';
 import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
 import { type PtfProcess, type PtfRun, runPtf } from './ptf.js';
 

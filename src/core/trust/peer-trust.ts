@@ -3,6 +3,7 @@
  * Its results are recorded and never computed again in replay.
  */
 import { type TrustConstants, trustConstants } from '../trust-constants.js';
+import { weightOf } from '../weights.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import { openGates } from './gate.js';
 import { fitLogOdds } from './log-odds.js';
@@ -56,7 +57,7 @@ export function computePeerTrust(
   const tau = counted(gate.tau);
   const a = counted(odds.a);
   const b = counted(odds.b);
-  const weight = tau.map((t, j) => Math.min(1, (t * (a[j]! + b[j]!)) / (2 * constants.weightReference)));
+  const weight = tau.map((t, j) => weightOf(t, a[j]!, b[j]!, constants.weightReference));
   return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau, constants) };
 }
 

@@ -181,7 +181,7 @@ function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
   };
   return facts([
     ['Log', `record ${count(status.last_seq)}`],
-    ['Mailbox', mailbox.commands === 0 ? 'empty' : `${plural(mailbox.commands, 'command')} waiting`],
+    ['Mailbox', mailbox.events === 0 ? 'empty' : `${plural(mailbox.events, 'event')} waiting`],
     ['Snapshot', newest === 0 ? 'none yet' : `record ${count(newest)}, ${behind(newest)}`],
     [
       'Weights',

@@ -1,5 +1,6 @@
 /** The snapshots' port in memory, for the simulation. */
-import { DamagedError, type SnapshotBlock, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
+import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
 
 interface MemorySnapshot {
   readonly header: SnapshotHeader;

@@ -1,5 +1,5 @@
 /** The log's port in memory, for the simulation: the same rules as `lmdb-log.ts`, and faults on demand. */
-import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
+import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../../src/group/ports.js';
 
 /** What happens to an append: written, refused (nothing written), or written with the answer lost. */
 export type AppendFault = 'ok' | 'refuse' | 'lose';

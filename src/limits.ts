@@ -222,8 +222,8 @@ export const limits = {
   /** Events that a start sorts before they go into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /**
-   * Records that one listing looks at. A caller's chain is cut there, and goes on with the next page; of the summary each peer has its share
-   * for events that are gone.
+   * Records that one listing reads. The caller's own chain is cut there and continues on the next page; in the summary, each peer's chain
+   * gets a share of this for events that are gone.
    */
   walkRecordsMax: 20_000,
   readerBatchesKept: 32,

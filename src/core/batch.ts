@@ -6,7 +6,7 @@
  * | 0   | u16     | magic 0x4250                                                              |
  * | 2   | u8      | format version                                                            |
  * | 3   | u8      | 1 where the content was rewritten by an erasure, else 0                   |
- * | 4   | u32     | CRC-32 of the four bytes before it and everything behind it               |
+ * | 4   | u32     | CRC-32 of the four bytes before it and everything after it               |
  * | 8   | f64     | sequence number of the first record                                       |
  * | 16  | f64     | the turn's time, ms since 1970: `received_at` of its events               |
  * | 24  | u32     | number of records n                                                       |
@@ -14,7 +14,7 @@
  * | 32  | 16 B    | nonce; zeros once rewritten                                               |
  * | 48  | 32 B    | d: SHA-256 of the content (from 16 on, without d and chain) as first written |
  * | 80  | 32 B    | chain: SHA-256(previous chain, first, n, d)                               |
- * | 112 | u32 x n | where each record starts behind the offsets                               |
+ * | 112 | u32 x n | where each record starts after the offsets                               |
  */
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -142,7 +142,7 @@ export class Batch {
     return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
   }
 
-  /** Whether this batch comes right behind the one with this chain value and last sequence number. */
+  /** Whether this batch comes right after the one with this chain value and last sequence number. */
   follows(chain: Uint8Array, lastSeq: number): boolean {
     if (this.firstSeq !== lastSeq + 1) return false;
     const digest = this.bytes.subarray(DIGEST_AT, CHAIN_AT);

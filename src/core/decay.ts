@@ -1,6 +1,6 @@
 /**
- * Decay by half-life, kept in forward form: mass is scaled up by how far its moment lies behind the epoch, so that one addition
- * takes an event in, and one factor brings every sum to its worth at a moment (scoring page, "State and reads").
+ * Forward decay by half-life (Cormode et al., "Forward Decay", ICDE 2009): mass is scaled up by how much later than the epoch its moment
+ * is, so that one addition takes an event in, and one factor brings every sum to its worth at a moment (scoring page, "State and reads").
  */
 import { DAY_MS, limits } from '../limits.js';
 
@@ -38,8 +38,8 @@ const SUM_MAX = 2 ** 300;
 const WORTH_MAX = 2 ** 900;
 
 /**
- * A sum of evidence on another scale. Bounded, as `worthOf` is: where the half-life changes again and again while the clock is set back, sums are carried
- * over that no event gave, to infinity and no number at all.
+ * A sum of evidence on another scale. Bounded, as `worthOf` is: half-lives that change again and again while the clock is set back would
+ * make it grow to infinity, and then to NaN.
  */
 export function rescaled(sum: number, factor: number): number {
   return Math.min(sum * factor, SUM_MAX);

@@ -82,7 +82,7 @@ export function decideErasure(
   const row = state.subjects.find(command.subject);
   const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
-  // A request may outlive what it is about: a restore repeats it, and not the events behind the backup.
+  // A request may outlive what it is about: a restore repeats it, and not the events after the backup.
   if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse('subject_not_found');
   if (!byOperator) {
     const wait = quotaWaitMs(state, bounds, command.caller, now);

@@ -28,8 +28,8 @@ export function decideHalfLife(state: GroupState, halfLifeDays: number, now: num
 }
 
 /**
- * When sums are worth what is carried over, where the epoch has not come. Either the clock was ahead as the epoch was set: then it is now. Or the clock is
- * behind: then not before the newest evidence, or sums would grow without bound.
+ * The moment whose worth of sums is carried over, where the epoch lies in the future. If the clock was ahead when the epoch was set, that is now;
+ * if it lags today, it is the newest evidence, or sums would grow without bound.
  */
 function momentBefore({ epoch, subjects }: GroupState, now: number): number {
   let at = now;

@@ -48,7 +48,7 @@ const PAGE_WORDS = PAGE_SLOTS * WORDS;
 const BLOCK_BITS = 6;
 const BLOCK_PAGES = 1 << BLOCK_BITS;
 const BLOCK_MASK = BLOCK_PAGES - 1;
-/** Slots behind those that ids belong to, for what is passed on from the last of these. */
+/** Slots after those that ids belong to, for what is passed on from the last of these. */
 const TAIL_SLOTS = 32;
 
 /** Ids are passed on upwards, never around the end; the last slot of all is always empty. */

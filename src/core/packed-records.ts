@@ -1,4 +1,4 @@
-/** The bytes of records of which there are many, behind the two that say type and version. Little-endian. */
+/** The bytes of records of which there are many, after the two that say type and version. Little-endian. */
 import type { EventColumns } from './event-columns.js';
 import { ID_TAG_BYTES } from './event-ids.js';
 import type { EventTypeId } from './event-types.js';

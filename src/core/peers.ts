@@ -26,7 +26,7 @@ const FOUND_BY = 16;
 export class Peers {
   readonly list: Peer[] = [];
   readonly #byId = new Map<string, Peer>();
-  /** By the first digits of a key's digest. A table compares in a time that tells how much is right; the whole digest is compared in one that does not. */
+  /** By the first digits of a key's digest: how long a look-up takes may tell how much of a key is right. The whole digest is compared in constant time. */
   readonly #byKey = new Map<string, Peer>();
 
   get size(): number {

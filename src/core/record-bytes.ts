@@ -1,4 +1,4 @@
-/** The bytes of records, one behind the other as a batch has them, while they are gathered. */
+/** The bytes of records, one after the other as a batch has them, while they are gathered. */
 import { eventBytes } from './packed-records.js';
 import { encodeRecord, type LogRecord, writeEventRecord } from './records.js';
 

@@ -1,7 +1,7 @@
 /**
  * The records of the append log: everything that ever changes the state, and their bytes. Each record starts with its type and
  * version; `decodeRecord` lifts old versions and refuses what a newer release wrote. Events and tombstones are packed, since
- * there are many of them; weights are columns of doubles; the rest is JSON.
+ * there are many of them; weights are columns of doubles; the rest is JSON. Times are in ms since 1970.
  */
 import type { IdTag } from './event-ids.js';
 import { type EventTypeId, isEventTypeId } from './event-types.js';

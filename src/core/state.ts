@@ -83,7 +83,7 @@ export class GroupState {
   preTrustConfigured: string | null = null;
   weights: Weights = noWeights;
   auditHead = auditStart;
-  /** Erasures that are not out of the log yet, by the record that asked. */
+  /** Erasures that are not out of the log yet, by their `subject_erased` record. */
   readonly erasures = new Map<number, OpenErasure>();
   /** Withdrawals that are not out of the log yet, by the withdrawn event. */
   readonly withdrawals = new Map<number, OpenWithdrawal>();

@@ -55,9 +55,9 @@ export class Times {
   }
 
   /**
-   * The last record up to `upTo`, which ends a moment, of those behind `after` that were received before `before` without a gap; `after`
-   * where there is none. A moment beyond `now` was noted by a clock that was ahead: those behind it say how old it is. Looks at
-   * `stepsMax` moments at most, besides such.
+   * The last record of the longest run of moments that begins after record `after`, ends at `upTo` (the end of a moment) or before, and was received
+   * before `before`; `after` where there is none. A moment later than `now` was noted by a clock that ran ahead, and is passed over: those that
+   * follow it say how old it is. Looks at no more than `stepsMax` other moments.
    */
   lastBefore(after: number, upTo: number, before: number, now: number, stepsMax: number): number {
     let last = after;

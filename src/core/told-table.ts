@@ -37,7 +37,7 @@ export interface ToldPiece {
   readonly moreErased: boolean;
 }
 
-/** A part of what was told behind a position, in the order of rows. */
+/** A part of what was told after a position, in the order of rows. */
 export interface ToldWalk {
   /** Of the table when it was read. */
   readonly position: number;
@@ -154,7 +154,7 @@ export class ToldTable {
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
-  /** What was told behind position `since`, from row `from` on. */
+  /** What was told after position `since`, from row `from` on. */
   walk(from: number, since: number): ToldWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
     const end = Math.min(this.#state.subjects.rows, this.#toldAt.length, from + lookedAtMax);

@@ -1,6 +1,7 @@
 /**
  * What a group offers to the floors above it (HTTP, operator command): commands, which are durable once they resolve,
  * and views, which are synchronous reads of memory. Nothing above this floor sees state, records, store or pools.
+ * Times are in ms since 1970.
  */
 import type { EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/event-types.js';
@@ -38,7 +39,7 @@ export interface GroupHealth {
 }
 
 export interface PeerView {
-  /** The peer's number in this group: dense, from 0, in order of registration. Never leaves the node. */
+  /** The peer's number in this group: dense, from 0, in order of registration. Shown to nobody but within an opaque cursor. */
   readonly index: number;
   readonly peerId: string;
   readonly peerName: string;
@@ -301,7 +302,7 @@ export interface GroupOperations {
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
   /** The newest `count` entries; with `before`, of those below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
-  /** Peer weights published behind record `after`, as far as one piece of the log reaches. Codes: overloaded. */
+  /** Peer weights published after record `after`, as far as one piece of the log reaches. Codes: overloaded. */
   publishedWeights(after: number): Promise<Outcome<WeightsPage>>;
   /** How players spread over the verdicts, counted in the pool. Codes: overloaded. */
   verdictCounts(): Promise<Outcome<VerdictCounts>>;

@@ -14,7 +14,7 @@ export class ChangeRing {
   readonly #newest = new Map<string, number>();
   #first = 0;
   #next = 0;
-  /** Everything told behind this position is here. */
+  /** Everything told after this position is here. */
   #from = 0;
 
   constructor(rowsMax: number) {
@@ -37,7 +37,7 @@ export class ChangeRing {
     }
   }
 
-  /** Rows as JSON of all that was told behind `position`, oldest first; null where that reaches too far back. */
+  /** Rows as JSON of all that was told after `position`, oldest first; null where that reaches too far back. */
   after(position: number): string[] | null {
     if (position < this.#from) return null;
     const texts: string[] = [];
@@ -48,7 +48,7 @@ export class ChangeRing {
     return texts;
   }
 
-  /** Forgets everything: what is told behind `position` is held from here on. */
+  /** Forgets everything: what is told after `position` is held from here on. */
   clear(position: number): void {
     this.#newest.clear();
     this.#texts.fill('');
@@ -81,7 +81,7 @@ export class ChangeRing {
     this.#subjects[place] = '';
   }
 
-  /** The first ordinal told behind a position. */
+  /** The first ordinal told after a position. */
   #firstBehind(position: number): number {
     let low = this.#first;
     let high = this.#next;

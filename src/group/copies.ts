@@ -16,7 +16,7 @@ export interface BackupManifest {
   readonly version: string;
   readonly group_id: string;
   readonly environment: string;
-  /** The log holds every record up to this one, and none behind it. */
+  /** The log holds every record up to this one, and none after it. */
   readonly last_seq: number;
   /** Chain value (hex) of its newest batch. */
   readonly chain: string;

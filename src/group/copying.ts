@@ -11,7 +11,7 @@ import { RewrittenBatches } from './rewritten.js';
 
 /** Where a copy goes. Each call is one transaction. */
 export interface LogSink {
-  /** Batches behind all that it holds, in order. */
+  /** Batches after all that it holds, in order. */
   add(batches: readonly StoredBatch[]): Promise<void>;
   /** Other content for batches that it holds. */
   replace(batches: readonly StoredBatch[]): Promise<void>;

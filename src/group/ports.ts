@@ -176,12 +176,12 @@ export interface GroupPool {
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
   /** The next piece of the verdict stream. */
   tell(work: TellWork): Promise<Told>;
-  /** What the stream told behind a position, a piece at a time; null where nothing of the generation is known. */
+  /** What the stream told after a position, a piece at a time; null where nothing of the generation is known. */
   walkTold(work: WalkWork): Promise<ToldWalk | null>;
   /** Forgets what was told. */
   endTelling(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
-  /** Peer weights published behind record `after`, up to record `last`, as far as one piece reaches. */
+  /** Peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;

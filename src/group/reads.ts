@@ -129,7 +129,7 @@ export abstract class GroupReads implements GroupViews {
   }
 }
 
-/** Up to which record weights are computed: records behind that which they do not depend on count as seen. */
+/** Up to which record weights are computed: later ones that they do not depend on count as seen. */
 function weightsStatus({ actor, state, weights }: GroupLoop): WeightsStatus {
   const isCurrent = weights.computedAt !== null && state.evidenceSeq <= weights.basedOnSeq;
   return { basedOnSeq: isCurrent ? actor.durableSeq : weights.basedOnSeq, computedAt: weights.computedAt };

@@ -4,9 +4,9 @@
  *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space overwritten
  *   -> recorded as done
  *
- * Snapshots go late, since they are the way around a batch that is damaged; but before a piece is committed with which the log
- * forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits, while others go on, until it may be tried again, and is parted where it fails again: one damaged batch
- * holds up what names it, and nothing else.
+ * Snapshots go late, since they are the way around a batch that is damaged; but before the piece is committed with which the log
+ * forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits, while others go on, until it
+ * may be tried again, and is split in two where it fails again: one damaged batch holds up what names it, and nothing else.
  *
  * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for the free space.
  * Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a restart.
@@ -46,7 +46,7 @@ interface RemovalJob extends Removals {
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
-/** One piece of what leaves by its age, or the free space behind the last one. */
+/** One piece of what leaves by its age, or the free space after the last one. */
 interface RetirementJob {
   readonly type: 'retirement';
   waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
@@ -106,7 +106,7 @@ export class Redactor {
     this.#retirement = { ...bound, upTo: durableSeq };
   }
 
-  /** The oldest events, or the free space behind the last of them; null where nothing is too old. */
+  /** The oldest events, or the free space after the last of them; null where nothing is too old. */
   #retire(durableSeq: number): RedactorStep[] | null {
     if (!this.mayRetire) return null;
     const { retired } = this.#state;
@@ -196,7 +196,7 @@ export class Redactor {
   }
 
   /**
-   * The pool could not do its work. Others go on; it may be tried again once `again` says so, parted where that was a second try. What
+   * The pool could not do its work. Others go on; it may be tried again once `again` says so, split in two where that was a second try. What
    * leaves by its age waits for the next `retireBefore`.
    */
   failed(durableSeq: number): RedactorStep[] {
@@ -205,7 +205,7 @@ export class Redactor {
     if (job.type === 'retirement') this.#retireLater();
     else {
       const { erasures, withdrawals } = job;
-      this.#failed.push(...(job.retried ? parted(job) : [{ erasures, withdrawals }]));
+      this.#failed.push(...(job.retried ? halvesOf(job) : [{ erasures, withdrawals }]));
     }
     this.#mayRetry = false;
     return this.start(durableSeq);
@@ -262,7 +262,7 @@ export class Redactor {
     this.#expect('scrub').waitsFor = 'record';
   }
 
-  /** The next piece, or the scrub behind the last one. */
+  /** The next piece, or the scrub after the last one. */
   #walk(job: RemovalJob): RedactorStep[] {
     job.waitsFor = job.work === null ? 'scrub' : 'piece';
     return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];
@@ -279,7 +279,7 @@ function notWaiting(waitsFor: Job['waitsFor']): Error {
 }
 
 /** Smaller ones, so that what fails is met alone in the end; one alone stays as it is. */
-function parted({ erasures, withdrawals }: Removals): Removals[] {
+function halvesOf({ erasures, withdrawals }: Removals): Removals[] {
   return [
     ...halves(erasures).map((half) => ({ erasures: half, withdrawals: [] })),
     ...halves(withdrawals).map((half) => ({ erasures: [], withdrawals: half })),

@@ -46,7 +46,7 @@ export interface Told extends ToldPiece {
   readonly isFirst: boolean;
 }
 
-/** What was told behind position `since`, from row `from` on. */
+/** What was told after position `since`, from row `from` on. */
 export interface WalkWork {
   readonly generation: string;
   readonly from: number;
@@ -69,7 +69,7 @@ export class Replica {
   readonly #salt: Uint8Array;
   readonly #scratch = new Scratch();
   #follower: Follower | null = null;
-  /** The newest record that a task was given: what is behind it may not be durable, though the log shows it. */
+  /** The newest record that a task was given: what comes after it may not be durable, though the log shows it. */
   #durable = 0;
   /** Of what is told of the follower's state. */
   #generation = '';
@@ -80,7 +80,7 @@ export class Replica {
     this.#salt = salt;
   }
 
-  /** The state at record `upTo`, or behind it where an earlier task went further. */
+  /** The state at record `upTo`, or at a later one where an earlier task went further. */
   follow(upTo: number): Follower {
     this.#durable = Math.max(this.#durable, upTo);
     const loaded = this.#follower ?? this.#load();
@@ -110,7 +110,7 @@ export class Replica {
   }
 
   /**
-   * Writes a snapshot of the state at `upTo` or behind it, under the owner's `epoch`. None, and null, of a state that was loaded with
+   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. None, and null, of a state that was loaded with
    * a commit that may yet be lost: the log would end before its snapshot.
    */
   async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {

@@ -179,7 +179,7 @@ class Restore {
     }
   }
 
-  /** The same record behind the audit entries that are here; a peer that is not known here is bound by no quota. */
+  /** The same record after the audit entries that are here; a peer that is not known here is bound by no quota. */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
     const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
@@ -256,7 +256,7 @@ function isGone(record: LogRecord): boolean {
   return record.type === 'event_gone' || ('subject' in record && record.subject === null);
 }
 
-/** The log from its first record on, each batch checked and behind the one before. */
+/** The log from its first record on, each batch checked and right after the one before. */
 function* batchesOf(log: LogReader): Generator<Batch, undefined> {
   let seq = 0;
   let chain: Uint8Array = chainStart;

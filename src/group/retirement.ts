@@ -24,7 +24,7 @@ export interface RetireWork {
   readonly type: 'retirement';
   /** Where the last piece ended. */
   readonly after: number;
-  /** What is behind this record stays; it ends a batch. */
+  /** What comes after this record stays; it ends a batch. */
   readonly upTo: number;
   /** The newest durable record: where each pair's newest one is looked up. */
   readonly durable: number;
@@ -38,7 +38,7 @@ export interface RetirePiece extends Rewritten {
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
-/** One piece of any redaction. The follower may be behind the log where nothing leaves by its age: then it only tells tags. */
+/** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
 export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
   const tagOf = (eventId: string) => follower.state.tagOf(eventId);
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retirePiece(log, work, tagOf, follower);

@@ -22,7 +22,7 @@ export class RewrittenBatches {
     }
   }
 
-  /** `after`: what is said of batches up to this record is passed over, since the walk began behind them. */
+  /** `after`: what is said of batches up to this record is passed over, since the walk began after them. */
   note({ batches }: BatchesRewritten, after = 0): void {
     for (const [firstSeq, digest] of batches) {
       if (firstSeq <= after) continue;
@@ -32,7 +32,7 @@ export class RewrittenBatches {
     }
   }
 
-  /** Reads the batches again that were rewritten behind the walk, as the records say that came since; never amid a `lend`. */
+  /** Reads the batches again that were rewritten where the walk had passed, as the records say that came since; never amid a `lend`. */
   *again(log: LogReader): Generator<StoredBatch> {
     for (const [firstSeq, digest] of this.#stated) {
       const stored = log.at(firstSeq);

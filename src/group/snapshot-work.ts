@@ -19,7 +19,7 @@ export interface SnapshotDeps {
 /** The group as its snapshots need it. */
 export interface SnapshotSite {
   readonly durableSeq: () => number;
-  /** An erasure has removed the snapshots and is not done: what is written now would name the player behind its end. */
+  /** An erasure has removed the snapshots and is not done: what is written now would name the player after its end. */
   readonly erasing: () => boolean;
   /** None is to be begun but the last one. */
   readonly ending: () => boolean;

@@ -30,7 +30,7 @@ export interface Removal<T> {
   readonly answer: Answer;
   /** The record that took it back. */
   readonly seq: number;
-  /** The record that asked for an erasure, or the event that was withdrawn. */
+  /** The `subject_erased` record of an erasure, or the event that was withdrawn. */
   readonly erasure?: number;
   readonly withdrawal?: number;
 }

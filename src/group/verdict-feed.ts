@@ -87,13 +87,13 @@ export class VerdictFeed {
     };
   }
 
-  /** Rows as JSON that were told behind a position; null where memory does not reach back as far. */
+  /** Rows as JSON that were told after a position; null where memory does not reach back as far. */
   recent(position: number): string[] | null {
     return this.#ring.after(position);
   }
 
   /**
-   * A piece of what was told behind position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than what
+   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than what
    * was told meanwhile: its position says so.
    */
   walk(generation: string, from: number, since: number): Promise<ToldWalk | null> {

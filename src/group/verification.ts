@@ -79,7 +79,7 @@ export function* verifySteps(
   };
 }
 
-/** Whether a batch of the log ends at a position. A log that lost all of its batches looks like one with none behind it. */
+/** Whether a batch of the log ends at a position. A log that lost all of its batches looks like one that ends there. */
 function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   try {
     const stored = log.at(seq);
@@ -91,7 +91,7 @@ function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   }
 }
 
-/** Where the log goes on behind a snapshot that holds, or why it does not. */
+/** Where the log goes on after a snapshot that holds, or why it does not. */
 function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { state, chain } = snapshotAt(snapshots, seq, noSalt);

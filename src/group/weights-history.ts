@@ -13,7 +13,7 @@ export interface WeightsPiece {
   readonly upTo: number;
 }
 
-/** What was published behind record `after`, up to record `last` or as far as one piece reaches: at least one batch. */
+/** What was published after record `after`, up to record `last` or as far as one piece reaches: at least one batch. */
 export function readWeights(log: LogReader, after: number, last: number): WeightsPiece {
   const published: WeightsPiece['published'][number][] = [];
   let peers = 0;

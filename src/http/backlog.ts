@@ -50,7 +50,7 @@ export class Backlog {
   }
 
   #holdBack(socket: Socket): void {
-    // What comes behind the last answer is dropped, not kept.
+    // What comes after the last answer is dropped, not kept.
     if (!socket.writable || (this.#waiting.get(socket) ?? 0) < limits.pipelinedPerConnection) return;
     // A socket that is paused already says nothing, and `node:http` may have told its handle to read.
     if (socket.isPaused()) socket.emit('pause');

@@ -101,7 +101,7 @@ function wholeMember(name: string, unit: number, most: number): (n: number) => s
 const scoreMember = wholeMember('score', SCORE_UNIT, 100 * SCORE_UNIT);
 const confidenceMember = wholeMember('confidence', CONFIDENCE_UNIT, CONFIDENCE_UNIT);
 
-/** With the name of the member behind it. */
+/** With the name of the member after it. */
 const verdictMembers = Object.fromEntries(
   verdicts.map((verdict) => [verdict, `,"verdict":"${verdict}","event_count":`]),
 );

@@ -1,6 +1,6 @@
 /**
  * Reads a JSON body through koa-bodyparser, between a guard in front of it (encoding, media type, declared size) and a
- * check behind it (bytes that are not UTF-8), and gives each of its failures the contract's code.
+ * check after it (bytes that are not UTF-8), and gives each of its failures the contract's code.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';

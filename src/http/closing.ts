@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { limits } from '../limits.js';
 
 /**
- * Sends what waits, `lastWords` behind it, and the end of our half; then reads and drops what the caller still sends until it
+ * Sends what waits, `lastWords` after it, and the end of our half; then reads and drops what the caller still sends until it
  * ends its own, for `lingerMs` and `lingerBytes` at most. Whoever does not read is left to `UnreadWatch`. Does nothing where our
  * half has ended before.
  */

@@ -45,7 +45,7 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-/** `tag`: another one for each other body that the same address may have; that of the body where absent. */
+/** `tag` must differ wherever the body at the same address differs; where absent it is taken from the body. */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }

@@ -32,7 +32,7 @@ export interface ApiReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body again where this is a refusal: it has a second form, and its code is counted. */
   readonly error?: ErrorBody;
-  /** Writes server-sent events behind the head, for as long as it likes. There is no body then. */
+  /** Writes server-sent events after the head, for as long as it likes. There is no body then. */
   readonly stream?: (to: Writable) => void;
 }
 

@@ -134,7 +134,7 @@ class HttpServerFace implements HttpFace {
       this.#awaited.add(request);
       this.#onRequest(request, response);
     });
-    // No tunnels: refused like what does not parse, behind what was asked before it.
+    // No tunnels: refused like what does not parse, after what was asked before it.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
     server.on('connect', (_request, socket) => server.emit('clientError', tunnel, socket));
     server.on('clientError', (failure: Error & { code?: string }, socket) => {
@@ -174,7 +174,7 @@ class HttpServerFace implements HttpFace {
 
   /** Looks after a connection that is node:http's from here on. */
   #handOver(socket: Socket, rest: Buffer): void {
-    // By which node:http ends a connection behind its last answer.
+    // By which node:http ends a connection after its last answer.
     socket.destroySoon = () => closeGently(socket);
     this.#sockets.set(socket, undefined);
     this.#late.add(socket);
@@ -188,7 +188,7 @@ class HttpServerFace implements HttpFace {
     // Node gives it its socket once the answer before it has gone out.
     const before = response.socket === null ? this.#sockets.get(socket)?.response : undefined;
     this.#sockets.set(socket, { request, response, before });
-    // Node's parser drops what stands behind a wish for another protocol.
+    // Node's parser drops what stands after a wish for another protocol.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (before === undefined) {
       this.#handle(request, response);
@@ -226,7 +226,7 @@ class HttpServerFace implements HttpFace {
     if (this.#lane === null || !this.#lane(request, response)) this.#application.handle(request, response);
   }
 
-  /** Ends a connection whose bytes are no request: with `code` where there is one, behind what was accepted before. */
+  /** Ends a connection whose bytes are no request: with `code` where there is one, after what was accepted before. */
   #refuse(failure: { readonly code?: string }, code: RawCode | undefined, socket: Duplex): void {
     // Our half has ended: the rest of the connection is nobody's.
     if (socket.writableEnded) return;

@@ -31,7 +31,7 @@ export interface Requests {
   readonly 'audit-tail': { readonly count: number; readonly before?: number };
   /** Entries with a sequence number above `after`. */
   readonly 'audit-page': { readonly after: number; readonly limit: number };
-  /** Peer weights published behind record `after`. */
+  /** Peer weights published after record `after`. */
   readonly 'weights-page': { readonly after: number };
   /** At least one of the three assumptions. */
   readonly simulate: {

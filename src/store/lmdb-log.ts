@@ -119,7 +119,7 @@ export class LmdbLogReader implements LogReader {
    */
   *checkCount(): Generator<[done: number, total: number]> {
     const { log, path } = this.environment;
-    // Batches come behind the last one only, and none ever goes: up to it they stay as many.
+    // Batches come after the last one only, and none ever goes: up to it they stay as many.
     const { counted, end } = this.reading(() => {
       const { entryCount } = log.getStats() as { readonly entryCount: number };
       return { counted: entryCount, end: [...log.getKeys({ reverse: true, limit: 1 })][0] };

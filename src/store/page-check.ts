@@ -91,7 +91,7 @@ function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, t
 }
 
 /**
- * A list of free pages: how many items are behind it, then items, of which 0 says nothing, a number above 0 is a page, and one below 0
+ * A list of free pages: how many items follow, then items, of which 0 says nothing, a number above 0 is a page, and one below 0
  * says how many pages there are from the one in the next item on.
  */
 function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): void {

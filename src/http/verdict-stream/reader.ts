@@ -72,7 +72,7 @@ export class StreamReader {
   beat(now: number): void {
     if (this.#isOver || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
-    // What is on its way to all readers may not have come to this one: it would resume behind it.
+    // What is on its way to all readers may not have come to this one: it would resume after it.
     const isTold = this.#toldTo !== null && mark !== null && mark.position <= this.#toldTo;
     if (isTold) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
@@ -122,7 +122,7 @@ export class StreamReader {
     return null;
   }
 
-  /** Sends what was told behind `since` (null: everything), so that `mark` holds once the last frame is read. False where it is over. */
+  /** Sends what was told after `since` (null: everything), so that `mark` holds once the last frame is read. False where it is over. */
   async #walk(mark: ToldMark, since: number | null): Promise<boolean> {
     const { feed } = this.#parts;
     let from: number | null = 0;

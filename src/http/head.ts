@@ -34,14 +34,18 @@ export function hostCount(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
+/** Of a target in absolute form: a name or an address, an IPv6 one in brackets, and all there is before path and query. */
+const authority = /^https?:\/\/(?:[^/?[\]]+|\[[^/?[\]]+\](?::\d*)?)(?=[/?]|$)/i;
+
 /**
  * Splits a request target in origin or absolute form; undefined for anything else, and for characters that no target may
- * hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels.
+ * hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels. An empty path is `/` (RFC 9110, section 4.2.3).
  */
 export function parseTarget(url: string): Target | undefined {
   if (!/^[\x21\x22\x24-\x7e]+$/.test(url)) return undefined;
-  const origin = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]+(?=\/)/i, '');
-  if (!origin.startsWith('/')) return undefined;
+  const rest = url.startsWith('/') ? url : url.replace(authority, '');
+  if (rest === url && !url.startsWith('/')) return undefined;
+  const origin = rest.startsWith('/') ? rest : `/${rest}`;
   const mark = origin.indexOf('?');
   return mark < 0 ? { path: origin, query: '' } : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }

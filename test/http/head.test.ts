@@ -30,9 +30,12 @@ test('a target is split at the first question mark and not decoded', () => {
   assert.equal(parseTarget('/a?'), { path: '/a', query: '' });
 });
 
-test('the absolute form loses its authority', () => {
+test('the absolute form loses its authority, and an empty path is the root (RFC 9110, 4.2.3)', () => {
   assert.equal(parseTarget('http://host:80/a?b'), { path: '/a', query: 'b' });
-  assert.is(parseTarget('http://host'), undefined);
+  assert.equal(parseTarget('http://host'), { path: '/', query: '' });
+  assert.equal(parseTarget('http://host?b'), { path: '/', query: 'b' });
+  assert.equal(parseTarget('http://[::1]:80/a'), { path: '/a', query: '' });
+  assert.is(parseTarget('http://'), undefined);
 });
 
 test('what no target may hold is refused', () => {

@@ -42,10 +42,10 @@ export const quality: Scenario = {
   },
 };
 
-function run({ peers, players, json, html, ...options }: QualityOptions): void {
+async function run({ peers, players, json, html, ...options }: QualityOptions): Promise<void> {
   const size = { peers, players };
   const where = environment();
-  const rows = makeRows({ ...options, size });
+  const rows = await makeRows({ ...options, size });
   const goals = judgeGoals(rows, size);
   console.log(printTables(rows, goals));
   const { seed, seeds } = options;

@@ -8,23 +8,37 @@ import { printTables } from '../../bench/quality/tables.js';
 const size = { peers: 10, players: 300 };
 const options = { kinds: ['none', 'collude2'], seed: 1, seeds: 2, size, injected: false } as const;
 
-function tables(): string {
-  const rows = makeRows(options);
+async function tables(): Promise<string> {
+  const rows = await makeRows(options);
   return printTables(rows, judgeGoals(rows, size));
 }
 
-test('the same seed gives the same table', () => {
-  assert.is(tables(), tables());
+test('the same seed gives the same table', async () => {
+  assert.is(await tables(), await tables());
 });
 
-test('a goal whose figure was not measured is neither met nor missed', () => {
-  const goals = judgeGoals(makeRows(options), size);
+test('every group leaves the event loop a turn, in which a signal is heard', async () => {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const rows = await makeRows(options);
+  isDone = true;
+  const groups = rows.reduce((sum, row) => sum + row.groups, 0);
+  assert.ok(turns >= groups, `${turns} turns in ${groups} groups`);
+});
+
+test('a goal whose figure was not measured is neither met nor missed', async () => {
+  const goals = judgeGoals(await makeRows(options), size);
   const real = goals.find(({ figure }) => figure === 'mean AUC, real sets')!;
   assert.equal([real.reached, real.met, real.classic], [null, null, null]);
 });
 
-test('the page escapes what it shows and loads nothing from elsewhere', () => {
-  const rows = makeRows(options).map((row) => ({ ...row, name: '<b>&"' }));
+test('the page escapes what it shows and loads nothing from elsewhere', async () => {
+  const rows = (await makeRows(options)).map((row) => ({ ...row, name: '<b>&"' }));
   const page = qualityPage('a <title>', rows, judgeGoals(rows, size));
   assert.match(page, '&lt;b&gt;&amp;&quot;');
   assert.not.match(page, '<b>');

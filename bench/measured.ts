@@ -1,10 +1,9 @@
 /** A scenario that measures speed: its common options, its report, and where the report goes. */
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
 import { addTellOptions, Report, type TellOptions, tell } from './report.js';
-import { positive, type Scenario, seedMeans, wholeNumber } from './scenario.js';
+import { folderToWrite, positive, type Scenario, seedMeans, wholeNumber } from './scenario.js';
 import { profileInto } from './server-process.js';
 
 export interface LoadOptions {
@@ -61,14 +60,19 @@ export function measured(
         .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
         .option('--no-pin', 'let server and load run on any core')
-        .option('--profile <folder>', 'CPU profiles of the Node servers; they slow them by a few percent')
+        .option(
+          '--profile <folder>',
+          'CPU profiles of the Node servers; they slow them by a few percent',
+          folderToWrite,
+        )
         .action(async ({ pin, profile, json, html, strict, ...given }: GivenOptions) => {
           if (!pin) leaveUnpinned();
-          if (profile !== undefined) profileInto(resolve(profile));
+          if (profile !== undefined) profileInto(profile);
           await buildNode();
           pinLoad();
           const options: LoadOptions = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };
-          const report = new Report(name, options);
+          // A server that is profiled is slower: its result does not compare with that of a plain one.
+          const report = new Report(name, { ...options, profile: profile === undefined ? null : true });
           await measure(options, report);
           tell(report.result(), { json, html, strict });
         });

@@ -34,16 +34,32 @@ export function positive(text: string): number {
 
 /** Parses an option that names a file to write at the end: a run of minutes must not fail for its path then. */
 export function fileToWrite(path: string): string {
-  const folder = dirname(resolve(path));
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new InvalidArgumentError(`there is no folder ${folder}.`);
-  }
+  mustBeFolder(dirname(resolve(path)));
   const exists = existsSync(path);
   if (exists && statSync(path).isDirectory()) throw new InvalidArgumentError('it is a folder.');
+  mustBeWritable(exists ? path : dirname(resolve(path)));
+  return path;
+}
+
+/** Parses an option that names a folder to write into, which is there or can be made where it is to be. */
+export function folderToWrite(path: string): string {
+  const folder = resolve(path);
+  const found = existsSync(folder) ? folder : dirname(folder);
+  mustBeFolder(found);
+  mustBeWritable(found);
+  return folder;
+}
+
+function mustBeFolder(path: string): void {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidArgumentError(`there is no folder ${path}.`);
+  }
+}
+
+function mustBeWritable(path: string): void {
   try {
-    accessSync(exists ? path : folder, constants.W_OK);
+    accessSync(path, constants.W_OK);
   } catch {
     throw new InvalidArgumentError('it cannot be written.');
   }
-  return path;
 }

@@ -1,5 +1,5 @@
 /** The options of the bench refuse before a run what would fail after it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -8,7 +8,8 @@ import * as assert from 'uvu/assert';
 import { measured } from '../../bench/measured.js';
 import { quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
-import { fileToWrite, type Scenario } from '../../bench/scenario.js';
+import type { Result } from '../../bench/result.js';
+import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
 import { soak } from '../../bench/scenarios/soak.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
@@ -25,6 +26,13 @@ test('a file in no folder, or that is a folder, is refused', () => {
     assert.throws(() => fileToWrite(path), 'there is no folder');
   }
   assert.throws(() => fileToWrite(folder), 'it is a folder');
+});
+
+test('a folder to write into is there, or can be made in one that is', () => {
+  for (const path of [folder, join(folder, 'profiles')]) assert.is(folderToWrite(path), path);
+  for (const path of ['/dev/null/x', join(folder, 'there.json'), join(folder, 'missing', 'profiles')]) {
+    assert.throws(() => folderToWrite(path), 'there is no folder');
+  }
 });
 
 /** What commander ends the process with, and its words. */
@@ -52,6 +60,19 @@ test('a run whose result cannot be written does not begin, and ends as for any o
     assert.match(text, new RegExp(`option '${option} .*argument '${missing}' is invalid. there is no folder`));
     assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
   }
+});
+
+test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {
+  const optionsOf = async (...args: readonly string[]) => {
+    const json = join(folder, 'profiled.json');
+    const command = new Command('some');
+    measured('some', '', { players: 1 }, async () => undefined).define(command);
+    await command.parseAsync(['--no-pin', '--json', json, ...args], { from: 'user' });
+    return (JSON.parse(readFileSync(json, 'utf8')) as Result).options;
+  };
+  const plain = await optionsOf();
+  assert.is('profile' in plain, false);
+  assert.equal(await optionsOf('--profile', join(folder, 'profiles')), { ...plain, profile: true });
 });
 
 test.run();

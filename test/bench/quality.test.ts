@@ -1,8 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgeGoals } from '../../bench/quality/goals.js';
+import { type MeasuresByMethod, methodNames } from '../../bench/quality/methods.js';
 import { qualityPage } from '../../bench/quality/page.js';
-import { makeRows } from '../../bench/quality/rows.js';
+import { makeRows, type Row } from '../../bench/quality/rows.js';
+import { type KindName, kindNames } from '../../bench/quality/simulator.js';
 import { printTables } from '../../bench/quality/tables.js';
 
 const size = { peers: 10, players: 300 };
@@ -35,6 +37,32 @@ test('a goal whose figure was not measured is neither met nor missed', async () 
   const goals = judgeGoals(await makeRows(options), size);
   const real = goals.find(({ figure }) => figure === 'mean AUC, real sets')!;
   assert.equal([real.reached, real.met, real.classic], [null, null, null]);
+});
+
+/** A row of each of these kinds, in which every measure of every method is `value`. */
+function rowsOf(names: readonly KindName[], value: number): Row[] {
+  const one = { auc: value, accuracy: value, brier: value, targetError: value, targetsWrong: value };
+  const methods = Object.fromEntries(methodNames.map((method) => [method, one])) as unknown as MeasuresByMethod;
+  return names.map((name) => {
+    const reportOnly = name.startsWith('reportonly');
+    return { origin: 'simulated', name, base: null, reportOnly, groups: 1, methods };
+  });
+}
+
+test('a goal over all attacks is judged where all of them were simulated, and not over some', () => {
+  const verdictsOf = (names: readonly KindName[]) =>
+    judgeGoals(rowsOf(names, 0.95), size)
+      .filter(({ figure }) => /simulated (?:attacks|groups)/.test(figure))
+      .map(({ met }) => met);
+  assert.equal(verdictsOf(kindNames), [true, true, false, false, true]);
+  assert.equal(verdictsOf(['none', 'collude2', 'reportonly']), [null, null, null, null, null]);
+  assert.equal(verdictsOf(['reportonly', 'reportonly_flood1']), [null, null, null, null, true]);
+});
+
+test('a goal whose figure is no number is not measured', () => {
+  for (const goal of judgeGoals(rowsOf(kindNames, Number.NaN), size)) {
+    assert.equal([goal.reached, goal.met, goal.classic], [null, null, null], goal.figure);
+  }
 });
 
 test('the page escapes what it shows and loads nothing from elsewhere', async () => {

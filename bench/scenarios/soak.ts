@@ -19,6 +19,7 @@ import { positive, type Scenario, seedMeans, wholeNumber } from '../scenario.js'
 import { ServerProcess } from '../server-process.js';
 import { type RemovalCounts, removeAlong } from '../soak/removals.js';
 import { type Sample, sampleOf } from '../soak/samples.js';
+import { ownStalls } from '../soak/stalls.js';
 import { bytesPerCommit, bytesPerEvent } from '../state-bytes.js';
 
 interface Options extends TellOptions {
@@ -39,8 +40,6 @@ const compilingMs = 30_000;
 /** An erasure removes all snapshots, and a new one is made once it is quiet: so one a minute. */
 const removals = { erasureEveryMs: 60_000, withdrawalEveryMs: 2_000 };
 const stallMs = 50;
-/** Samples of two event loops within it are of one moment. */
-const sameMomentMs = 250;
 const idleServer = fileURLToPath(new URL('../peers/bare-http.js', import.meta.url));
 
 export const soak: Scenario = {
@@ -176,10 +175,7 @@ function tellStalls(
   to: Report,
 ): void {
   const after = node.filter(({ at }) => at >= fromMs);
-  const own = after.filter(({ at, max }) => {
-    const beside = idle.filter((sample) => Math.abs(sample.at - at) <= sameMomentMs);
-    return max > stallMs && Math.max(0, ...beside.map((sample) => sample.max)) < max / 2;
-  });
+  const own = ownStalls(after, idle, stallMs);
   const worst = (of: readonly LoopSample[]) => of.reduce((most, { max }) => Math.max(most, max), 0);
   const idleAfter = idle.filter(({ at }) => at >= fromMs);
   const before = node.filter(({ at }) => at >= startedAt && at < fromMs);

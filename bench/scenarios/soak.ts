@@ -2,11 +2,11 @@
  * A node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and withdrawals: whether
  * memory, files and the event loop stay as they were. An idle server beside it tells what the machine itself does to event loops.
  */
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { leaveUnpinned } from '../cores.js';
+import { freePort } from '../free-port.js';
 import { drive } from '../load/drive.js';
 import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
 import type { LoopSample } from '../loop-sample.js';
@@ -90,7 +90,7 @@ async function run(options: Options, to: Report): Promise<void> {
       progress.advance(Math.round(s) - Math.round(samples.at(-2)?.s ?? 0));
     });
     const removing = removeAlong(node.url, site, filled.salt, removals, ending.signal);
-    const driven = await drive({
+    const driving = drive({
       host: target.host,
       port: target.port,
       connections: options.connections,
@@ -104,6 +104,8 @@ async function run(options: Options, to: Report): Promise<void> {
       ]),
       first: 0,
     });
+    // Where one of them fails, the others need not go on to the end.
+    const driven = await Promise.race([driving, failureOf(sampling), failureOf(removing)]);
     ending.abort();
     await sampling;
     tellRemovals(await removing, to);
@@ -127,6 +129,12 @@ async function run(options: Options, to: Report): Promise<void> {
     await target.stop();
     await idle.end('SIGKILL');
   }
+}
+
+/** Never resolves. */
+async function failureOf(work: Promise<unknown>): Promise<never> {
+  await work;
+  return new Promise(() => undefined);
 }
 
 async function sampleUntil(signal: AbortSignal, sample: () => Promise<void>): Promise<void> {
@@ -229,14 +237,4 @@ function tellCourses(samples: readonly Sample[], to: Report): void {
   course('files, MB', 'snapshots', ({ snapshotsMb }) => snapshotsMb);
   course('events accepted, millions', 'events', ({ events }) => events / 1e6);
   course('load of the machine', 'processes that want a core', ({ machineLoad }) => machineLoad);
-}
-
-/** A port that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }

@@ -8,6 +8,7 @@ import { openLogReader } from '../../src/store/lmdb-log.js';
 import { leaveUnpinned } from '../cores.js';
 import { freePort } from '../free-port.js';
 import { drive } from '../load/drive.js';
+import { lagNote } from '../load/lag.js';
 import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
 import type { LoopSample } from '../loop-sample.js';
 import { filledNode, snapshotsOf, startNode } from '../node-target.js';
@@ -114,6 +115,8 @@ async function run(options: Options, to: Report): Promise<void> {
       const odd = [...kind.statuses].filter(([status]) => status < 200 || status > 299);
       if (odd.length > 0) to.fault(`${kind.name}: ${odd.map(([status, n]) => `${n} answers ${status}`).join(', ')}`);
     }
+    const late = lagNote('load', [driven]);
+    if (late !== undefined) to.note(late);
     to.figure('snapshots made', '', 'more', snapshots.size);
     tellMemory(samples, seconds, to);
     const compilingForMs = Math.min(compilingMs, seconds * 1000 * warmUpShare);

@@ -65,6 +65,19 @@ test('a goal whose figure is no number is not measured', () => {
   }
 });
 
+test('no two methods have the same colour on the page, and this service has shapes that no other has', () => {
+  const page = qualityPage('a title', [], []);
+  const keys = [...page.matchAll(/<span class="key"><svg[^>]*>(.*?)<\/svg>/g)].map(([, mark]) => mark!);
+  assert.is(keys.length, methodNames.length);
+  const colourOf = (mark: string) => /(?:fill|stroke)="(#\w+|currentColor)"/.exec(mark)?.[1];
+  const shapeOf = (mark: string) => /<circle|d="M6,6([^"]*)"/.exec(mark)?.slice(0, 2).join();
+  assert.is(new Set(keys.map(colourOf)).size, methodNames.length);
+  const [score, pBad, reference, ...others] = keys.map(shapeOf);
+  assert.is.not(score, pBad);
+  assert.is.not(pBad, reference);
+  for (const shape of others.slice(0, -1)) assert.not([score, pBad, reference].includes(shape));
+});
+
 test('the page escapes what it shows and loads nothing from elsewhere', async () => {
   const rows = (await makeRows(options)).map((row) => ({ ...row, name: '<b>&"' }));
   const page = qualityPage('a <title>', rows, judgeGoals(rows, size));

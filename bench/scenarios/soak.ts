@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { leaveUnpinned } from '../cores.js';
 import { freePort } from '../free-port.js';
@@ -54,10 +55,12 @@ export const soak: Scenario = {
       .option('--peers <n>', 'peers that send events', wholeNumber(1), 20)
       .option('--connections <n>', 'that the load comes over', wholeNumber(1), 32)
       .option('--seed <n>', seedMeans, wholeNumber(0), 1)
-      .action(async ({ json, html, strict, ...options }: Options) => {
+      .action(async ({ json, html, strict, ...options }: Options, command: Command) => {
         leaveUnpinned();
         await buildNode();
-        const report = new Report('soak', options);
+        // Both have values of the scenario's own, by which its goals are judged.
+        const isChosen = ['rate', 'connections'].some((name) => command.getOptionValueSource(name) !== 'default');
+        const report = new Report('soak', options, isChosen);
         await run(options, report);
         tell(report.result(), { json, html, strict });
       });

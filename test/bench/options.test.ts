@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { measured } from '../../bench/measured.js';
 import { quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
+import { Report } from '../../bench/report.js';
 import type { Result } from '../../bench/result.js';
 import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
 import { soak } from '../../bench/scenarios/soak.js';
@@ -60,6 +61,15 @@ test('a run whose result cannot be written does not begin, and ends as for any o
     assert.match(text, new RegExp(`option '${option} .*argument '${missing}' is invalid. there is no folder`));
     assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
   }
+});
+
+test("goals are judged at the load that is a scenario's own, also where it stands among the options", () => {
+  const verdictAt = (isChosen: boolean) => {
+    const report = new Report('soak', { rate: 400, connections: 32 }, isChosen);
+    report.goal('a', 1, 'at most', 2, '');
+    return report.result().goals[0]!.met;
+  };
+  assert.equal([verdictAt(false), verdictAt(true)], [true, null]);
 });
 
 test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {

@@ -3,7 +3,16 @@ import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
 import { addTellOptions, Report, type TellOptions, tell } from './report.js';
-import { folderToWrite, positive, type Scenario, seedMeans, wholeNumber } from './scenario.js';
+import {
+  connectionCount,
+  folderToWrite,
+  positive,
+  refuseOneFileForBoth,
+  requestRate,
+  type Scenario,
+  seedMeans,
+  wholeNumber,
+} from './scenario.js';
 import { profileInto } from './server-process.js';
 
 export interface LoadOptions {
@@ -52,10 +61,10 @@ export function measured(
     name,
     summary,
     define(command: Command): void {
-      addTellOptions(command)
+      refuseOneFileForBoth(addTellOptions(command))
         .option('--seconds <n>', 'of load for each figure', positive, defaults.seconds ?? 10)
-        .option('--connections <n>', "in place of the scenario's own number", wholeNumber(1))
-        .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", positive)
+        .option('--connections <n>', "in place of the scenario's own number", connectionCount)
+        .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", requestRate)
         .option('--players <n>', 'players that have events', wholeNumber(1), defaults.players)
         .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)

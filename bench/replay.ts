@@ -3,7 +3,6 @@
  * and judges the scores against the known truth. With `--kill-midway` it also shows that no acknowledged event is lost.
  */
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiClient, type EventBody, type HealthReply, type RegisteredPeer } from './api-client.js';
@@ -13,6 +12,7 @@ import { buildNode, OwnNode } from './own-node.js';
 import { inParallel } from './parallel.js';
 import { randomFrom, shuffle } from './quality/random.js';
 import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
+import { writeTold } from './written-file.js';
 
 /** The contract's bounds of one batch and of one match read. */
 const batchEvents = 500;
@@ -266,7 +266,7 @@ function tell(report: ReplayReport, options: ReplayOptions): void {
     console.log(JSON.stringify(report, null, 2));
     return;
   }
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (options.json !== undefined) writeTold(options.json, `${JSON.stringify(report, null, 2)}\n`);
   const rejection = report.first_rejection === null ? '' : ` (the first: ${report.first_rejection})`;
   const stale = report.weights_based_on_seq < report.last_seq ? ', not settled' : '';
   console.log(

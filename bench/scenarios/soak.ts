@@ -17,7 +17,15 @@ import { buildNode } from '../own-node.js';
 import { startProgress } from '../progress.js';
 import { addTellOptions, Report, type TellOptions, tell } from '../report.js';
 import { median } from '../result.js';
-import { positive, type Scenario, seedMeans, wholeNumber } from '../scenario.js';
+import {
+  connectionCount,
+  positive,
+  refuseOneFileForBoth,
+  requestRate,
+  type Scenario,
+  seedMeans,
+  wholeNumber,
+} from '../scenario.js';
 import { ServerProcess } from '../server-process.js';
 import { type RemovalCounts, removeAlong } from '../soak/removals.js';
 import { type Sample, sampleOf } from '../soak/samples.js';
@@ -48,12 +56,12 @@ export const soak: Scenario = {
   name: 'soak',
   summary: 'half an hour of everything: memory, files and stalls over time',
   define(command) {
-    addTellOptions(command)
+    refuseOneFileForBoth(addTellOptions(command))
       .option('--minutes <n>', 'how long', positive, 30)
-      .option('--rate <n>', 'requests a second', positive, 400)
+      .option('--rate <n>', 'requests a second', requestRate, 400)
       .option('--players <n>', 'players that each peer has reported before', wholeNumber(1), 10_000)
       .option('--peers <n>', 'peers that send events', wholeNumber(1), 20)
-      .option('--connections <n>', 'that the load comes over', wholeNumber(1), 32)
+      .option('--connections <n>', 'that the load comes over', connectionCount, 32)
       .option('--seed <n>', seedMeans, wholeNumber(0), 1)
       .action(async ({ json, html, strict, ...options }: Options, command: Command) => {
         leaveUnpinned();

@@ -1,5 +1,5 @@
 /** The options of the bench refuse before a run what would fail after it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -12,6 +12,7 @@ import { Report } from '../../bench/report.js';
 import type { Result } from '../../bench/result.js';
 import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
 import { soak } from '../../bench/scenarios/soak.js';
+import { writeTold } from '../../bench/written-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -61,6 +62,31 @@ test('a run whose result cannot be written does not begin, and ends as for any o
     assert.match(text, new RegExp(`option '${option} .*argument '${missing}' is invalid. there is no folder`));
     assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
   }
+});
+
+test('one file for the result and its page is refused, however it is named', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  const file = join(folder, 'both');
+  for (const scenario of [measured('some', '', { players: 1 }, run), soak, quality]) {
+    const [code, text] = await refusalOf(scenario, '--json', file, '--html', `${folder}/./both`);
+    assert.match(text, /--json and --html name the same file/);
+    assert.is(code, 1);
+  }
+});
+
+test('a load that no generator and no machine can make is refused, with what can be asked for', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  for (const scenario of [measured('some', '', { players: 1 }, run), soak]) {
+    assert.match((await refusalOf(scenario, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
+    assert.match((await refusalOf(scenario, '--rate', '0'))[1], 'expected a number above 0 and up to 1000000.');
+    assert.match((await refusalOf(scenario, '--connections', '30000'))[1], 'expected a whole number from 1 to 10000.');
+  }
+});
+
+test('a file that cannot be written is named', () => {
+  // A write into it finds the disk full, on every Linux.
+  if (!existsSync('/dev/full')) return;
+  assert.throws(() => writeTold('/dev/full', 'text'), /^\/dev\/full cannot be written: ENOSPC/);
 });
 
 test("goals are judged at the load that is a scenario's own, also where it stands among the options", () => {

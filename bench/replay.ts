@@ -21,6 +21,7 @@ const gameId = 'replay';
 /** For observations without a time of their own: in the past, and the same in every run. */
 const fixedTimestamp = '2020-01-01T00:00:00.000Z';
 const settlePollMs = 100;
+const answerTimeoutMs = 5_000;
 
 interface ReplayOptions {
   readonly data: string;
@@ -84,6 +85,7 @@ async function run(options: ReplayOptions): Promise<void> {
   }
   const set = loadTrustSet(options.data, options.set);
   if (options.url !== undefined) {
+    await mustAnswer(options.url);
     tell(await play(set, options, options.url, undefined), options);
     return;
   }
@@ -95,6 +97,20 @@ async function run(options: ReplayOptions): Promise<void> {
   } finally {
     await node.stop();
   }
+}
+
+/** The calls of a replay try again for a minute, as a node that is started again needs it: whether there is one is asked once, before. */
+async function mustAnswer(url: string): Promise<void> {
+  let status: number;
+  try {
+    const response = await fetch(new URL('/api/v1/health', url), { signal: AbortSignal.timeout(answerTimeoutMs) });
+    await response.arrayBuffer();
+    status = response.status;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Error(`no node answers at ${url}: ${cause instanceof Error ? cause.message || cause : message}`);
+  }
+  if (status !== 200) throw new Error(`no node answers at ${url}: its health is ${status}`);
 }
 
 async function play(

@@ -27,10 +27,11 @@ export function atEnd(work: () => void): () => void {
 }
 
 /**
- * From here on Ctrl-C and SIGTERM end this process with all that it started. A terminal sends the signal to every process, and npm and the
+ * From here on Ctrl-C, SIGTERM and a terminal that closes end this process with all that it started. A terminal sends the signal to every process, and npm and the
  * script that started this one send it on: what comes after the first must not cut the end short, so the listeners stay.
  */
 export function endBySignals(): void {
+  process.on('SIGHUP', () => process.exit(129));
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
 }

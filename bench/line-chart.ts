@@ -7,6 +7,8 @@ export interface Line {
   /** Which of the colours; absent: by its place among the lines. */
   readonly colour?: number;
   readonly points: readonly (readonly [x: number, y: number])[];
+  /** Places of points that nothing joins to the ones before. */
+  readonly breaks?: ReadonlySet<number>;
 }
 
 export interface Axis {
@@ -48,8 +50,10 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
   });
   const colours = lines.map(({ colour }, i) => colourOf(colour ?? i));
-  const drawn = lines.map(({ name, points }, i) => {
-    const pieces = piecesOf(points, x.gaps).map((piece) => piece.map(([px, py]) => [placeX(px), placeY(py)] as const));
+  const drawn = lines.map(({ name, points, breaks }, i) => {
+    const pieces = piecesOf(points, x.gaps, breaks).map((piece) =>
+      piece.map(([px, py]) => [placeX(px), placeY(py)] as const),
+    );
     const path = pieces.filter(({ length }) => length > 1).map((piece) => `M${piece.map(String).join('L')}`);
     const dots = pieces
       .filter(({ length }) => length === 1)
@@ -69,11 +73,15 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   return `<div class="wide"><svg width="${size.width}" height="${size.height}" role="img" aria-label="${about}">${shapes}</svg></div>\n<p>${legend.join('\n')}</p>`;
 }
 
-/** A line's points from gap to gap, without those that are no number. */
-function piecesOf(points: Line['points'], gaps = Number.POSITIVE_INFINITY): Line['points'][] {
+/** A line's points from gap to gap and from break to break, without those that are no number. */
+function piecesOf(
+  points: Line['points'],
+  gaps = Number.POSITIVE_INFINITY,
+  breaks: ReadonlySet<number> = new Set(),
+): Line['points'][] {
   const known = points.filter((point) => point.every(Number.isFinite));
   const widest = gaps * median(known.slice(1).map(([x], i) => x - known[i]![0]));
-  const starts = known.flatMap(([x], i) => (i === 0 || x - known[i - 1]![0] > widest ? [i] : []));
+  const starts = known.flatMap(([x], i) => (i === 0 || breaks.has(x) || x - known[i - 1]![0] > widest ? [i] : []));
   return starts.map((start, i) => known.slice(start, starts[i + 1]));
 }
 
@@ -102,7 +110,13 @@ export function ticksTo(max: number): number[] {
 
 /** Powers of ten around the values, which are above 0. */
 export function decades(values: readonly number[]): number[] {
-  const low = Math.floor(Math.log10(Math.min(...values)));
-  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
+  const least = values.reduce((found, value) => Math.min(found, value), Number.POSITIVE_INFINITY);
+  const low = Math.floor(Math.log10(least));
+  const high = Math.max(low + 1, Math.ceil(Math.log10(greatest(values))));
   return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+}
+
+/** Of any number of values: as arguments of `Math.max` those of a day would not fit on the stack. */
+export function greatest(values: readonly number[]): number {
+  return values.reduce((found, value) => Math.max(found, value), Number.NEGATIVE_INFINITY);
 }

@@ -2,6 +2,7 @@
  * The bench program: one subcommand per scenario. A new scenario is a file that exports a `Scenario`, and one entry
  * in the list below.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { compareFiles } from './compare.js';
 import { endBySignals } from './ending.js';
@@ -45,6 +46,8 @@ const scenarios: readonly Scenario[] = [
   replay,
 ];
 
+const fallHeardMs = 300;
+
 const program = new Command('bench').description('Measures a node of this service, and the quality of its scores.');
 
 program
@@ -77,6 +80,8 @@ try {
   await program.parseAsync();
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  // A server that ended by itself is heard of a moment after the first request that it did not answer.
+  await delay(fallHeardMs);
   // Ends what a scenario started and could not end itself.
   process.exit(1);
 }

@@ -1,10 +1,18 @@
 /** A scenario that measures speed: its common options, its report, and where the report goes. */
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
 import { addTellOptions, Report, type TellOptions, tell } from './report.js';
-import { positive, type Scenario, seedMeans, wholeNumber } from './scenario.js';
+import {
+  connectionCount,
+  folderToWrite,
+  positive,
+  refuseOneFileForBoth,
+  requestRate,
+  type Scenario,
+  seedMeans,
+  wholeNumber,
+} from './scenario.js';
 import { profileInto } from './server-process.js';
 
 export interface LoadOptions {
@@ -53,22 +61,27 @@ export function measured(
     name,
     summary,
     define(command: Command): void {
-      addTellOptions(command)
+      refuseOneFileForBoth(addTellOptions(command))
         .option('--seconds <n>', 'of load for each figure', positive, defaults.seconds ?? 10)
-        .option('--connections <n>', "in place of the scenario's own number", wholeNumber(1))
-        .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", positive)
+        .option('--connections <n>', "in place of the scenario's own number", connectionCount)
+        .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", requestRate)
         .option('--players <n>', 'players that have events', wholeNumber(1), defaults.players)
         .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
         .option('--no-pin', 'let server and load run on any core')
-        .option('--profile <folder>', 'CPU profiles of the Node servers; they slow them by a few percent')
+        .option(
+          '--profile <folder>',
+          'CPU profiles of the Node servers; they slow them by a few percent',
+          folderToWrite,
+        )
         .action(async ({ pin, profile, json, html, strict, ...given }: GivenOptions) => {
           if (!pin) leaveUnpinned();
-          if (profile !== undefined) profileInto(resolve(profile));
+          if (profile !== undefined) profileInto(profile);
           await buildNode();
           pinLoad();
           const options: LoadOptions = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };
-          const report = new Report(name, options);
+          // A server that is profiled is slower: its result does not compare with that of a plain one.
+          const report = new Report(name, { ...options, profile: profile === undefined ? null : true });
           await measure(options, report);
           tell(report.result(), { json, html, strict });
         });

@@ -1,6 +1,7 @@
 /** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
 import { page, table, text } from './html.js';
-import { type Axis, decades, type Line, lineChart, ticksTo } from './line-chart.js';
+import { type Axis, decades, greatest, type Line, lineChart, ticksTo } from './line-chart.js';
+import { isStrangersNote } from './neighbours.js';
 import {
   type Course,
   faultsOf,
@@ -17,12 +18,16 @@ import {
 
 /** Windows of other targets lie between those of one. */
 const windowGaps = 3.5;
+/** Points of one window lie a tick of 0.1 s apart, or little more. */
+const sameWindowS = 0.15;
 
 export function resultPage(result: Result): string {
   const { goals, figures, latencies, courses } = result;
   const colours = coloursOf([...latencies, ...courses].map(({ name }) => name));
+  // What makes the figures worthless stands before them.
+  const first = [...result.notes.filter(isStrangersNote), ...faultsOf(result).filter((note) => !isStrangersNote(note))];
   const sections = [
-    ...faultsOf(result).map((fault) => `<p class="missed">${text(fault)}</p>`),
+    ...first.map((note) => `<p class="missed">${text(note)}</p>`),
     ...(goals.length > 0 ? ['<h2>Goals</h2>', goalTable(goals)] : []),
     '<h2>Figures</h2>',
     table(['Figure', '', 'unit', 'windows'], figures.map(figureCells)),
@@ -30,7 +35,9 @@ export function resultPage(result: Result): string {
       ? ['<h2>Latency</h2>', ...latencyCharts(latencies, colours), latencyTable(latencies)]
       : []),
     ...courseCharts(courses, colours),
-    ...remarksOf(result).map((note) => `<p>${text(note)}</p>`),
+    ...remarksOf(result)
+      .filter((note) => !isStrangersNote(note))
+      .map((note) => `<p>${text(note)}</p>`),
   ];
   return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, sections);
 }
@@ -87,7 +94,7 @@ function heading(what: string): string {
 function latencyChart(lines: readonly Line[]): string {
   const values = lines.flatMap(({ points }) => points.map(([, us]) => us));
   const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
-  const highest = Math.max(...lines.flatMap(({ points }) => points.map(([p]) => p)));
+  const highest = greatest(lines.flatMap(({ points }) => points.map(([p]) => p)));
   const ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999].filter((tick) => tick <= highest);
   return lineChart(
     lines,
@@ -100,25 +107,43 @@ function xAxis(lines: readonly Course[]): Axis {
   const { across, decades: byDecades } = lines[0]!;
   const values = lines.flatMap(({ points }) => points.map(([x]) => x)).filter(Number.isFinite);
   if (byDecades) return { label: across ?? '', scale: Math.log10, ticks: decades(values), print: plain };
-  const ticks = ticksTo(Math.max(...values));
+  const ticks = ticksTo(greatest(values));
   if (across !== undefined) return { label: across, ticks, print: plain };
   // What is measured late in a run begins late.
-  const first = ticks.filter((tick) => tick <= Math.min(...values)).length - 1;
-  return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, first)), print: plain, gaps: windowGaps };
+  const first = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+  const before = ticks.filter((tick) => tick <= first).length - 1;
+  return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, before)), print: plain, gaps: windowGaps };
 }
 
 function courseCharts(courses: readonly Course[], colours: Colours): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
-    const charts = chartsOf(
-      courses.filter(({ chart }) => chart === name),
-      colours,
-    );
+    const charts = chartsOf(inTurns(courses.filter(({ chart }) => chart === name)), colours);
     return [`<h2>${text(name)}</h2>`, ...charts.flatMap(([what, lines]) => [heading(what), courseChart(name, lines)])];
+  });
+}
+
+/**
+ * The courses over time, each broken where another has its turn: of windows of one tick each a line cannot tell by itself that its points lie
+ * far apart.
+ */
+function inTurns(courses: readonly Course[]): (Course & Line)[] {
+  return courses.map((course) => {
+    if (course.across !== undefined) return course;
+    const others = courses.filter((other) => other !== course).flatMap(({ points }) => points.map(([x]) => x));
+    others.sort((a, b) => a - b);
+    const breaks = new Set<number>();
+    let next = 0;
+    for (const [i, [x]] of course.points.entries()) {
+      const before = course.points[i - 1]?.[0] ?? x;
+      while (next < others.length && others[next]! <= before) next++;
+      if (x - before > sameWindowS && next < others.length && others[next]! < x) breaks.add(x);
+    }
+    return { ...course, breaks };
   });
 }
 
 function courseChart(name: string, lines: readonly Course[]): string {
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter(Number.isFinite);
-  return lineChart(lines, xAxis(lines), { label: name, ticks: ticksTo(Math.max(...values)), print: plain });
+  return lineChart(lines, xAxis(lines), { label: name, ticks: ticksTo(greatest(values)), print: plain });
 }

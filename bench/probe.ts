@@ -22,18 +22,12 @@ if (isMainThread) {
 function watch(): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
-  let before = performance.eventLoopUtilization();
   const lateMs = (ns: number) => Math.max(0, Math.round((ns / 1e6 - resolutionMs) * 1000) / 1000);
   setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    const busy = performance.eventLoopUtilization(now, before).utilization;
-    before = now;
     const sample: LoopSample = {
       at: Math.round(performance.timeOrigin + performance.now()),
-      p50: lateMs(delays.percentile(50)),
       p99: lateMs(delays.percentile(99)),
       max: lateMs(delays.max),
-      busy: Math.round(busy * 1000) / 1000,
     };
     delays.reset();
     try {

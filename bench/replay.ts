@@ -3,7 +3,6 @@
  * and judges the scores against the known truth. With `--kill-midway` it also shows that no acknowledged event is lost.
  */
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiClient, type EventBody, type HealthReply, type RegisteredPeer } from './api-client.js';
@@ -13,6 +12,7 @@ import { buildNode, OwnNode } from './own-node.js';
 import { inParallel } from './parallel.js';
 import { randomFrom, shuffle } from './quality/random.js';
 import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
+import { writeTold } from './written-file.js';
 
 /** The contract's bounds of one batch and of one match read. */
 const batchEvents = 500;
@@ -21,6 +21,7 @@ const gameId = 'replay';
 /** For observations without a time of their own: in the past, and the same in every run. */
 const fixedTimestamp = '2020-01-01T00:00:00.000Z';
 const settlePollMs = 100;
+const answerTimeoutMs = 5_000;
 
 interface ReplayOptions {
   readonly data: string;
@@ -84,6 +85,7 @@ async function run(options: ReplayOptions): Promise<void> {
   }
   const set = loadTrustSet(options.data, options.set);
   if (options.url !== undefined) {
+    await mustAnswer(options.url);
     tell(await play(set, options, options.url, undefined), options);
     return;
   }
@@ -95,6 +97,20 @@ async function run(options: ReplayOptions): Promise<void> {
   } finally {
     await node.stop();
   }
+}
+
+/** The calls of a replay try again for a minute, as a node that is started again needs it: whether there is one is asked once, before. */
+async function mustAnswer(url: string): Promise<void> {
+  let status: number;
+  try {
+    const response = await fetch(new URL('/api/v1/health', url), { signal: AbortSignal.timeout(answerTimeoutMs) });
+    await response.arrayBuffer();
+    status = response.status;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Error(`no node answers at ${url}: ${cause instanceof Error ? cause.message || cause : message}`);
+  }
+  if (status !== 200) throw new Error(`no node answers at ${url}: its health is ${status}`);
 }
 
 async function play(
@@ -266,7 +282,7 @@ function tell(report: ReplayReport, options: ReplayOptions): void {
     console.log(JSON.stringify(report, null, 2));
     return;
   }
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (options.json !== undefined) writeTold(options.json, `${JSON.stringify(report, null, 2)}\n`);
   const rejection = report.first_rejection === null ? '' : ` (the first: ${report.first_rejection})`;
   const stale = report.weights_based_on_seq < report.last_seq ? ', not settled' : '';
   console.log(

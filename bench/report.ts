@@ -37,10 +37,11 @@ export class Report {
   readonly #latencies: NamedLatencies[] = [];
   readonly #courses: Course[] = [];
 
-  constructor(scenario: string, options: object) {
+  /** `hasOwnLoad`: the caller chose it; absent: where the options name one. */
+  constructor(scenario: string, options: object, hasOwnLoad?: boolean) {
     this.#scenario = scenario;
     this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
-    this.#hasOwnLoad = ['rate', 'connections'].some((name) => name in this.#options);
+    this.#hasOwnLoad = hasOwnLoad ?? ['rate', 'connections'].some((name) => name in this.#options);
     if (this.#hasOwnLoad)
       this.note('goals are of the load that each scenario has by itself: none is judged with --rate or --connections');
   }

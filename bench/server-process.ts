@@ -32,15 +32,26 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Told at once: whoever asks the server something meanwhile only learns that nobody listens. */
+function tellFall(text: string): void {
+  console.error(`bench: ${text}`);
+  process.exitCode = 1;
+}
+
 export class ServerProcess {
   /** Since the start, oldest first. */
   readonly loopSamples: LoopSample[] = [];
   readonly #command: ServerCommand;
+  readonly #onFall: (text: string) => void;
+  /** Of what it wrote. */
+  readonly #lastLines: string[] = [];
   #child: ChildProcess | undefined;
   #forget: () => void = () => undefined;
 
-  constructor(command: ServerCommand) {
+  /** `onFall` is called where it ends by itself after its start, with how it did and its last lines. */
+  constructor(command: ServerCommand, onFall = tellFall) {
     this.#command = command;
+    this.#onFall = onFall;
   }
 
   /** Undefined while it does not run. */
@@ -64,7 +75,16 @@ export class ServerProcess {
       this.loopSamples.push(JSON.parse(line) as LoopSample);
     });
     try {
-      return await listeningPort(child);
+      const port = await listeningPort(child, this.#lastLines);
+      // Once all that it wrote is read.
+      child.once('close', (code, signal) => {
+        // Whoever ends it has taken it back before.
+        if (this.#child !== child) return;
+        this.#forget();
+        const fall = `the server ${script} on port ${port} ended by itself with ${code ?? signal}`;
+        this.#onFall([fall, ...this.#lastLines].join('\n'));
+      });
+      return port;
     } catch (error) {
       await this.end('SIGKILL');
       throw error;
@@ -107,10 +127,9 @@ function killWithDescendants({ pid }: ChildProcess): void {
   }
 }
 
-/** The port in the log line `listening`; the last lines of the log where the process ends or stays silent instead. */
-function listeningPort(child: ChildProcess): Promise<number> {
+/** The port in the log line `listening`; an error where the process ends or stays silent instead. `last` holds the last lines of the log. */
+function listeningPort(child: ChildProcess, last: string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const last: string[] = [];
     const fail = (what: string): void => {
       clearTimeout(timer);
       reject(new Error([`the server ${what}`, ...last].join('\n')));

@@ -41,6 +41,9 @@ interface AttackNotes {
   readonly targets?: readonly string[];
 }
 
+/** The last moment that has a year of four digits, s since 1970. */
+const secondsMax = 253_402_300_799;
+
 const observationsSuffix = '.obs.csv.gz';
 
 /** The names of the sets in a folder, sorted. */
@@ -62,7 +65,7 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
     if (polarity !== '-1' && polarity !== '1') fail(`polarity ${polarity}`);
     if (severityText === '' || !(severity >= 0 && severity <= 1)) fail(`severity ${severityText}`);
     const timestampMs = seconds === '' ? null : Number(seconds) * 1000;
-    if (timestampMs !== null && !Number.isFinite(timestampMs)) fail(`ts ${seconds}`);
+    if (timestampMs !== null && !(timestampMs >= 0 && timestampMs <= secondsMax * 1000)) fail(`ts ${seconds}`);
     observations.push({
       peer: peers.indexOf(peer),
       player: players.indexOf(player),
@@ -71,6 +74,7 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
       timestampMs,
     });
   }
+  if (observations.length === 0) throw new Error(`${join(dir, `${name}${observationsSuffix}`)} holds no observation`);
 
   const truth = new Map<number, 0 | 1>();
   for (const { fields, fail } of rows(join(dir, `${name}.truth.csv.gz`), 2)) {
@@ -123,7 +127,7 @@ interface Row {
 
 /** The rows after the header. The files quote nothing, so a comma always separates. */
 function* rows(file: string, columns: number): Generator<Row> {
-  const lines = gunzipSync(readFileSync(file)).toString('utf8').split(/\r?\n/);
+  const lines = textOf(file).split(/\r?\n/);
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i]!;
     if (line === '') continue;
@@ -133,6 +137,15 @@ function* rows(file: string, columns: number): Generator<Row> {
     };
     if (fields.length !== columns) fail(`a row of ${fields.length} fields`);
     yield { fields, fail };
+  }
+}
+
+function textOf(file: string): string {
+  const packed = readFileSync(file);
+  try {
+    return gunzipSync(packed).toString('utf8');
+  } catch (error) {
+    throw new Error(`${file} is not packed by gzip, or damaged: ${(error as Error).message}`);
   }
 }
 

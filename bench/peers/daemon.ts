@@ -1,7 +1,6 @@
 /** A daemon of another project, in a temporary folder of its own, on the server's core; ended with the bench. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onServerCore } from '../cores.js';
 import { atEnd, pause, temporaryFolder } from '../ending.js';
@@ -120,14 +119,4 @@ export function runTool(command: string, args: readonly string[], account?: Acco
 /** The first of these paths that is there. */
 export function firstOf(paths: readonly string[]): string | undefined {
   return paths.find((path) => existsSync(path));
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

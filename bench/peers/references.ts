@@ -5,10 +5,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../free-port.js';
 import type { Credentials } from '../load/requests.js';
 import { ServerProcess } from '../server-process.js';
 import type { Target } from '../target.js';
-import { type Account, Daemon, type EndSignals, firstOf, freePort, runTool } from './daemon.js';
+import { type Account, Daemon, type EndSignals, firstOf, runTool } from './daemon.js';
 
 /** Null, and a note that says why, where a server is not installed or does not start: the others are measured all the same. */
 export async function startOrNote<T extends Target>(

@@ -3,6 +3,7 @@ import { attackReference, referenceSize } from './attack-reference.js';
 import { average, classicNames, type Measures, type MethodName } from './methods.js';
 import type { Row } from './rows.js';
 import type { GroupSize } from './scene.js';
+import { injectedKinds, kindNames, kinds } from './simulator.js';
 
 export interface Goal {
   readonly figure: string;
@@ -24,8 +25,14 @@ export function judgeGoals(rows: readonly Row[], size: GroupSize): Goal[] {
   const real = rows.filter(({ origin }) => origin === 'real');
   const calibrated = real.filter(({ name }) => name !== aucOnly);
   const attackFiles = rows.filter(({ origin, reportOnly }) => origin === 'attack file' && !reportOnly);
+  const reportOnlyFiles = rows.filter(({ origin, reportOnly }) => origin === 'attack file' && reportOnly);
   const simulated = rows.filter(({ origin, name }) => origin === 'simulated' && name in attackReference);
-  const attacks = simulated.filter(({ reportOnly }) => !reportOnly);
+  const attacks = whole(referenceKinds(false), simulated);
+  const injected = whole(
+    injectedKinds,
+    rows.filter(({ origin }) => origin === 'injected'),
+    ({ name, base }) => name.slice(`${base}+`.length),
+  );
   const stealth = rows.filter(({ name }) => name === 'stealth15_pre3');
   return [
     atLeast('mean AUC, real sets', 86, real, 'auc'),
@@ -34,12 +41,12 @@ export function judgeGoals(rows: readonly Row[], size: GroupSize): Goal[] {
     largest('largest AUC gap to the best classic method, real sets', 1, real.map(gapToBest)),
     ...attackGoals('attack files', attackFiles),
     ...attackGoals('simulated attacks', attacks),
-    largest('AUC lost by real votes under injected attackers, worst case', 0.3, losses(rows, 'pBad'), () =>
-      Math.min(...classicNames.map((method) => Math.max(...losses(rows, method)))),
+    largest('AUC lost by real votes under injected attackers, worst case', 0.3, losses(injected, real, 'pBad'), () =>
+      Math.min(...classicNames.map((method) => Math.max(...losses(injected, real, method)))),
     ),
     atMost('stealthy Sybils (15 against 3 anchors), targets judged wrong', 0.33, stealth, 'targetsWrong', percent),
-    atLeast('report-only attack files, mean AUC', 70, reportOnly(rows, 'attack file'), 'auc'),
-    atLeast('report-only simulated groups, mean AUC', 70, reportOnly(rows, 'simulated'), 'auc'),
+    atLeast('report-only attack files, mean AUC', 70, reportOnlyFiles, 'auc'),
+    atLeast('report-only simulated groups, mean AUC', 70, whole(referenceKinds(true), simulated), 'auc'),
     largest(
       "simulated attackers against the reference simulator's, largest AUC difference of a kind",
       0.5,
@@ -60,16 +67,27 @@ function attackGoals(of: string, rows: readonly Row[]): Goal[] {
   return [
     atLeast(`mean AUC, ${of}`, 90.5, rows, 'auc'),
     {
-      ...goal(`worst AUC, ${of}`, '87.0 or more', rows.length, worst('pBad'), points, (value) => value >= 87),
-      classic: rows.length === 0 ? null : points(Math.max(...classicNames.map(worst))),
+      ...goal(`worst AUC, ${of}`, '87.0 or more', worst('pBad'), points, (value) => value >= 87),
+      classic: known(Math.max(...classicNames.map(worst)), points),
     },
     atMost(`mean error on the targets, ${of}`, 0.2, rows, 'targetError', plain),
     atMost(`mean Brier, ${of}`, 0.038, rows, 'brier', plain),
   ];
 }
 
-function reportOnly(rows: readonly Row[], origin: Row['origin']): Row[] {
-  return rows.filter((row) => row.origin === origin && row.reportOnly);
+/** The kinds of group that the goals were set for. */
+function referenceKinds(reportOnly: boolean): string[] {
+  return kindNames.filter((name) => name in attackReference && 'reportOnly' in kinds[name] === reportOnly);
+}
+
+/** The rows of these kinds where each of them is there, else none: a mean or a worst case over some is another figure. */
+function whole(
+  names: readonly string[],
+  rows: readonly Row[],
+  nameOf: (row: Row) => string = ({ name }) => name,
+): Row[] {
+  const found = rows.filter((row) => names.includes(nameOf(row)));
+  return names.every((name) => found.some((row) => nameOf(row) === name)) ? found : [];
 }
 
 function gapToBest({ methods }: Row): number {
@@ -77,18 +95,16 @@ function gapToBest({ methods }: Row): number {
 }
 
 /** AUC points lost per injected row. */
-function losses(rows: readonly Row[], method: MethodName): number[] {
-  const clean = new Map(rows.filter(({ origin }) => origin === 'real').map((row) => [row.name, row]));
-  return rows
-    .filter(({ origin }) => origin === 'injected')
-    .map((row) => (clean.get(row.base!)!.methods[method].auc - row.methods[method].auc) * 100);
+function losses(injected: readonly Row[], real: readonly Row[], method: MethodName): number[] {
+  const clean = new Map(real.map((row) => [row.name, row]));
+  return injected.map((row) => (clean.get(row.base!)!.methods[method].auc - row.methods[method].auc) * 100);
 }
 
 function atLeast(figure: string, least: number, rows: readonly Row[], measure: 'auc' | 'accuracy'): Goal {
   const mean = (method: MethodName) => meanOf(rows, method, measure) * 100;
   return {
-    ...goal(figure, `${points(least)} or more`, rows.length, mean('pBad'), points, (value) => value >= least),
-    classic: rows.length === 0 ? null : points(Math.max(...classicNames.map(mean))),
+    ...goal(figure, `${points(least)} or more`, mean('pBad'), points, (value) => value >= least),
+    classic: known(Math.max(...classicNames.map(mean)), points),
   };
 }
 
@@ -101,29 +117,33 @@ function atMost(
 ): Goal {
   const mean = (method: MethodName) => meanOf(rows, method, measure);
   return {
-    ...goal(figure, `${print(most)} or less`, rows.length, mean('pBad'), print, (value) => value <= most),
-    classic: rows.length === 0 ? null : print(Math.min(...classicNames.map(mean))),
+    ...goal(figure, `${print(most)} or less`, mean('pBad'), print, (value) => value <= most),
+    classic: known(Math.min(...classicNames.map(mean)), print),
   };
 }
 
 function largest(figure: string, most: number, values: readonly number[], ofClassic?: () => number): Goal {
   const value = Math.max(...values);
   return {
-    ...goal(figure, `${points(most)} or less`, values.length, value, points, () => value <= most),
-    classic: values.length === 0 || ofClassic === undefined ? null : points(ofClassic()),
+    ...goal(figure, `${points(most)} or less`, value, points, () => value <= most),
+    classic: ofClassic === undefined ? null : known(ofClassic(), points),
   };
 }
 
+/** A value that is none (the mean of nothing, an AUC of players of one class) is not measured. */
 function goal(
   figure: string,
   text: string,
-  rows: number,
   value: number,
   print: (value: number) => string,
   holds: (value: number) => boolean,
 ): Omit<Goal, 'classic'> {
-  if (rows === 0) return { figure, goal: text, reached: null, met: null };
-  return { figure, goal: text, reached: print(value), met: holds(value) };
+  const reached = known(value, print);
+  return { figure, goal: text, reached, met: reached === null ? null : holds(value) };
+}
+
+function known(value: number, print: (value: number) => string): string | null {
+  return Number.isFinite(value) ? print(value) : null;
 }
 
 function meanOf(rows: readonly Row[], method: MethodName, measure: keyof Measures): number {

@@ -5,17 +5,22 @@ import { type MethodName, methodLabels, methodNames } from './methods.js';
 import type { Row } from './rows.js';
 import { goalVerdict, type Measure, measures, rowLabel, rowsWith } from './tables.js';
 
-/** This service stands out; the oracle is a hollow ring, because nobody can be it. */
-const colours: Readonly<Record<MethodName, string>> = {
-  score: '#08519c',
-  pBad: '#3182bd',
-  reference: '#5b8fb0',
-  majority: '#969696',
-  beta: '#fdae6b',
-  dawidSkene: '#e6550d',
-  eigenTrust: '#74c476',
-  eigenTrustPre: '#006d2c',
-  oracle: 'currentColor',
+type Shape = 'disc' | 'diamond' | 'square' | 'triangle' | 'ring';
+
+/**
+ * Apart for colour-blind readers (Okabe and Ito), and where two colours are near each other their shapes are not: this service's are discs and
+ * diamonds, the simple classics squares, EigenTrust triangles. The oracle is a hollow ring, because nobody can be it.
+ */
+const marks: Readonly<Record<MethodName, { readonly shape: Shape; readonly colour: string }>> = {
+  score: { shape: 'disc', colour: '#0072b2' },
+  pBad: { shape: 'diamond', colour: '#d55e00' },
+  reference: { shape: 'disc', colour: '#cc79a7' },
+  majority: { shape: 'square', colour: '#7f7f7f' },
+  beta: { shape: 'square', colour: '#e69f00' },
+  dawidSkene: { shape: 'square', colour: '#009e73' },
+  eigenTrust: { shape: 'triangle', colour: '#56b4e9' },
+  eigenTrustPre: { shape: 'triangle', colour: '#8c564b' },
+  oracle: { shape: 'ring', colour: 'currentColor' },
 };
 
 const plot = { labelWidth: 300, width: 620, rowHeight: 18, top: 24 };
@@ -54,7 +59,7 @@ function dotPlot(rows: readonly Row[], { key, print }: Measure): string {
     const dots = methodNames.toReversed().map((method) => {
       const value = row.methods[method][key];
       if (Number.isNaN(value)) return '';
-      return `<circle cx="${x(value).toFixed(1)}" cy="${y}" r="4" ${paint(method)}><title>${text(`${methodLabels[method]}: ${print(value)}`)}</title></circle>`;
+      return `<g><title>${text(`${methodLabels[method]}: ${print(value)}`)}</title>${mark(method, x(value).toFixed(1), y)}</g>`;
     });
     return `<text x="${plot.labelWidth}" y="${y + 4}" text-anchor="end">${text(rowLabel(row))}</text>${dots.join('')}`;
   });
@@ -70,9 +75,21 @@ function measureTable(rows: readonly Row[], { key, print }: Measure): string {
 }
 
 function legend(method: MethodName): string {
-  return `<span class="key"><svg width="12" height="12"><circle cx="6" cy="6" r="4" ${paint(method)}/></svg> ${text(methodLabels[method])}</span>`;
+  return `<span class="key"><svg width="12" height="12">${mark(method, '6', 6)}</svg> ${text(methodLabels[method])}</span>`;
 }
 
-function paint(method: MethodName): string {
-  return method === 'oracle' ? `fill="none" stroke="${colours.oracle}"` : `fill="${colours[method]}"`;
+function mark(method: MethodName, x: string, y: number): string {
+  const { shape, colour } = marks[method];
+  switch (shape) {
+    case 'disc':
+      return `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"/>`;
+    case 'ring':
+      return `<circle cx="${x}" cy="${y}" r="4" fill="none" stroke="${colour}"/>`;
+    case 'square':
+      return `<path d="M${x},${y}m-3.5,-3.5h7v7h-7z" fill="${colour}"/>`;
+    case 'diamond':
+      return `<path d="M${x},${y}m0,-5l5,5l-5,5l-5,-5z" fill="${colour}"/>`;
+    case 'triangle':
+      return `<path d="M${x},${y}m0,-4.5l4.5,8h-9z" fill="${colour}"/>`;
+  }
 }

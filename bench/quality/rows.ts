@@ -1,4 +1,5 @@
 /** The rows of the quality table: every data set, every kind of simulated attack, real votes with attackers injected. */
+import { setImmediate as oneTurn } from 'node:timers/promises';
 import { listTrustSets, loadTrustSet, type TrustSet } from '../data/trust-set.js';
 import { startProgress } from '../progress.js';
 import { type MeasuresByMethod, meanMeasures, measureAll } from './methods.js';
@@ -31,21 +32,25 @@ interface Job extends Omit<Row, 'groups' | 'methods'> {
   readonly groups: readonly (() => TrustSet)[];
 }
 
-/** Same options, same rows. */
-export function makeRows(options: RowOptions): Row[] {
-  const jobs = [...dataJobs(options), ...simulatedJobs(options)];
+/** Same options, same rows. Between groups the event loop has a turn: signals would wait for the last of them otherwise. */
+export async function makeRows(options: RowOptions): Promise<Row[]> {
+  const jobs = [...(await dataJobs(options)), ...simulatedJobs(options)];
   const progress = startProgress(
     'judging groups',
     jobs.reduce((sum, { groups }) => sum + groups.length, 0),
   );
-  const rows = jobs.map((job) => {
-    const measured = job.groups.map((group) => {
-      const measures = measureAll(group());
+  const rows: Row[] = [];
+  for (const job of jobs) {
+    const measured: MeasuresByMethod[] = [];
+    for (const group of job.groups) {
+      const set = group();
+      await oneTurn();
+      measured.push(measureAll(set));
       progress.advance(1);
-      return measures;
-    });
-    return { ...job, groups: measured.length, methods: meanMeasures(measured) };
-  });
+      await oneTurn();
+    }
+    rows.push({ ...job, groups: measured.length, methods: meanMeasures(measured) });
+  }
   progress.stop();
   return rows;
 }
@@ -54,21 +59,24 @@ function seedsOf({ seed, seeds }: RowOptions): number[] {
   return Array.from({ length: seeds }, (_, i) => seed + i);
 }
 
-function dataJobs(options: RowOptions): Job[] {
+async function dataJobs(options: RowOptions): Promise<Job[]> {
   const { data } = options;
   if (data === undefined) return [];
-  return listTrustSets(data).flatMap((name) => {
+  const jobs: Job[] = [];
+  for (const name of listTrustSets(data)) {
     const set = loadTrustSet(data, name);
     const attacked = name.startsWith('sim_');
-    const own: Job = {
+    jobs.push({
       origin: attacked ? 'attack file' : 'real',
       name,
       base: null,
       reportOnly: name.startsWith('sim_reportonly'),
       groups: [() => set],
-    };
-    return attacked || !options.injected ? [own] : [own, ...injectedJobs(set, options)];
-  });
+    });
+    if (!attacked && options.injected) jobs.push(...injectedJobs(set, options));
+    await oneTurn();
+  }
+  return jobs;
 }
 
 function injectedJobs(set: TrustSet, options: RowOptions): Job[] {

@@ -2,10 +2,10 @@
  * The quality bench: how well this service's scores tell bad players from good ones, on data sets and under attack,
  * beside the methods of the field. The computation alone is measured; `replay` goes through a node.
  */
-import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { environment } from '../environment.js';
-import { fileToWrite, type Scenario, wholeNumber } from '../scenario.js';
+import { fileToWrite, refuseOneFileForBoth, type Scenario, wholeNumber } from '../scenario.js';
+import { writeTold } from '../written-file.js';
 import { judgeGoals } from './goals.js';
 import { qualityPage } from './page.js';
 import { makeRows } from './rows.js';
@@ -28,7 +28,7 @@ export const quality: Scenario = {
   name: 'quality',
   summary: 'trust quality on data sets and simulated attacks, beside the methods of the field',
   define(command: Command): void {
-    command
+    refuseOneFileForBoth(command)
       .option('--data <folder>', 'folder of data sets; without it simulated groups only')
       .option('--kinds <names>', `attacks, of ${kindNames.join(',')}`, kindList, kindNames)
       .option('--seed <n>', 'first seed', wholeNumber(0), 1)
@@ -42,19 +42,19 @@ export const quality: Scenario = {
   },
 };
 
-function run({ peers, players, json, html, ...options }: QualityOptions): void {
+async function run({ peers, players, json, html, ...options }: QualityOptions): Promise<void> {
   const size = { peers, players };
   const where = environment();
-  const rows = makeRows({ ...options, size });
+  const rows = await makeRows({ ...options, size });
   const goals = judgeGoals(rows, size);
   console.log(printTables(rows, goals));
   const { seed, seeds } = options;
   if (json !== undefined) {
-    writeFileSync(json, `${JSON.stringify({ environment: where, seed, seeds, ...size, goals, rows }, null, 2)}\n`);
+    writeTold(json, `${JSON.stringify({ environment: where, seed, seeds, ...size, goals, rows }, null, 2)}\n`);
   }
   if (html !== undefined) {
     const title = `Seeds ${seed} to ${seed + seeds - 1}, ${peers} peers, ${players} players; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
-    writeFileSync(html, qualityPage(title, rows, goals));
+    writeTold(html, qualityPage(title, rows, goals));
   }
 }
 

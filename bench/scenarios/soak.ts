@@ -2,12 +2,14 @@
  * A node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and withdrawals: whether
  * memory, files and the event loop stay as they were. An idle server beside it tells what the machine itself does to event loops.
  */
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { leaveUnpinned } from '../cores.js';
+import { freePort } from '../free-port.js';
 import { drive } from '../load/drive.js';
+import { lagNote } from '../load/lag.js';
 import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
 import type { LoopSample } from '../loop-sample.js';
 import { filledNode, snapshotsOf, startNode } from '../node-target.js';
@@ -15,10 +17,19 @@ import { buildNode } from '../own-node.js';
 import { startProgress } from '../progress.js';
 import { addTellOptions, Report, type TellOptions, tell } from '../report.js';
 import { median } from '../result.js';
-import { positive, type Scenario, seedMeans, wholeNumber } from '../scenario.js';
+import {
+  connectionCount,
+  positive,
+  refuseOneFileForBoth,
+  requestRate,
+  type Scenario,
+  seedMeans,
+  wholeNumber,
+} from '../scenario.js';
 import { ServerProcess } from '../server-process.js';
 import { type RemovalCounts, removeAlong } from '../soak/removals.js';
 import { type Sample, sampleOf } from '../soak/samples.js';
+import { ownStalls } from '../soak/stalls.js';
 import { bytesPerCommit, bytesPerEvent } from '../state-bytes.js';
 
 interface Options extends TellOptions {
@@ -39,25 +50,25 @@ const compilingMs = 30_000;
 /** An erasure removes all snapshots, and a new one is made once it is quiet: so one a minute. */
 const removals = { erasureEveryMs: 60_000, withdrawalEveryMs: 2_000 };
 const stallMs = 50;
-/** Samples of two event loops within it are of one moment. */
-const sameMomentMs = 250;
 const idleServer = fileURLToPath(new URL('../peers/bare-http.js', import.meta.url));
 
 export const soak: Scenario = {
   name: 'soak',
   summary: 'half an hour of everything: memory, files and stalls over time',
   define(command) {
-    addTellOptions(command)
+    refuseOneFileForBoth(addTellOptions(command))
       .option('--minutes <n>', 'how long', positive, 30)
-      .option('--rate <n>', 'requests a second', positive, 400)
+      .option('--rate <n>', 'requests a second', requestRate, 400)
       .option('--players <n>', 'players that each peer has reported before', wholeNumber(1), 10_000)
       .option('--peers <n>', 'peers that send events', wholeNumber(1), 20)
-      .option('--connections <n>', 'that the load comes over', wholeNumber(1), 32)
+      .option('--connections <n>', 'that the load comes over', connectionCount, 32)
       .option('--seed <n>', seedMeans, wholeNumber(0), 1)
-      .action(async ({ json, html, strict, ...options }: Options) => {
+      .action(async ({ json, html, strict, ...options }: Options, command: Command) => {
         leaveUnpinned();
         await buildNode();
-        const report = new Report('soak', options);
+        // Both have values of the scenario's own, by which its goals are judged.
+        const isChosen = ['rate', 'connections'].some((name) => command.getOptionValueSource(name) !== 'default');
+        const report = new Report('soak', options, isChosen);
         await run(options, report);
         tell(report.result(), { json, html, strict });
       });
@@ -91,7 +102,7 @@ async function run(options: Options, to: Report): Promise<void> {
       progress.advance(Math.round(s) - Math.round(samples.at(-2)?.s ?? 0));
     });
     const removing = removeAlong(node.url, site, filled.salt, removals, ending.signal);
-    const driven = await drive({
+    const driving = drive({
       host: target.host,
       port: target.port,
       connections: options.connections,
@@ -105,6 +116,8 @@ async function run(options: Options, to: Report): Promise<void> {
       ]),
       first: 0,
     });
+    // Where one of them fails, the others need not go on to the end.
+    const driven = await Promise.race([driving, failureOf(sampling), failureOf(removing)]);
     ending.abort();
     await sampling;
     tellRemovals(await removing, to);
@@ -113,6 +126,8 @@ async function run(options: Options, to: Report): Promise<void> {
       const odd = [...kind.statuses].filter(([status]) => status < 200 || status > 299);
       if (odd.length > 0) to.fault(`${kind.name}: ${odd.map(([status, n]) => `${n} answers ${status}`).join(', ')}`);
     }
+    const late = lagNote('load', [driven]);
+    if (late !== undefined) to.note(late);
     to.figure('snapshots made', '', 'more', snapshots.size);
     tellMemory(samples, seconds, to);
     const compilingForMs = Math.min(compilingMs, seconds * 1000 * warmUpShare);
@@ -128,6 +143,12 @@ async function run(options: Options, to: Report): Promise<void> {
     await target.stop();
     await idle.end('SIGKILL');
   }
+}
+
+/** Never resolves. */
+async function failureOf(work: Promise<unknown>): Promise<never> {
+  await work;
+  return new Promise(() => undefined);
 }
 
 async function sampleUntil(signal: AbortSignal, sample: () => Promise<void>): Promise<void> {
@@ -176,10 +197,7 @@ function tellStalls(
   to: Report,
 ): void {
   const after = node.filter(({ at }) => at >= fromMs);
-  const own = after.filter(({ at, max }) => {
-    const beside = idle.filter((sample) => Math.abs(sample.at - at) <= sameMomentMs);
-    return max > stallMs && Math.max(0, ...beside.map((sample) => sample.max)) < max / 2;
-  });
+  const own = ownStalls(after, idle, stallMs);
   const worst = (of: readonly LoopSample[]) => of.reduce((most, { max }) => Math.max(most, max), 0);
   const idleAfter = idle.filter(({ at }) => at >= fromMs);
   const before = node.filter(({ at }) => at >= startedAt && at < fromMs);
@@ -233,14 +251,4 @@ function tellCourses(samples: readonly Sample[], to: Report): void {
   course('files, MB', 'snapshots', ({ snapshotsMb }) => snapshotsMb);
   course('events accepted, millions', 'events', ({ events }) => events / 1e6);
   course('load of the machine', 'processes that want a core', ({ machineLoad }) => machineLoad);
-}
-
-/** A port that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }

@@ -1,7 +1,8 @@
 /** What readers of the verdict stream cost the node: the same scores and events without and with them, their snapshots, and how soon they hear. */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Latencies } from '../load/latency.js';
+import { limits } from '../../src/limits.js';
+import { probe } from '../load/probes.js';
 import { eventKind, fixedTimestamp, gameId, mixture, scoreKind } from '../load/requests.js';
 import { StreamSocket } from '../load/stream-socket.js';
 import { type LoadOptions, measured } from '../measured.js';
@@ -70,40 +71,47 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const share = (of: typeof alone) => median(of!.windows.map(({ cpuShare }) => cpuShare));
     to.figure(`CPU of ${count} readers under that load`, '% of a core', 'less', 100 * (share(beside) - share(alone)));
 
-    const heard = new Latencies();
     const [{ peerId, apiKey }] = site.peers as [(typeof site.peers)[number]];
-    for (let i = 0; i < probes; i++) {
-      const player = `probe ${i}`;
-      const subject = hash('sha256', player + filled.salt, 'hex');
-      const hears = readers[i % readers.length]!.hears(subject);
-      const event = {
-        schema_version: '1.0.0',
-        event_id: `probe-${i}`,
-        event_type: 'report_cheating',
-        peer_id: peerId,
-        player_id: player,
-        game_id: gameId,
-        severity: 1,
-        timestamp: fixedTimestamp,
-      };
-      const headers = { 'content-type': 'application/json', 'x-peer-api-key': apiKey };
-      const response = await fetch(`${node.url}/api/v1/events`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(event),
-      });
-      if (response.status !== 201) throw new Error(`an event was answered ${response.status}`);
-      const stored = performance.now();
-      await Promise.race([hears, late('a change was not heard')]);
-      heard.record(performance.now() - stored);
-    }
-    to.latencies('from 201 to a reader', heard.summary());
+    const { sinceSent, sinceStored } = await probe({
+      count: probes,
+      seed: site.seed,
+      pauseMaxMs: limits.streamTickMs,
+      send: (i) => sendProbe(i, node.url, peerId, apiKey),
+      hears: (i) => {
+        const subject = hash('sha256', probePlayer(i) + filled.salt, 'hex');
+        return Promise.race([readers[i % readers.length]!.hears(subject), late('a change was not heard')]);
+      },
+    });
+    to.latencies('from the send to a reader', sinceSent.summary());
+    to.latencies('from 201 to a reader', sinceStored.summary());
     const lost = readers.filter(({ isOpen }) => !isOpen).length;
     if (lost > 0) to.fault(`${lost} readers were cut off`);
   } finally {
     for (const reader of readers) reader.close();
     await target.stop();
   }
+}
+
+function probePlayer(i: number): string {
+  return `probe ${i}`;
+}
+
+async function sendProbe(i: number, url: string, peerId: string, apiKey: string): Promise<void> {
+  const event = {
+    schema_version: '1.0.0',
+    event_id: `probe-${i}`,
+    event_type: 'report_cheating',
+    peer_id: peerId,
+    player_id: probePlayer(i),
+    game_id: gameId,
+    severity: 1,
+    timestamp: fixedTimestamp,
+  };
+  const headers = { 'content-type': 'application/json', 'x-peer-api-key': apiKey };
+  const response = await fetch(`${url}/api/v1/events`, { method: 'POST', headers, body: JSON.stringify(event) });
+  // A body that is not read holds its connection.
+  await response.arrayBuffer();
+  if (response.status !== 201) throw new Error(`an event was answered ${response.status}`);
 }
 
 async function late(text: string): Promise<never> {

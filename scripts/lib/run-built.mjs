@@ -9,7 +9,7 @@ export function runBuilt(...path) {
   const entry = join(root, projects.tests.outDir, ...path);
   const args = ['--enable-source-maps', entry, ...process.argv.slice(2)];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);
     process.removeAllListeners(signal);

@@ -51,6 +51,7 @@ function workedIn(): string[] {
 }
 
 for (const [signal, code] of [
+  ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
@@ -79,6 +80,19 @@ test('a signal while a folder is filled leaves no folder', async () => {
   assert.equal(readdirSync(folder), []);
   await until(() => workedIn().length === 0);
 });
+
+for (const [signal, code] of [
+  ['SIGHUP', 129],
+  ['SIGTERM', 143],
+] as const) {
+  test(`${signal} to the script that runs the bench ends the bench with its folders`, async () => {
+    const npm = start(join(root, 'scripts', 'bench.mjs'), 'read', '--seconds', '60', '--players', '20000', '--no-pin');
+    await until(() => readdirSync(folder).length >= 1);
+    assert.is(await signalUntilGone(npm, signal), code);
+    assert.equal(readdirSync(folder), []);
+    await until(() => workedIn().length === 0);
+  });
+}
 
 test('what cannot be undone is told, and keeps nothing else from being undone', async () => {
   const child = script(`import { atEnd, temporaryFolder } from '${ending}';

@@ -1,5 +1,5 @@
 /** The options of the bench refuse before a run what would fail after it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -8,8 +8,11 @@ import * as assert from 'uvu/assert';
 import { measured } from '../../bench/measured.js';
 import { quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
-import { fileToWrite, type Scenario } from '../../bench/scenario.js';
+import { Report } from '../../bench/report.js';
+import type { Result } from '../../bench/result.js';
+import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
 import { soak } from '../../bench/scenarios/soak.js';
+import { writeTold } from '../../bench/written-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -25,6 +28,13 @@ test('a file in no folder, or that is a folder, is refused', () => {
     assert.throws(() => fileToWrite(path), 'there is no folder');
   }
   assert.throws(() => fileToWrite(folder), 'it is a folder');
+});
+
+test('a folder to write into is there, or can be made in one that is', () => {
+  for (const path of [folder, join(folder, 'profiles')]) assert.is(folderToWrite(path), path);
+  for (const path of ['/dev/null/x', join(folder, 'there.json'), join(folder, 'missing', 'profiles')]) {
+    assert.throws(() => folderToWrite(path), 'there is no folder');
+  }
 });
 
 /** What commander ends the process with, and its words. */
@@ -52,6 +62,53 @@ test('a run whose result cannot be written does not begin, and ends as for any o
     assert.match(text, new RegExp(`option '${option} .*argument '${missing}' is invalid. there is no folder`));
     assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
   }
+});
+
+test('one file for the result and its page is refused, however it is named', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  const file = join(folder, 'both');
+  for (const scenario of [measured('some', '', { players: 1 }, run), soak, quality]) {
+    const [code, text] = await refusalOf(scenario, '--json', file, '--html', `${folder}/./both`);
+    assert.match(text, /--json and --html name the same file/);
+    assert.is(code, 1);
+  }
+});
+
+test('a load that no generator and no machine can make is refused, with what can be asked for', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  for (const scenario of [measured('some', '', { players: 1 }, run), soak]) {
+    assert.match((await refusalOf(scenario, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
+    assert.match((await refusalOf(scenario, '--rate', '0'))[1], 'expected a number above 0 and up to 1000000.');
+    assert.match((await refusalOf(scenario, '--connections', '30000'))[1], 'expected a whole number from 1 to 10000.');
+  }
+});
+
+test('a file that cannot be written is named', () => {
+  // A write into it finds the disk full, on every Linux.
+  if (!existsSync('/dev/full')) return;
+  assert.throws(() => writeTold('/dev/full', 'text'), /^\/dev\/full cannot be written: ENOSPC/);
+});
+
+test("goals are judged at the load that is a scenario's own, also where it stands among the options", () => {
+  const verdictAt = (isChosen: boolean) => {
+    const report = new Report('soak', { rate: 400, connections: 32 }, isChosen);
+    report.goal('a', 1, 'at most', 2, '');
+    return report.result().goals[0]!.met;
+  };
+  assert.equal([verdictAt(false), verdictAt(true)], [true, null]);
+});
+
+test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {
+  const optionsOf = async (...args: readonly string[]) => {
+    const json = join(folder, 'profiled.json');
+    const command = new Command('some');
+    measured('some', '', { players: 1 }, async () => undefined).define(command);
+    await command.parseAsync(['--no-pin', '--json', json, ...args], { from: 'user' });
+    return (JSON.parse(readFileSync(json, 'utf8')) as Result).options;
+  };
+  const plain = await optionsOf();
+  assert.is('profile' in plain, false);
+  assert.equal(await optionsOf('--profile', join(folder, 'profiles')), { ...plain, profile: true });
 });
 
 test.run();

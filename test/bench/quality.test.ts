@@ -1,30 +1,85 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgeGoals } from '../../bench/quality/goals.js';
+import { type MeasuresByMethod, methodNames } from '../../bench/quality/methods.js';
 import { qualityPage } from '../../bench/quality/page.js';
-import { makeRows } from '../../bench/quality/rows.js';
+import { makeRows, type Row } from '../../bench/quality/rows.js';
+import { type KindName, kindNames } from '../../bench/quality/simulator.js';
 import { printTables } from '../../bench/quality/tables.js';
 
 const size = { peers: 10, players: 300 };
 const options = { kinds: ['none', 'collude2'], seed: 1, seeds: 2, size, injected: false } as const;
 
-function tables(): string {
-  const rows = makeRows(options);
+async function tables(): Promise<string> {
+  const rows = await makeRows(options);
   return printTables(rows, judgeGoals(rows, size));
 }
 
-test('the same seed gives the same table', () => {
-  assert.is(tables(), tables());
+test('the same seed gives the same table', async () => {
+  assert.is(await tables(), await tables());
 });
 
-test('a goal whose figure was not measured is neither met nor missed', () => {
-  const goals = judgeGoals(makeRows(options), size);
+test('every group leaves the event loop a turn, in which a signal is heard', async () => {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const rows = await makeRows(options);
+  isDone = true;
+  const groups = rows.reduce((sum, row) => sum + row.groups, 0);
+  assert.ok(turns >= groups, `${turns} turns in ${groups} groups`);
+});
+
+test('a goal whose figure was not measured is neither met nor missed', async () => {
+  const goals = judgeGoals(await makeRows(options), size);
   const real = goals.find(({ figure }) => figure === 'mean AUC, real sets')!;
   assert.equal([real.reached, real.met, real.classic], [null, null, null]);
 });
 
-test('the page escapes what it shows and loads nothing from elsewhere', () => {
-  const rows = makeRows(options).map((row) => ({ ...row, name: '<b>&"' }));
+/** A row of each of these kinds, in which every measure of every method is `value`. */
+function rowsOf(names: readonly KindName[], value: number): Row[] {
+  const one = { auc: value, accuracy: value, brier: value, targetError: value, targetsWrong: value };
+  const methods = Object.fromEntries(methodNames.map((method) => [method, one])) as unknown as MeasuresByMethod;
+  return names.map((name) => {
+    const reportOnly = name.startsWith('reportonly');
+    return { origin: 'simulated', name, base: null, reportOnly, groups: 1, methods };
+  });
+}
+
+test('a goal over all attacks is judged where all of them were simulated, and not over some', () => {
+  const verdictsOf = (names: readonly KindName[]) =>
+    judgeGoals(rowsOf(names, 0.95), size)
+      .filter(({ figure }) => /simulated (?:attacks|groups)/.test(figure))
+      .map(({ met }) => met);
+  assert.equal(verdictsOf(kindNames), [true, true, false, false, true]);
+  assert.equal(verdictsOf(['none', 'collude2', 'reportonly']), [null, null, null, null, null]);
+  assert.equal(verdictsOf(['reportonly', 'reportonly_flood1']), [null, null, null, null, true]);
+});
+
+test('a goal whose figure is no number is not measured', () => {
+  for (const goal of judgeGoals(rowsOf(kindNames, Number.NaN), size)) {
+    assert.equal([goal.reached, goal.met, goal.classic], [null, null, null], goal.figure);
+  }
+});
+
+test('no two methods have the same colour on the page, and this service has shapes that no other has', () => {
+  const page = qualityPage('a title', [], []);
+  const keys = [...page.matchAll(/<span class="key"><svg[^>]*>(.*?)<\/svg>/g)].map(([, mark]) => mark!);
+  assert.is(keys.length, methodNames.length);
+  const colourOf = (mark: string) => /(?:fill|stroke)="(#\w+|currentColor)"/.exec(mark)?.[1];
+  const shapeOf = (mark: string) => /<circle|d="M6,6([^"]*)"/.exec(mark)?.slice(0, 2).join();
+  assert.is(new Set(keys.map(colourOf)).size, methodNames.length);
+  const [score, pBad, reference, ...others] = keys.map(shapeOf);
+  assert.is.not(score, pBad);
+  assert.is.not(pBad, reference);
+  for (const shape of others.slice(0, -1)) assert.not([score, pBad, reference].includes(shape));
+});
+
+test('the page escapes what it shows and loads nothing from elsewhere', async () => {
+  const rows = (await makeRows(options)).map((row) => ({ ...row, name: '<b>&"' }));
   const page = qualityPage('a <title>', rows, judgeGoals(rows, size));
   assert.match(page, '&lt;b&gt;&amp;&quot;');
   assert.not.match(page, '<b>');

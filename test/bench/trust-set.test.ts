@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -50,6 +50,28 @@ sets('the notes of an attack group name peers and players that are in the set', 
 sets('a row that is not as described is refused with its line', ({ dir }) => {
   write(dir, 'small', 'p1,s1,-1,1,\np1,s1,-1,1.5,\n', '');
   assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz:3: severity 1\.5 is not valid/);
+});
+
+sets('a time that no date has is refused with its line', ({ dir }) => {
+  for (const seconds of ['1e15', '-1', 'x']) {
+    write(dir, 'small', `p1,s1,-1,1,1289254254\np1,s1,-1,1,${seconds}\n`, '');
+    assert.throws(() => loadTrustSet(dir, 'small'), new RegExp(`small\\.obs\\.csv\\.gz:3: ts ${seconds} is not valid`));
+  }
+});
+
+sets('a file that is not packed, or damaged, is refused by its name', ({ dir }) => {
+  write(dir, 'small', 'p1,s1,-1,1,\n', 's1,1\n');
+  const file = join(dir, 'small.truth.csv.gz');
+  const whole = readFileSync(file);
+  for (const bytes of [Buffer.from('player,bad\n'), whole.subarray(0, whole.length - 12), Buffer.alloc(0)]) {
+    writeFileSync(file, bytes);
+    assert.throws(() => loadTrustSet(dir, 'small'), /small\.truth\.csv\.gz is not packed by gzip, or damaged/);
+  }
+});
+
+sets('a set without an observation is refused by its name', ({ dir }) => {
+  write(dir, 'small', '', 's1,1\n');
+  assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz holds no observation/);
 });
 
 sets.run();

@@ -45,17 +45,12 @@ function walk(places: Uint32Array, times: number): void {
 const cacheReadNsMax = 100;
 const shareTakenMax = 0.01;
 
-const strangersMark = 'NOT ITS OWN MACHINE: ';
+export const strangersMark = 'NOT ITS OWN MACHINE';
 
 /** What to say of a run whose machine was not its own; undefined where it was. */
 export function strangersNote(cacheReadNs: number, taken = 0): string | undefined {
   if (cacheReadNs <= cacheReadNsMax && taken <= shareTakenMax) return undefined;
-  return `${strangersMark}neighbours on the host took so much of its shared cache or of its time that no figure here means anything`;
-}
-
-/** Whether a note of a result is that one. */
-export function isStrangersNote(note: string): boolean {
-  return note.startsWith(strangersMark);
+  return `${strangersMark}: neighbours on the host took so much of its shared cache or of its time that no figure here means anything`;
 }
 
 /** Processor time of all cores since the machine started, in ticks of the kernel. */

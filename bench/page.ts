@@ -1,7 +1,6 @@
 /** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
 import { page, table, text } from './html.js';
 import { type Axis, decades, greatest, type Line, lineChart, ticksTo } from './line-chart.js';
-import { isStrangersNote } from './neighbours.js';
 import {
   type Course,
   faultsOf,
@@ -24,10 +23,8 @@ const sameWindowS = 0.15;
 export function resultPage(result: Result): string {
   const { goals, figures, latencies, courses } = result;
   const colours = coloursOf([...latencies, ...courses].map(({ name }) => name));
-  // What makes the figures worthless stands before them.
-  const first = [...result.notes.filter(isStrangersNote), ...faultsOf(result).filter((note) => !isStrangersNote(note))];
   const sections = [
-    ...first.map((note) => `<p class="missed">${text(note)}</p>`),
+    ...faultsOf(result).map((note) => `<p class="missed">${text(note)}</p>`),
     ...(goals.length > 0 ? ['<h2>Goals</h2>', goalTable(goals)] : []),
     '<h2>Figures</h2>',
     table(['Figure', '', 'unit', 'windows'], figures.map(figureCells)),
@@ -35,9 +32,7 @@ export function resultPage(result: Result): string {
       ? ['<h2>Latency</h2>', ...latencyCharts(latencies, colours), latencyTable(latencies)]
       : []),
     ...courseCharts(courses, colours),
-    ...remarksOf(result)
-      .filter((note) => !isStrangersNote(note))
-      .map((note) => `<p>${text(note)}</p>`),
+    ...remarksOf(result).map((note) => `<p>${text(note)}</p>`),
   ];
   return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, sections);
 }

@@ -1,6 +1,7 @@
 /** What a result document holds, and its form as text. */
 import type { Environment } from './environment.js';
 import { at, type LatencySummary } from './load/latency.js';
+import { strangersMark } from './neighbours.js';
 import { alignColumns } from './text-table.js';
 
 export const resultFormat = 1;
@@ -70,7 +71,7 @@ export function resultText(result: Result): string {
 }
 
 /** What the notes begin with, up to a colon, that make the figures worthless. */
-const faultMarks = ['FAULT', 'NOT ITS OWN MACHINE'];
+const faultMarks = ['FAULT', strangersMark];
 
 /** The notes that make the figures worthless: they stand before these. */
 export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {

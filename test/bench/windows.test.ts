@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { samplesWithin } from '../../bench/windows.js';
 
 /** Samples told at these times, each of the time since the one before. */
-const told = (...times: readonly number[]) => times.map((at) => ({ at, p50: 0, p99: 0, max: 0, busy: 0 }));
+const told = (...times: readonly number[]) => times.map((at) => ({ at, p99: 0, max: 0 }));
 
 test('of a window is what the server tells of any part of its time, however late it tells it', () => {
   const times = (beginMs: number, endMs: number, ...samples: readonly number[]) =>

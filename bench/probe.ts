@@ -11,12 +11,14 @@ import { type LoopSample, loopSampleMs } from './loop-sample.js';
 /** The monitor's own timer, which its figures hold. */
 const resolutionMs = 1;
 const channel = 3;
+const goneLookMs = 500;
 /** The process that started the server. */
 const bench = Number(process.env.BENCH_PROBE_PARENT);
 
 if (isMainThread) {
   if (process.ppid === bench) watch();
-  else if (!runs(bench)) end();
+  // A child of the server, or a server whose bench was killed a moment ago, and may not be known to be gone yet.
+  else setInterval(() => runs(bench) || end(), goneLookMs).unref();
 }
 
 function watch(): void {

@@ -2,7 +2,6 @@
  * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals, latencies and
  * courses over time. At the end they are printed as tables, and written as JSON and as a page.
  */
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
@@ -22,6 +21,7 @@ import {
   resultText,
 } from './result.js';
 import { fileToWrite } from './scenario.js';
+import { writeTold } from './written-file.js';
 
 export class Report {
   readonly #scenario: string;
@@ -128,7 +128,7 @@ export function addTellOptions(command: Command): Command {
 /** Prints a result, writes the files that were asked for, and where `strict` is asked for holds it to its goals. */
 export function tell(result: Result, { json, html, strict }: TellOptions): void {
   console.log(resultText(result));
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
-  if (html !== undefined) writeFileSync(html, resultPage(result));
+  if (json !== undefined) writeTold(json, `${JSON.stringify(result, null, 2)}\n`);
+  if (html !== undefined) writeTold(html, resultPage(result));
   if (strict === true && !meetsGoals(result)) process.exitCode = 1;
 }

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noAnswer } from './load/connection.js';
 import { type Driven, drive, type KindOutcome, type Workload } from './load/drive.js';
+import { lagNote } from './load/lag.js';
 import { Latencies } from './load/latency.js';
 import { type LoopSample, loopSampleMs } from './loop-sample.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
@@ -255,6 +256,11 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
   }
   const unsent = windows.reduce((sum, { driven }) => sum + driven.unsent, 0);
   if (unsent > 0) to.note(`${name}: ${unsent} requests were due and found no free connection`);
+  const late = lagNote(
+    name,
+    windows.map(({ driven }) => driven),
+  );
+  if (late !== undefined) to.note(late);
   const share = median(windows.map(({ cpuShare }) => cpuShare));
   if (series.rate === null && share < saturatedShare) {
     to.note(`${name}: the server used ${Math.round(share * 100)} % of a core, so something else was the limit`);

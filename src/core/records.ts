@@ -171,7 +171,7 @@ export interface BatchesRewritten {
 /** What was to be taken out of the log is out of it, free space included. */
 export interface Redacted {
   readonly type: 'redacted';
-  /** Records that asked for an erasure. */
+  /** The `subject_erased` records that are carried out now. */
   readonly erasures: readonly number[];
   /** Events that were withdrawn. */
   readonly withdrawals: readonly number[];

@@ -20,7 +20,7 @@ export interface RemovalWork {
   readonly events: readonly number[];
   /** Where the chains of the erased subjects go on. */
   readonly chains: readonly number[];
-  /** The records that asked for the erasures. */
+  /** The `subject_erased` records of these. */
   readonly erasures: readonly number[];
 }
 
@@ -107,7 +107,7 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
     if (blank !== null) replacements.replace(seq, blank);
     if ('prev' in record && record.prev > 0) chains.push(record.prev);
   }
-  // The records that asked keep the subject until its chains are walked: a crash must find it there.
+  // `subject_erased` keeps the subject until its chains are walked: a crash must find it there.
   const asking = [...work.erasures];
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;

@@ -29,7 +29,7 @@ export interface AgeBound {
   readonly now: number;
 }
 
-/** The records that asked for erasures, and withdrawn events. */
+/** `subject_erased` records, and withdrawn events. */
 interface Removals {
   readonly erasures: readonly number[];
   readonly withdrawals: readonly number[];

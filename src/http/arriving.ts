@@ -2,7 +2,7 @@
  * Batches whose bodies are on their way in. While the node is overloaded only so many are taken in at a time: the rest is refused
  * by its head, and its body dropped piece by piece, since bodies that lie about half read make the collector of garbage work
  * for tens of milliseconds. One that takes long no longer counts, or slow callers could keep the others out. What all of them
- * may hold is bounded at all times.
+ * may hold is bounded at all times, so that whoever fills that keeps further batches out until its requests are late.
  */
 import { limits } from '../limits.js';
 

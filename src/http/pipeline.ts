@@ -135,14 +135,10 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       this.#deps.group.turnedAway();
       return refused('overloaded');
     }
-    const read = incoming.readBody(() => {
-      this.#batches.end(arriving);
-      return this.#roomFault();
-    });
-    return then(read, (parsed) => {
-      this.#batches.end(arriving);
-      return parsed;
-    });
+    const read = incoming.readBody(this.#roomFault);
+    if (read instanceof Promise) return read.finally(() => this.#batches.end(arriving));
+    this.#batches.end(arriving);
+    return read;
   }
 
   /** `overloaded` where no further events are let in. */

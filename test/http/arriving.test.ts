@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { ArrivingBatches } from '../../src/http/arriving.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
+import { ask } from './exchange.js';
 import { startFace } from './face.js';
 import { activeKey } from './group-double.js';
 import { eventBody } from './samples.js';
@@ -44,6 +45,28 @@ test('batches on their way in hold so many bytes at most, overloaded or not and 
   for (let again = 0; again < 2; again++) batches.end(arriving[0]!);
   assert.ok(batches.begin(late, false, size));
   assert.is(batches.begin(late, false, 1), undefined);
+});
+
+test('bodies that stay half sent keep further batches out in every lane, and no longer than they are there', async () => {
+  const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
+  const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
+  for (const fastLane of [true, false]) {
+    const face = await startFace({ settings: { fastLane } });
+    const isRefused = async () =>
+      (await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events: [{}] } })).status === 503;
+    for (const half of halves) {
+      const sockets = Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, () => {
+        const socket = connect(face.port, '127.0.0.1');
+        socket.on('error', () => undefined);
+        socket.write(head + half);
+        return socket;
+      });
+      await until(isRefused);
+      for (const socket of sockets) socket.destroy();
+      await until(async () => !(await isRefused()));
+    }
+    await face.drain();
+  }
 });
 
 setFlagsFromString('--expose-gc');

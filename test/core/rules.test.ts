@@ -7,6 +7,7 @@ import { decideHalfLife } from '../../src/core/decide-scale.js';
 import type { EventAccepted } from '../../src/core/records.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome } from '../../src/errors.js';
+import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
 
 function codeOf(outcome: Outcome<unknown>): string {
@@ -133,6 +134,16 @@ test('a revoked peer leaves the pre-trusted and cannot come back', () => {
   assert.is(preTrust('add', 'peer-0'), 'peer_not_active');
 });
 
+test('so many peers are pre-trusted and no more', () => {
+  const given = new Given().peers(limits.preTrustedMax + 1);
+  const codes = given.state.peers.list.map(({ peerId }) => {
+    const { records, outcome } = decidePreTrust(given.state, { change: 'add', peerId, by: 't' }, t0);
+    given.apply(records, t0);
+    return codeOf(outcome);
+  });
+  assert.equal(codes, [...Array(limits.preTrustedMax).fill('ok'), 'overloaded']);
+});
+
 function withdraw(given: Given, caller: number | null, eventSeq: number, now = t0) {
   const event = given.records[eventSeq - 1]!.record as EventAccepted;
   const decision = decideWithdrawal(given.state, { caller, eventSeq, event, asOf: given.state.redacted }, now);
@@ -170,14 +181,20 @@ test('only the peer that sent an event withdraws it, once', () => {
 });
 
 test('a withdrawal holds over a change of half-life', () => {
-  const given = new Given(30).peers(1);
-  const { value: seq } = given.event(0, 'a') as { value: number };
-  given.event(0, 'a', { eventType: 'commendation' });
-  given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
-  withdraw(given, 0, seq, t0 + 11 * dayMs);
-  const entry = given.state.subjects.firstEntry(given.row('a'));
-  assert.is(given.state.subjects.entries.lowering(entry), 0);
-  assert.ok(given.state.subjects.entries.raising(entry) > 0);
+  const lives = [true, false].map((isWithdrawn) => {
+    const given = new Given(30).peers(1);
+    const seq = isWithdrawn ? (given.event(0, 'a') as { value: number }).value : 0;
+    given.event(0, 'a', { severity: 0.3 });
+    given.event(0, 'a', { eventType: 'commendation' });
+    given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    if (isWithdrawn) withdraw(given, 0, seq, t0 + 11 * dayMs);
+    const { entries } = given.state.subjects;
+    const entry = given.state.subjects.firstEntry(given.row('a'));
+    return { lowering: entries.lowering(entry), raising: entries.raising(entry) };
+  });
+  const [withdrawn, never] = lives as [(typeof lives)[0], (typeof lives)[0]];
+  assert.is(withdrawn.raising, never.raising);
+  assert.ok(never.lowering > 0 && Math.abs(withdrawn.lowering / never.lowering - 1) < 1e-12);
 });
 
 test('a change of half-life moves no score at its moment', () => {

@@ -14,7 +14,7 @@ export const readAgain = Symbol('read again');
 
 /**
  * A peer takes back its own event: the pair's sums without it, as values. Codes: event_not_found (another peer's, withdrawn
- * before, or erased).
+ * before, erased, or gone by its age since it was located).
  */
 export function decideWithdrawal(
   state: GroupState,
@@ -27,7 +27,7 @@ export function decideWithdrawal(
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
-  if (entry < 0 || isTakenBack(state, eventSeq, event)) return missing;
+  if (entry < 0 || eventSeq <= state.retired.seq || isTakenBack(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
   const isLowering = event.mass < 0;

@@ -64,6 +64,7 @@ export class SnapshotWork {
     this.#making = this.#make()
       .catch((error: unknown) => {
         this.#restUntil = timers.elapsed() + limits.snapshotRetryMs;
+        this.#site.later(() => this.makeIfDue(), limits.snapshotRetryMs);
         if (!this.#site.closed()) onTrouble('snapshot', error);
       })
       .finally(() => {

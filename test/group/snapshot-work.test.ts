@@ -1,4 +1,5 @@
 /** When the last snapshot of a stop is begun. When others are, the simulation and the nodes of other tests show. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SnapshotWork } from '../../src/group/snapshot-work.js';
@@ -6,7 +7,7 @@ import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 
 /** Snapshots that take `ms` each, of a group whose newest record the test moves, and which was recovered from one of those in `store`. */
 function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFrom = 0) {
-  const stand = { durableSeq: 1, begun: 0 };
+  const stand = { durableSeq: 1, begun: 0, failing: false, now: 0, later: [] as { act: () => void; ms: number }[] };
   const work = new SnapshotWork(
     {
       log: { epoch: 1 },
@@ -15,22 +16,23 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
       pool: {
         async snapshot(seq) {
           stand.begun += 1;
+          if (stand.failing) throw new Error('as told');
           await store.write(headerOf(seq), []);
           return { seq, ms };
         },
       },
       disk: { fitsSnapshot: true },
-      timers: { elapsed: () => 0 },
+      timers: { elapsed: () => stand.now },
       observer: { workDone: () => undefined },
       snapshotEvery: 1_000,
-      onTrouble: assert.unreachable,
+      onTrouble: (what, error) => assert.ok(stand.failing, `${what}: ${error}`),
     },
     {
       durableSeq: () => stand.durableSeq,
       erasing: () => false,
       ending: () => false,
       closed: () => false,
-      later: () => undefined,
+      later: (act, ms = 0) => stand.later.push({ act, ms }),
     },
   );
   return { work, stand };
@@ -66,6 +68,22 @@ test('the time that is left counts from the end of a snapshot that was being mad
   left = 9;
   assert.is(await last, false);
   assert.is(stand.begun, 1);
+});
+
+// Found by review: a node at rest, whose only snapshots an erasure had removed, went on without any.
+test('a snapshot that failed is tried again, though nothing is written meanwhile', async () => {
+  const { work, stand } = snapshotsOf(1);
+  stand.durableSeq = 1_000;
+  stand.failing = true;
+  work.makeIfDue();
+  await turnOfLoop();
+  assert.is(stand.begun, 1);
+  stand.failing = false;
+  for (const { act, ms } of stand.later.splice(0)) {
+    stand.now += ms;
+    act();
+  }
+  assert.is(stand.begun, 2);
 });
 
 // Found by review: each start said that the newest was damaged and left it there, and the next one took the place of the good one.

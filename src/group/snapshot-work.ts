@@ -124,6 +124,8 @@ export class SnapshotWork {
       this.#unusable = [];
       for (const seq of snapshots.list().slice(limits.snapshotsKept)) await snapshots.remove(seq);
       observer.workDone('snapshot', true, timers.elapsed() - started);
+      // What came meanwhile may be due already, and on a node at rest no commit would look.
+      this.#site.later(() => this.makeIfDue());
     } catch (error) {
       observer.workDone('snapshot', false, timers.elapsed() - started);
       throw error;

@@ -70,6 +70,18 @@ test('the time that is left counts from the end of a snapshot that was being mad
   assert.is(stand.begun, 1);
 });
 
+test('what came while a snapshot was made is looked at when it is done, though nothing is written since', async () => {
+  const { work, stand } = snapshotsOf(1);
+  stand.durableSeq = 1_000;
+  work.makeIfDue();
+  stand.durableSeq = 3_000;
+  work.makeIfDue();
+  assert.is(stand.begun, 1);
+  await turnOfLoop();
+  for (const { act } of stand.later.splice(0)) act();
+  assert.is(stand.begun, 2);
+});
+
 // Found by review: a node at rest, whose only snapshots an erasure had removed, went on without any.
 test('a snapshot that failed is tried again, though nothing is written meanwhile', async () => {
   const { work, stand } = snapshotsOf(1);

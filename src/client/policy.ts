@@ -91,11 +91,13 @@ export class TrustPolicy<Action extends string> {
     const { pass, rule, allowList, onDecision } = this.#options;
     const isUnknown = trust.source === 'assumed';
     const would = isUnknown ? pass : rule(trust);
+    // A mode that a program without types leaves out or misspells acts on nobody.
+    const isShadow = this.mode !== 'enforce';
     const reason = isUnknown
       ? 'unknown'
       : allowList?.has(trust.playerId)
         ? 'allow-list'
-        : this.mode === 'shadow' && would !== pass
+        : isShadow && would !== pass
           ? 'shadow'
           : 'rule';
     const decision: Decision<Action> = { action: reason === 'rule' ? would : pass, would, reason, trust };

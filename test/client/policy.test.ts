@@ -49,6 +49,14 @@ test('in the shadow everybody passes, and what would have happened is told and c
   assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
 });
 
+test('only a policy that was told to enforce acts: one without a mode, or with a misspelt one, watches', () => {
+  for (const mode of [undefined, 'Enforce', 'off'] as const) {
+    const policy = new TrustPolicy<Action>({ mode: mode as 'shadow', pass: 'play', rule });
+    const { action, would, reason } = policy.decide(trust('a', 'untrusted'));
+    assert.equal([action, would, reason], ['play', 'refuse', 'shadow']);
+  }
+});
+
 test('a listener that throws throws for itself: the decision stands', async () => {
   const thrown = await thrownBy(async (fault) => {
     const policy = new TrustPolicy<Action>({

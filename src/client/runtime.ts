@@ -1,6 +1,5 @@
 /** Time and chance as the client sees them: one port, so that a test owns the clock, the timers and the dice. */
 import { randomUUID } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { bounds } from './bounds.js';
 
 /**
@@ -62,15 +61,14 @@ export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promis
       reject(signal.reason);
       return;
     }
-    const onAbort = () => {
+    const release = onAbort(signal, () => {
       cancel();
       reject(signal.reason);
-    };
+    });
     const cancel = runtime.after(ms, () => {
-      signal.removeEventListener('abort', onAbort);
+      release();
       resolve();
     });
-    signal.addEventListener('abort', onAbort, { once: true });
   });
 }
 
@@ -86,19 +84,45 @@ export function notify<T>(listener: ((value: T) => void) | undefined, value: T):
   if (listener !== undefined) queueMicrotask(() => listener(value));
 }
 
-/** A controller whose signal every call of many listens to: more than ten are no leak, and the platform is not to print that they are one. */
-export function sharedController(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
+/** Who waits for a signal, and the one listener that serves them all. */
+interface Waiting {
+  readonly runs: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>();
+
+/**
+ * Runs `run` once the signal is aborted, unless what comes back is called before. However many wait, the signal has one listener: of more than ten the
+ * platform prints that they are a leak. It goes with the last of them, since it keeps a signal in memory until that is aborted.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  const { runs, listener } = waitingFor.get(signal) ?? listenTo(signal);
+  runs.add(run);
+  return () => {
+    runs.delete(run);
+    if (runs.size > 0) return;
+    waitingFor.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+}
+
+function listenTo(signal: AbortSignal): Waiting {
+  const runs = new Set<() => void>();
+  const listener = () => {
+    for (const run of runs) run();
+  };
+  waitingFor.set(signal, { runs, listener });
+  signal.addEventListener('abort', listener, { once: true });
+  return { runs, listener };
 }
 
 /** A controller that follows `signal` too, until `release` is called. */
 export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
-  const controller = sharedController();
+  const controller = new AbortController();
   if (signal === undefined) return { controller, release: () => undefined };
   const follow = () => controller.abort(signal.reason);
-  if (signal.aborted) follow();
-  else signal.addEventListener('abort', follow, { once: true });
-  return { controller, release: () => signal.removeEventListener('abort', follow) };
+  if (!signal.aborted) return { controller, release: onAbort(signal, follow) };
+  follow();
+  return { controller, release: () => undefined };
 }

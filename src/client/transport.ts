@@ -1,4 +1,5 @@
 /** How requests leave the client: one small port, so that a game server can bring its own HTTP, and a test none at all. */
+import { onAbort } from './runtime.js';
 
 /**
  * One request as the client hands it to a transport.
@@ -54,10 +55,10 @@ export function answerOf(transport: Transport, request: TransportRequest): Promi
       giveUp();
       return;
     }
-    signal.addEventListener('abort', giveUp, { once: true });
+    const release = onAbort(signal, giveUp);
     transport
       .request(request)
-      .finally(() => signal.removeEventListener('abort', giveUp))
+      .finally(release)
       .then((response) => (signal.aborted ? leave(response) : resolve(response)))
       .catch(reject);
   });

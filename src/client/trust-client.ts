@@ -16,7 +16,7 @@ import type {
 import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
 import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
-import { AgeClock, linked, notify, pause, sharedController } from './runtime.js';
+import { AgeClock, linked, notify, onAbort, pause } from './runtime.js';
 import { ScoreReader } from './score-reader.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash, sentId } from './subject.js';
@@ -53,7 +53,7 @@ export class TrustClient {
   readonly #ages: AgeClock;
   readonly #table: TrustTable;
   readonly #reader: ScoreReader;
-  readonly #stop = sharedController();
+  readonly #stop = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   #feed: VerdictFeed | null = null;
   #closing: Promise<void> | null = null;
@@ -305,15 +305,15 @@ export class TrustClient {
     if (this.#closing !== null) throw closed();
     signal?.throwIfAborted();
     const { controller, release } = linked(signal);
-    const onStop = () => controller.abort(this.#stop.signal.reason);
-    this.#stop.signal.addEventListener('abort', onStop, { once: true });
+    const { signal: stop } = this.#stop;
+    const releaseStop = onAbort(stop, () => controller.abort(stop.reason));
     const running = work(controller.signal);
     this.#running.add(running);
     try {
       return await running;
     } finally {
       this.#running.delete(running);
-      this.#stop.signal.removeEventListener('abort', onStop);
+      releaseStop();
       release();
     }
   }

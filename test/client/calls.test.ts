@@ -1,7 +1,9 @@
 /** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
+import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
@@ -605,6 +607,38 @@ test('many calls at a time, and many that wait for a spool, are no leak and prin
     await runtime.until(client.close());
     assert.equal(warned, []);
   } finally {
+    process.off('warning', onWarning);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("one signal of the game's may end any number of calls and of waits for a spool, and no warning is printed", async () => {
+  const warned: Error[] = [];
+  const onWarning = (warning: Error) => warned.push(warning);
+  process.on('warning', onWarning);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const { client, runtime } = scene(() => 'silence');
+  const whenFull = 'wait';
+  const spool = await EventSpool.open({ folder, to: client, runtime, whenFull, bytesMax: 300 });
+  try {
+    await spool.add(event);
+    const game = new AbortController();
+    const { signal } = game;
+    const waits = Array.from({ length: 20 }, () => [
+      client.score('a', { signal }),
+      client.submit(event, { signal }),
+      spool.add(event, { signal }),
+      spool.drained({ signal }),
+    ]).flat();
+    await Promise.resolve();
+    assert.is(getEventListeners(signal, 'abort').length, 1);
+    game.abort('over');
+    assert.ok((await Promise.allSettled(waits)).every((one) => one.status === 'rejected' && one.reason === 'over'));
+    await turn();
+    assert.equal(warned, []);
+    assert.is(getEventListeners(signal, 'abort').length, 0);
+  } finally {
+    await runtime.until(spool.close());
     process.off('warning', onWarning);
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 /** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
 import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
-import { fullJitterMs, linked, notify, pause, type Runtime, sharedController } from '../runtime.js';
+import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
 import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
@@ -36,7 +36,7 @@ interface Drained {
 
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #stop = sharedController();
+  readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #onRoom: () => void = () => undefined;
   #phase: SpoolPhase = 'idle';
@@ -101,16 +101,13 @@ export class Delivery {
       signal?.throwIfAborted();
       if (this.#pending === 0) return resolve();
       const settle = (end: () => void) => {
-        stop.removeEventListener('abort', onStop);
-        signal?.removeEventListener('abort', onAbort);
+        for (const release of releases) release();
         this.#forDrained.delete(waiting);
         end();
       };
-      const onStop = () => settle(() => reject(stop.reason));
-      const onAbort = () => settle(() => reject(signal?.reason));
       const waiting = { through: this.#through + this.#pending, resolve: () => settle(resolve) };
-      stop.addEventListener('abort', onStop, { once: true });
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const ends = signal === undefined ? [stop] : [stop, signal];
+      const releases = ends.map((end) => onAbort(end, () => settle(() => reject(end.reason))));
       this.#forDrained.add(waiting);
     });
   }

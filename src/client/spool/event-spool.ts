@@ -7,7 +7,7 @@ import { resolve as absolute } from 'node:path';
 import type { EventBody } from '../../http/contract/request-bodies.js';
 import { bounds } from '../bounds.js';
 import type { CallOptions } from '../calls.js';
-import { type Runtime, systemRuntime } from '../runtime.js';
+import { onAbort, type Runtime, systemRuntime } from '../runtime.js';
 import type { DeliveryResult, TrustEvent } from '../submission.js';
 import { TrustError, type TrustErrorCode } from '../trust-error.js';
 import { type Claim, claimFolder } from './claim.js';
@@ -204,7 +204,6 @@ export class EventSpool {
    * then the event was not accepted, and may be added again under the same id.
    */
   async add(event: TrustEvent, options: CallOptions = {}): Promise<string> {
-    options.signal?.throwIfAborted();
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
     const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax);
@@ -212,6 +211,7 @@ export class EventSpool {
       throw new TrustError('invalid_argument', `an event takes at most ${bytesMax} bytes`);
     }
     for (;;) {
+      options.signal?.throwIfAborted();
       if (this.#closing !== null) throw closed();
       if (this.#hasRoom(payload.byteLength)) break;
       if (this.#options.whenFull !== 'wait') {
@@ -257,15 +257,16 @@ export class EventSpool {
 
   #room(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
+      const release =
+        signal &&
+        onAbort(signal, () => {
+          this.#forRoom.splice(this.#forRoom.indexOf(wake), 1);
+          reject(signal.reason);
+        });
       const wake = () => {
-        signal?.removeEventListener('abort', giveUp);
+        release?.();
         resolve();
       };
-      const giveUp = () => {
-        this.#forRoom.splice(this.#forRoom.indexOf(wake), 1);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener('abort', giveUp, { once: true });
       this.#forRoom.push(wake);
     });
   }

@@ -104,7 +104,7 @@ export class Caller {
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
     const request = { method: ask.method, path: ask.path, headers, ...body, signal };
     const response = await answerOf(this.#transport, request);
-    const parsed = parse(await readText(response.body), response);
+    const parsed = parse(await readText(response), response);
     if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
     throw refusalOf(response, parsed, this.#runtime.now());
   }
@@ -171,13 +171,13 @@ function retryAfterMs(value: string | undefined, now: number): number | undefine
 }
 
 /** The whole body as text; throws once it is larger than any answer of the contract. */
-export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+export async function readText(response: TransportResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for await (const chunk of body) {
+  for await (const chunk of response.body) {
     bytes += chunk.byteLength;
-    if (bytes > bounds.answerBytes) throw new TrustError('unexpected_answer', 'the answer is too large');
+    if (bytes > bounds.answerBytes) throw unexpected(response, 'the answer is too large');
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

@@ -2,7 +2,7 @@
 import type { EventBody } from '../http/contract/request-bodies.js';
 import type { BatchResultBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
-import { isRecord } from './caller.js';
+import { isRecord, unexpected } from './caller.js';
 import type { Runtime } from './runtime.js';
 import { TrustError, type TrustErrorCode } from './trust-error.js';
 
@@ -152,7 +152,7 @@ type ResultRow = BatchResultBody['results'][number];
 export function resultsOf(body: unknown, events: readonly EventBody[], peerId: string | undefined): DeliveryResult[] {
   const rows = isRecord(body) ? body.results : undefined;
   if (!Array.isArray(rows) || rows.length !== events.length) {
-    throw new TrustError('unexpected_answer', 'the answer to a batch does not hold to the contract', { status: 200 });
+    throw unexpected({ status: 200 }, 'the answer to a batch does not hold to the contract');
   }
   return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!, peerId));
 }
@@ -177,7 +177,8 @@ function resultOf(
   const reason = typeof row.error === 'string' ? row.error : code;
   const isOfKey = codesOfSender.includes(code) && sender === peerId;
   if (isOfKey || status === 429 || status >= 500 || !(status >= 400)) {
-    return { later: new TrustError(code, reason, { status }) };
+    // An answer that is none, and a node at fault, say nothing of what was stored.
+    return { later: new TrustError(code, reason, { status, outcomeUnknown: !(status >= 400) || status === 500 }) };
   }
   return { eventId, status: 'rejected', code, reason };
 }

@@ -32,7 +32,7 @@ import {
   type TrustEvent,
   wireEvent,
 } from './submission.js';
-import { TrustError } from './trust-error.js';
+import { TrustError, type TrustErrorFacts } from './trust-error.js';
 import { TrustTable } from './trust-table.js';
 import { VerdictFeed } from './verdict-feed.js';
 
@@ -277,10 +277,10 @@ export class TrustClient {
   async #end(): Promise<void> {
     const { runtime, transport } = this.#settings;
     await this.#feed?.close();
-    const cancel = runtime.after(bounds.closeMs, () => this.#stop.abort(closed()));
+    // Those are on their way to the node.
+    const cancel = runtime.after(bounds.closeMs, () => this.#stop.abort(closed({ outcomeUnknown: true })));
     await Promise.allSettled(this.#running);
     cancel();
-    this.#stop.abort(closed());
     await transport.close();
   }
 
@@ -319,8 +319,8 @@ export class TrustClient {
   }
 }
 
-function closed(): TrustError {
-  return new TrustError('closed', 'the client is closed');
+function closed(facts: TrustErrorFacts = {}): TrustError {
+  return new TrustError('closed', 'the client is closed', facts);
 }
 
 function notTheContract({ status }: Answer): TrustError {

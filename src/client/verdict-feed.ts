@@ -284,7 +284,7 @@ function refusal(text: string): TrustError {
 }
 
 async function refused(response: TransportResponse, now: number): Promise<TrustError> {
-  const text = await readText(response.body);
+  const text = await readText(response);
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -311,6 +311,25 @@ test('an id that another peer has used is no success: the event is not stored', 
   assert.equal([duplicates, results[0]?.status, results[0]?.code], [0, 'rejected', 'duplicate_event']);
 });
 
+test('an answer that is none of the contract leaves open what came of a write', async () => {
+  const tooLarge = { status: 201, body: ' '.repeat(bounds.answerBytes + 1) };
+  const registering = scene(() => tooLarge);
+  const error = await rejection(
+    registering.runtime.until(registering.client.register({ peerName: 'a', gameIds: ['g'] })),
+  );
+  assert.equal([error.code, error.status, error.outcomeUnknown], ['unexpected_answer', 201, true]);
+  assert.is(registering.transport.requests.length, 1);
+  for (const body of [
+    {},
+    { results: [] },
+    { results: ['stored'] },
+    { results: [{ status: 500, code: 'internal_error' }] },
+  ]) {
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    assert.ok((await rejection(runtime.until(client.submitMany([event])))).outcomeUnknown, JSON.stringify(body));
+  }
+});
+
 test('a registration is sent again only where the node certainly made no peer', async () => {
   const registered = { status: 201, body: { peer_id: 'p', api_key: 'k', status: 'active' } };
   const registration = { peerName: 'n', gameIds: ['g'] };
@@ -654,7 +673,9 @@ test('close lets calls end, then ends them, and every later call rejects', async
     (error: unknown) => error instanceof TrustError && error.code === 'closed',
   );
   await runtime.until(closing);
-  assert.is((await write).code, 'closed');
+  const { code, outcomeUnknown } = await write;
+  // It was on its way when it was ended.
+  assert.equal([code, outcomeUnknown], ['closed', true]);
   assert.is(runtime.elapsedMs(), bounds.closeMs);
   assert.ok(transport.isClosed);
   assert.is(client.close(), closing);

@@ -27,6 +27,7 @@ export async function deliverAll(
   const outcomes = new Map<EventBody, EventOutcome>();
   let endsAt = runtime.elapsedMs() + deadlineMs;
   let isUnknown = false;
+  let cause: TrustError | undefined;
   let rest = batch;
   for (let attempt = 0; rest.length > 0; attempt++) {
     const sent = rest.slice(0, call.size);
@@ -35,14 +36,17 @@ export async function deliverAll(
     if (left.length < sent.length) {
       endsAt = runtime.elapsedMs() + deadlineMs;
       attempt = 0;
+      cause = undefined;
     }
     if (trouble === undefined) continue;
     isUnknown ||= trouble.outcomeUnknown;
+    // An open circuit says nothing about why it opened.
+    if (trouble.code !== 'circuit_open') cause = trouble;
     // In quarters: a deadline has room for few attempts that take too long.
     if (isTooSlow(trouble)) call.size = Math.ceil(sent.length / 4);
     const jitterMs = fullJitterMs(runtime, attempt, bounds.backoffBaseMs, bounds.backoffCapMs);
     const waitMs = (trouble.retryAfterMs ?? 0) + jitterMs;
-    if (!isTrouble(trouble) || runtime.elapsedMs() + waitMs >= endsAt) throw markedUnknown(trouble, isUnknown);
+    if (!isTrouble(trouble) || runtime.elapsedMs() + waitMs >= endsAt) throw markedUnknown(cause ?? trouble, isUnknown);
     await wait(waitMs);
   }
   return batch.map((event) => outcomes.get(event)!);

@@ -486,6 +486,9 @@ test('a batch that does not get through in time is sent in smaller ones, and the
   const error = await rejection(hung.runtime.until(hung.client.submitMany(events)));
   assert.equal([error.code, error.outcomeUnknown], ['timeout', true]);
   assert.ok(hung.runtime.elapsedMs() <= bounds.deadlineMs);
+  const away = scene(() => refusedConnection());
+  // An open circuit says nothing about why it opened.
+  assert.is((await rejection(away.runtime.until(away.client.submitMany(events)))).code, 'unreachable');
 });
 
 test('after five failures in a row the node is left alone, then one call tries', async () => {

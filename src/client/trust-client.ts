@@ -141,15 +141,16 @@ export class TrustClient {
   }
 
   /**
-   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that is not acceptable is reported and does
-   * not stop the rest. Rejects where the node takes nothing for longer than the deadline, or refuses the key; the same call may then be made again, as long as every event has an `eventId` of its own.
+   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that the node does not accept is reported and does
+   * not stop the rest; one that cannot be sent at all rejects with `invalid_argument`, which names its place, before anything is sent. Rejects also where the node takes nothing for longer than
+   * the deadline, or refuses the key; the same call may then be made again, as long as every event has an `eventId` of its own.
    */
   async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
     const { onProgress } = options;
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
     const call = { size: bounds.eventsPerCall };
-    for (const batch of batchesOf(events.map((event) => this.prepare(event)))) {
+    for (const batch of batchesOf(this.#prepareAll(events))) {
       const deliver = (part: readonly EventBody[], leftMs: number) =>
         this.#deliver(part, options, Math.min(attemptMs, leftMs));
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
@@ -164,6 +165,17 @@ export class TrustClient {
     const { peerId, runtime } = this.#settings;
     if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is needed to submit');
     return wireEvent(event, peerId, (playerId) => this.#sentId(playerId), runtime);
+  }
+
+  #prepareAll(events: readonly TrustEvent[]): EventBody[] {
+    return events.map((event, index) => {
+      try {
+        return this.prepare(event);
+      } catch (error) {
+        if (!(error instanceof TrustError)) throw error;
+        throw new TrustError(error.code, `events[${index}]: ${error.message}`);
+      }
+    });
   }
 
   /**

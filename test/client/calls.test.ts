@@ -435,6 +435,16 @@ test('many events go in batches of 500, in order, and each has its outcome', asy
   assert.is(outcome.results[500]?.code, 'schema_validation_failed');
 });
 
+test('of many events one that cannot be one refuses the call, which says which it is, before anything is sent', async () => {
+  const { client, runtime, transport } = scene(() => stored);
+  for (const fault of [{ playerId: '' }, { eventId: 'a b' }, { at: Number.NaN }]) {
+    const error = await rejection(runtime.until(client.submitMany([event, event, { ...event, ...fault }])));
+    assert.is(error.code, 'invalid_argument');
+    assert.match(error.message, /^events\[2\]: /);
+  }
+  assert.is(transport.requests.length, 0);
+});
+
 test('a listener that throws throws for itself: the events are submitted', async () => {
   const { client, runtime } = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 201 }] } }));
   const thrown = await thrownBy(async (fault) => {

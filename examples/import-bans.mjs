@@ -95,7 +95,8 @@ async function* rowsOf(path) {
 /** @param {{cells: any}} row @returns {import('peer-trust-federation/client').TrustEvent | undefined} */
 function eventOf({ cells }) {
   const playerId = typeof cells?.player_id === 'string' ? cells.player_id.trim() : '';
-  const severity = cells?.severity === undefined || cells.severity === '' ? 1 : Number(cells.severity);
+  const given = cells?.severity ?? '';
+  const severity = given === '' ? 1 : Number(given);
   const at = cells?.banned_at ? Date.parse(cells.banned_at) : Date.now();
   if (playerId === '' || Number.isNaN(at) || Number.isNaN(severity)) return undefined;
   const row = createHash('sha256').update(

@@ -244,6 +244,18 @@ test('an import reads columns in any order, with an empty cell in front', async 
   for (const id of ['order-1', 'order,2']) assert.is((await node.client(peer).explain(id))?.event_count, 1, id);
 });
 
+test('a severity that an import has no value for is a whole one', async () => {
+  writeFileSync(join(project, 'whole.ndjson'), '{"player_id":"whole-1","severity":null,"banned_at":null}\n');
+  const { output, errors } = await run(
+    process.execPath,
+    ['examples/import-bans.mjs', 'whole.ndjson'],
+    project,
+    asPeer(),
+  );
+  assert.is(output, '1 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
+  assert.ok((await node.client(peer).score('whole-1')).score < 50);
+});
+
 test('an import of thousands of rows brings each of them', async () => {
   const rows = Array.from({ length: 2_345 }, (_, index) => `many-${index}`);
   writeFileSync(join(project, 'many.csv'), `player_id\n${rows.join('\n')}\n`);

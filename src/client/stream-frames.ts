@@ -43,7 +43,11 @@ export function applyFrame({ event, data, id }: EventSourceMessage, table: Trust
       return heartbeat(parse(data), timeAt);
     case 'resume': {
       const { reason, after_ms }: Frame<'resume'> = parse(data);
-      return { kind: 'ended', text: `the node ended the stream: ${String(reason)}`, afterMs: Number(after_ms) || 0 };
+      return {
+        kind: 'ended',
+        text: `the node ended the stream: ${String(reason)}`,
+        afterMs: Math.max(0, Number(after_ms) || 0),
+      };
     }
     default:
       return { kind: 'unknown' };

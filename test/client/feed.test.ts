@@ -482,6 +482,16 @@ test('a resume frame ends the connection, and the next one waits as long as it s
   assert.is(made.node.connections.length, 2);
 });
 
+test('a resume frame that asks for less than nothing takes nothing off the pause', async () => {
+  const made = await following();
+  made.runtime.dice = 0.5;
+  made.node.write(made.node.connection, 'event: resume\ndata: {"reason":"draining","after_ms":-5000}\n\n');
+  await made.runtime.advance(bounds.streamBackoffBaseMs / 2 - 1);
+  assert.is(made.node.connections.length, 1);
+  await made.runtime.advance(2);
+  assert.is(made.node.connections.length, 2);
+});
+
 for (const [what, refuse, waitMs] of [
   ['a missing key', () => refusal(401, 'missing_api_key'), bounds.streamRefusedMs],
   ['a node without the stream', () => refusal(404, 'route_not_found'), bounds.streamRefusedMs],

@@ -1,7 +1,7 @@
 /** What a client is told when it is made, and how what is left out is filled in. */
 import { bounds } from './bounds.js';
 import { poolTransport } from './pool-transport.js';
-import { type Runtime, systemRuntime } from './runtime.js';
+import { isTime, type Runtime, systemRuntime } from './runtime.js';
 import type { Fallback } from './score-reader.js';
 import type { Transport } from './transport.js';
 import { TrustError } from './trust-error.js';
@@ -73,8 +73,8 @@ export function settingsOf(options: TrustClientOptions): Settings {
     runtime: options.runtime ?? systemRuntime,
   };
   for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const) {
-    if (!(settings[name] > 0 && settings[name] <= bounds.timerMsMax)) {
-      throw invalid(`${name} must be above 0 and at most ${bounds.timerMsMax}`);
+    if (!(isTime(settings[name]) && settings[name] > 0)) {
+      throw invalid(`${name} must be a number above 0 and at most ${bounds.timerMsMax}`);
     }
   }
   const { groupSalt } = settings;

@@ -30,6 +30,11 @@ export const systemRuntime: Runtime = {
   },
 };
 
+/** Whether a timer can hold it. Text is none: added to a time it would make another text. */
+export function isTime(ms: number): boolean {
+  return Number.isFinite(ms) && ms <= bounds.timerMsMax;
+}
+
 /**
  * What ages are measured by: ms by whichever clock says that more time has passed, since the wall clock may be set and the other one stands still
  * while a machine sleeps. Never goes back.

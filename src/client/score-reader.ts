@@ -3,7 +3,7 @@ import type { MatchScoresBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
-import type { AgeClock, Runtime } from './runtime.js';
+import { type AgeClock, isTime, type Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash } from './subject.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
@@ -63,8 +63,8 @@ export class ScoreReader {
 
   /** One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
-    if (!(read.budgetMs <= bounds.timerMsMax)) {
-      throw new TrustError('invalid_argument', `budgetMs must be at most ${bounds.timerMsMax}`);
+    if (!isTime(read.budgetMs)) {
+      throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
     }
     // Under what a player is remembered is what goes to the node.
     const keys = playerIds.map(this.#options.sentId);

@@ -158,14 +158,18 @@ export class Delivery {
     this.#become('delivering');
     const events = sent.map(({ event }) => event);
     let results: DeliveryResult[];
+    // One of its own, so that what a target leaves listening to it does not gather.
+    const { controller, release } = linked(this.#stop.signal);
     try {
-      results = await this.#options.to.deliver(events, { signal: this.#stop.signal });
+      results = await this.#options.to.deliver(events, { signal: controller.signal });
     } catch (error) {
       if (!(error instanceof TrustError)) throw error;
       if (isOfContent(error) || isTooSlow(error)) this.#batchMax = Math.ceil(sent.length / 2);
       if (!isOfContent(error)) throw error;
       if (sent.length > 1) return;
       results = [{ eventId: events[0]!.event_id, status: 'rejected', code: error.code, reason: error.message }];
+    } finally {
+      release();
     }
     // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
     this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));

@@ -19,6 +19,7 @@ import { EventSpool, type SpoolOptions, type SpoolTarget } from '../../../src/cl
 import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../src/client/submission.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import type { EventBody } from '../../../src/http/contract/request-bodies.js';
+import { until } from '../../support/until.js';
 import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
 
@@ -102,6 +103,30 @@ test('events are delivered in the order in which they were added, 500 at most at
   const { pending, pendingBytes, delivered, phase } = spool.progress;
   assert.equal([pending, pendingBytes, delivered], [0, 0, 1_234]);
   assert.ok(phase === 'idle' || phase === 'delivering');
+});
+
+test('what listens to the signal of a delivery listens to that one alone, and is told where the spool is closed', async () => {
+  const signals: AbortSignal[] = [];
+  const node = new Node();
+  const spool = await opened({
+    prepare: (one) => node.prepare(one),
+    async deliver(events, { signal }) {
+      signals.push(signal!);
+      if (signals.length === 3) await new Promise((_, reject) => signal?.addEventListener('abort', reject));
+      return node.deliver(events);
+    },
+  });
+  for (const id of ids(2)) {
+    await spool.add(event(id));
+    await spool.drained();
+  }
+  await spool.add(event('last'));
+  await until(() => signals.length === 3);
+  await spool.close();
+  assert.equal(
+    signals.map(({ aborted }) => aborted),
+    [false, false, true],
+  );
 });
 
 test('what waits when a spool is closed is delivered by the next one, and nothing of it twice', async () => {

@@ -51,7 +51,7 @@ export interface Seed {
   readonly bad?: readonly string[] | undefined;
   /** Commended: these become `trusted`. */
   readonly good?: readonly string[] | undefined;
-  /** How many peers say so; 6 where it is left out. */
+  /** How many peers say so; 6 where it is left out. Fewer than 3 make nobody `untrusted` or `trusted`. */
   readonly peers?: number | undefined;
 }
 

@@ -189,6 +189,25 @@ test('while the node is away reads give what was known, and after a kill and a s
   assert.is(outcome.status, 'duplicate', 'what was acknowledged survived the kill');
 });
 
+test('three peers of a seed are enough to make a player untrusted or trusted, two are not', async () => {
+  for (const [peers, verdicts] of [
+    [2, ['suspicious', 'neutral']],
+    [3, ['untrusted', 'trusted']],
+  ] as const) {
+    const seeded = await startTestNode();
+    try {
+      const [one] = await seeded.seed({ bad: ['bad'], good: ['good'], peers });
+      const read = await seeded.client(one).scores(['bad', 'good'], { budgetMs: 30_000 });
+      assert.equal(
+        read.map(({ verdict }) => verdict),
+        verdicts,
+      );
+    } finally {
+      await seeded.close();
+    }
+  }
+});
+
 test('a test node takes variables, refuses to start with wrong ones, and leaves no folder behind', async () => {
   const strict = await startTestNode({ variables: { IDENTITY_MODE: 'high-security' } });
   assert.is(await codeOf(strict.client(undefined, { url: strict.url }).scores(['a'])), 'no error');

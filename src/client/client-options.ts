@@ -11,7 +11,7 @@ import { TrustError } from './trust-error.js';
  * @public
  */
 export interface TrustClientOptions {
-  /** The node's address, such as `https://trust.example.net`. */
+  /** The node's address, such as `https://trust.example.net`, with a path where it stands behind one; without credentials, query or fragment. */
   readonly url: string;
   /** The peer's id; needed to submit. */
   readonly peerId?: string | undefined;

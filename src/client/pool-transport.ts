@@ -2,6 +2,7 @@
 import { Pool } from 'undici';
 import { bounds } from './bounds.js';
 import { type Transport, TransportError } from './transport.js';
+import { TrustError } from './trust-error.js';
 
 /** Codes of errors that come before a byte of the request has left. */
 const unsent = new Set([
@@ -59,7 +60,10 @@ export function poolTransport(url: string, options: PoolTransportOptions = {}): 
 
 /** The origin of an address, and the path that stands before those of the contract. */
 export function addressOf(url: string): { readonly origin: string; readonly prefix: string } {
-  const { origin, pathname } = new URL(url);
+  const { origin, pathname, username, password, search, hash } = new URL(url);
+  if (username + password + search + hash !== '') {
+    throw new TrustError('invalid_argument', 'url takes no credentials, query or fragment: none of them would travel');
+  }
   return { origin, prefix: pathname.replace(/\/+$/, '') };
 }
 

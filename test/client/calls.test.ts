@@ -713,6 +713,11 @@ test('options that cannot be meant are refused', () => {
   for (const options of [
     { url: 'node:8080' },
     { url: 'ftp://node' },
+    // None of these would travel.
+    { url: 'http://user@node' },
+    { url: 'http://:password@node' },
+    { url: 'http://node/?a=b' },
+    { url: 'http://node/#a' },
     // An environment without the salt gives a hash of nothing; the node takes no salt below 16 bytes.
     ...['', 'x'.repeat(15)].map((groupSalt) => ({ url, groupSalt })),
     // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.

@@ -113,8 +113,8 @@ function updatedMember(view: TrustView): string {
   return updatedMembers.get(updatedAt) ?? keep(updatedMembers, updatedAt, `,"updated_at":"${updatedText(view)}"}`);
 }
 
-/** Characters that stand for themselves in JSON. */
-const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+/** Characters that stand for themselves in JSON, a byte each. */
+export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 function quoted(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);

@@ -85,6 +85,40 @@ test('an event that would be too large alone is too large in a batch', async () 
   }
 });
 
+test('an event is measured however deep it is nested', async () => {
+  const nested = (event_id: string, depth: number): string =>
+    JSON.stringify(peer.event({ event_id, signature: 0 })).replace(
+      '"signature":0',
+      `"signature":${'['.repeat(depth)}${']'.repeat(depth)}`,
+    );
+  const headers = { 'Content-Type': 'application/json' };
+  const events = [
+    nested('deep', 8_000),
+    nested('deeper', 400_000),
+    '['.repeat(50_000) + ']'.repeat(50_000),
+    nested('flat', 1),
+  ];
+  const { status, body } = await ask(node.url, '/api/v1/events/batch', {
+    key: peer.key,
+    raw: `{"events":[${events.join()}]}`,
+    headers,
+  });
+  assert.is(status, 200);
+  assert.equal(
+    body.results.map((one: { event_id: unknown; status: number }) => [one.event_id, one.status]),
+    [
+      ['deep', 201],
+      ['deeper', 413],
+      [null, 413],
+      ['flat', 201],
+    ],
+  );
+  for (const [i, raw] of events.slice(0, 3).entries()) {
+    const alone = await ask(node.url, '/api/v1/events', { key: peer.key, raw, headers });
+    assert.is(alone.status, i === 0 ? 409 : 413);
+  }
+});
+
 test('1 to 500 events are taken', async () => {
   const player_id = newPlayer();
   const { status, body } = await send(Array.from({ length: 500 }, () => peer.event({ player_id })));

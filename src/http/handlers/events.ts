@@ -8,6 +8,7 @@ import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/req
 import type { BatchResultBody, WithdrawalBody } from '../contract/response-bodies.js';
 import { validatorOf } from '../contract/validators.js';
 import type { FaceDeps } from '../deps.js';
+import { isJsonWithin } from '../json-size.js';
 import { ok, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
@@ -77,13 +78,12 @@ function isEventId(text: string): boolean {
 
 /**
  * An event of a batch is checked as it would be alone, its size included. All but the signature is bounded by the schema: what that admits is
- * not written out again to be measured.
+ * not measured.
  */
 function checkedItem(item: unknown): Outcome<EventBody> {
   const checked = validateEvent(item);
   if (checked.ok && checked.value.signature === undefined) return checked;
-  const bytes = Buffer.byteLength(JSON.stringify(item));
-  return bytes > limits.eventBodyBytes ? refused('payload_too_large') : checked;
+  return isJsonWithin(item, limits.eventBodyBytes) ? checked : refused('payload_too_large');
 }
 
 /** An event of a batch: its id, where it has one, and why it was not even submitted. */

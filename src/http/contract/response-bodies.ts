@@ -63,6 +63,8 @@ export const registeredPeerSchema = {
 } as const;
 export type RegisteredPeerBody = FromSchema<typeof registeredPeerSchema>;
 
+const everAccepted = 'Events ever accepted, those withdrawn or erased since among them.';
+
 export const peerListSchema = {
   type: 'object',
   additionalProperties: false,
@@ -78,7 +80,7 @@ export const peerListSchema = {
         identity_mode: { type: 'string', enum: identityModes },
         peer_count: count,
         player_count: count,
-        event_count: count,
+        event_count: { ...count, description: everAccepted },
       },
     },
     data: {
@@ -89,7 +91,7 @@ export const peerListSchema = {
         required: ['peer_id', 'peer_name', 'game_ids', 'status', 'registered_at'],
         properties: {
           ...peerProperties,
-          event_count: { ...count, description: "Only with an active peer's key." },
+          event_count: { ...count, description: `${everAccepted} Only with an active peer's key.` },
           pre_trusted: { type: 'boolean', description: "Only with an active peer's key." },
         },
       },

@@ -62,8 +62,10 @@ function parseSwitch(text: string): Parsed<boolean> {
   return text === 'true' || text === 'false' ? value(text === 'true') : fault('must be true or false');
 }
 
+/** A byte that is no UTF-8 arrives as U+FFFD, whatever it was: a weaker secret, and another one than its maker has. */
 function secretOf(bytesMin: number): (text: string) => Parsed<string> {
   return (text) => {
+    if (text.includes('\uFFFD')) return fault('must be text in UTF-8; write random bytes in base64 or hex');
     const bytes = Buffer.byteLength(text, 'utf8');
     return bytes >= bytesMin ? value(text) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
   };

@@ -235,6 +235,16 @@ test('a secret together with its file is a fault, and so is a file that gives no
   assert.equal(unreadable.ok ? [] : unreadable.faults.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
 });
 
+test('a secret that was no UTF-8 is a fault: what was read of it is not what its maker has', () => {
+  const files = {
+    '/random': Buffer.from('ff00fe80c1d2e3f4a5b6c7d8e9fa0b1c2d3eff80ff80ff80ff80ff80ff80ff80', 'hex').toString(),
+  };
+  assert.equal(faulty({ GROUP_SALT_FILE: '/random' }, files), ['GROUP_SALT']);
+  assert.equal(faulty({ SESSION_SECRET_FILE: '/random' }, files), ['SESSION_SECRET']);
+  assert.equal(faulty({ GROUP_SALT: files['/random'] }), ['GROUP_SALT']);
+  assert.is(load({ GROUP_SALT: 'sälzig und 😀 lang' }).salt, 'sälzig und 😀 lang');
+});
+
 test('neither a fault nor the description of a configuration shows a secret', () => {
   const short = 'hunter2';
   const faults = faultsOf({ GROUP_SALT: short, SESSION_SECRET: short, PORT: 'x' });

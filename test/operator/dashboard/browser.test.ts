@@ -67,6 +67,13 @@ async function submit(key: string, peerId: string, i: number, playerId = 'player
   return status;
 }
 
+/** Registers a peer in the group itself, and answers its id. */
+async function add(peerName: string): Promise<string> {
+  const registered = await node.group.register({ peerName, gameIds: ['arena'] }, 'test');
+  if (!registered.ok) throw new Error(registered.code);
+  return registered.value.peer.peerId;
+}
+
 function registerAt(origin: string, cookie: string): Promise<Response> {
   return fetch(`${origin}/api/v1/peers/register`, {
     method: 'POST',
@@ -188,6 +195,19 @@ function define(): void {
     assert.match(label ?? '', /Now: weight \d\.\d\d, gate 1\.00\.$/);
   });
 
+  test('a plot that was made before its page stood is drawn all the same', async () => {
+    const { page } = seen;
+    // The list of peers comes after the page has been laid out once, as from far away.
+    await page.route('**/commands/peers-list', async (route) => {
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      await route.continue();
+    });
+    await page.reload();
+    await page.locator('.plot canvas').waitFor();
+    await drawn(page, '.plot', 400);
+    await page.unroute('**/commands/peers-list');
+  });
+
   test('a rotated key kills the old one', async () => {
     const { page } = seen;
     await page.getByRole('button', { name: 'Rotate key…' }).click();
@@ -221,7 +241,7 @@ function define(): void {
     const { page } = seen;
     await goTo(page, 'Pre-trust');
     await page.getByLabel('Peer').selectOption({ label: 'Arena <b>EU</b> 1' });
-    await node.group.register({ peerName: 'Latecomer', gameIds: ['arena'] }, 'test');
+    await add('Latecomer');
     await page.locator('option', { hasText: 'Latecomer' }).waitFor({ state: 'attached' });
     assert.is(await page.getByLabel('Peer').inputValue(), peerId);
   });
@@ -242,6 +262,42 @@ function define(): void {
     await page.getByText(/The chain holds: \d+ entries/).waitFor();
     await page.getByRole('button', { name: 'Verify the whole store' }).click();
     await page.getByText(/The store holds: \d+ records/).waitFor();
+  });
+
+  test('a peer whose name hides itself, or another, is seen and reached', async () => {
+    const { page } = seen;
+    const blank = await add(' \u200b\u3164');
+    await add('\u202eUE anerA');
+    await goTo(page, 'Peers');
+    await page.getByRole('link', { name: '<202e>UE anerA' }).waitFor();
+    await page.getByRole('link', { name: blank }).click();
+    await page.getByRole('heading', { level: 1, name: blank }).waitFor();
+  });
+
+  test('the audit log tells a peer from an operator whose name it took', async () => {
+    const { page } = seen;
+    const id = await add('operator');
+    await goTo(page, 'Audit');
+    await page.locator('.table').getByRole('link', { name: 'operator', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'operator' }).waitFor();
+    assert.ok(page.url().endsWith(id));
+  });
+
+  test('older entries of the audit log that could not be had are asked for again', async () => {
+    const { page } = seen;
+    for (let i = 0; i < 60; i++) await add(`Crowd ${i}`);
+    await goTo(page, 'Audit');
+    const older = page.getByRole('button', { name: 'Show older entries' });
+    await older.waitFor();
+    await page.route('**/commands/audit-tail', (route) =>
+      route.fulfill({ status: 503, json: { error: 'too much at once', code: 'overloaded' } }),
+    );
+    await older.click();
+    await page.getByText('Too much at once.').first().waitFor();
+    await page.unroute('**/commands/audit-tail');
+    seen.complaints.splice(0);
+    await older.click();
+    await page.getByText('group formed').waitFor();
   });
 
   test('a player is erased by its hash, with a receipt', async () => {
@@ -294,6 +350,20 @@ function define(): void {
       assert.equal(narrow.complaints, []);
       await narrow.context.close();
     }
+  });
+
+  test('on a phone the menu says whether it is open, also when a view was chosen of it', async () => {
+    const viewport = { width: 360, height: 740 };
+    const narrow = await openPage(browser, { storageState: await seen.context.storageState(), viewport });
+    await narrow.page.goto(url());
+    const menu = narrow.page.getByRole('button', { name: 'Menu' });
+    await menu.click();
+    assert.is(await menu.getAttribute('aria-expanded'), 'true');
+    await goTo(narrow.page, 'Audit');
+    assert.is(await menu.getAttribute('aria-expanded'), 'false');
+    await menu.click();
+    assert.is(await menu.getAttribute('aria-expanded'), 'true');
+    await narrow.context.close();
   });
 
   test('on a phone, too, a node that takes no writes is seen to', async () => {

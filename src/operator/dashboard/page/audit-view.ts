@@ -1,10 +1,11 @@
 /** The audit log, newest entries first, and the checks of its chain and of the whole store. */
 import type { ChainReport } from '../../audit-chain.js';
-import type { AuditEntryValue } from '../../protocol.js';
+import type { AuditEntryValue, ListedPeerValue } from '../../protocol.js';
 import { command, faultText, post } from './api.js';
 import { button, card, empty, fill, h, table } from './dom.js';
 import { count, head, plural, words } from './format.js';
-import { heading, time, type View, type ViewContext } from './view.js';
+import { notify } from './notice.js';
+import { heading, link, mayRedraw, time, type View, type ViewContext } from './view.js';
 
 const pageSize = 50;
 const columns = [
@@ -20,45 +21,60 @@ export function auditView({ live, peers }: ViewContext): View {
   const list = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
   const more = button('Show older entries', () => void older(), { hidden: true });
   const result = h('div', { role: 'status' });
-  const names = new Map<string, string>();
+  let listed: readonly ListedPeerValue[] = [];
   let entries: readonly AuditEntryValue[] = [];
   let isWhole = false;
   let seenSeq = -1;
 
-  async function newest(): Promise<void> {
+  /** Takes up what came since, and names that were not listed yet; what fails is tried again at the next beat. */
+  async function follow(seq: number): Promise<void> {
+    // What has the focus must not be drawn away below it.
+    if (!mayRedraw(list)) return;
     try {
-      const { data } = await command('audit-tail', { count: pageSize });
-      const newestSeq = data.at(-1)?.seq ?? 0;
-      if (newestSeq === (entries[0]?.seq ?? -1)) return;
-      // More came than one page holds: what is between is not known, so the list begins anew.
-      const known = new Set(entries.map(({ seq }) => seq));
-      const meets = entries.length === 0 || data.some(({ seq }) => known.has(seq));
-      const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();
-      entries = meets ? [...fresh, ...entries] : fresh;
-      if (!meets || known.size === 0) isWhole = data.length < pageSize;
-      await show();
+      const isMore = seq !== seenSeq && (await newest());
+      seenSeq = seq;
+      if (isMore || (await peers.list()) !== listed) await show();
     } catch (error) {
-      fill(list, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      notify(faultText(error), 'bad');
     }
+  }
+
+  /** Answers whether there was any. */
+  async function newest(): Promise<boolean> {
+    const { data } = await command('audit-tail', { count: pageSize });
+    const newestSeq = data.at(-1)?.seq ?? 0;
+    if (newestSeq === (entries[0]?.seq ?? -1)) return false;
+    // More came than one page holds: what is between is not known, so the list begins anew.
+    const known = new Set(entries.map(({ seq }) => seq));
+    const meets = entries.length === 0 || data.some(({ seq }) => known.has(seq));
+    const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();
+    entries = meets ? [...fresh, ...entries] : fresh;
+    if (!meets || known.size === 0) isWhole = data.length < pageSize;
+    return true;
   }
 
   async function older(): Promise<void> {
     more.disabled = true;
-    const { data } = await command('audit-tail', { count: pageSize, before: entries.at(-1)?.seq ?? 1 });
-    isWhole = data.length < pageSize;
-    entries = [...entries, ...data.toReversed()];
-    await show();
+    try {
+      const { data } = await command('audit-tail', { count: pageSize, before: entries.at(-1)?.seq ?? 1 });
+      isWhole = data.length < pageSize;
+      entries = [...entries, ...data.toReversed()];
+      await show();
+    } catch (error) {
+      notify(faultText(error), 'bad');
+    }
     more.disabled = false;
   }
 
   async function show(): Promise<void> {
-    for (const { peer_id, peer_name } of await peers.list()) names.set(peer_id, peer_name);
+    listed = await peers.list();
+    const names = new Map(listed.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
     const rows = entries.map(({ seq, at, action, actor, target, hash }) => [
       count(seq),
       time(at),
       words(action),
-      named(actor),
-      named(target),
+      named(actor, names),
+      named(target, names),
       h('code', { title: hash }, head(hash)),
     ]);
     fill(
@@ -68,12 +84,6 @@ export function auditView({ live, peers }: ViewContext): View {
         : h('div', { class: 'scroll' }, table('Audit log', columns, rows)),
     );
     more.hidden = isWhole;
-  }
-
-  /** An id of a peer under its name; anything else as it is. */
-  function named(id: string): HTMLElement {
-    const name = names.get(id);
-    return h('span', { class: 'cut', title: id }, name ?? (/^[\da-f-]{32,}$/.test(id) ? head(id, 12) : id));
   }
 
   async function check(what: HTMLButtonElement, run: () => Promise<HTMLElement>): Promise<void> {
@@ -91,13 +101,20 @@ export function auditView({ live, peers }: ViewContext): View {
 
   const chain = button('Verify the chain', () => void check(chain, checkedChain), { class: 'button primary' });
   const store = button('Verify the whole store', () => void check(store, checkedStore));
-  const leave = live.subscribe(({ status }) => {
-    if (status.last_seq === seenSeq) return;
-    seenSeq = status.last_seq;
-    void newest();
-  });
+  const leave = live.subscribe(({ status }) => void follow(status.last_seq));
   const element = h('div', {}, heading('Audit', chain, store), result, card('Entries', list, more));
   return { title: 'Audit', element, destroy: leave };
+}
+
+/** A peer under its name and leading to it, so that none passes for an operator; anything else as it is. */
+function named(id: string, names: ReadonlyMap<string, string>): HTMLElement {
+  const name = names.get(id);
+  const text = /^[\da-f-]{32,}$/.test(id) ? head(id, 12) : id;
+  return h(
+    'span',
+    { class: 'cut', title: id },
+    name === undefined ? text : link(`peers/${encodeURIComponent(id)}`, name),
+  );
 }
 
 async function checkedChain(): Promise<HTMLElement> {

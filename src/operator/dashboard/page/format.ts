@@ -77,6 +77,18 @@ export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
+/**
+ * A name that a peer chose for itself, with whatever turns the writing round or breaks it made visible. Of a name of which
+ * nothing could be seen, nor clicked, the id is shown.
+ */
+export function nameShown(name: string, id: string): string {
+  if (!/[^\p{Default_Ignorable_Code_Point}\p{Z}\p{C}\u2800]/u.test(name)) return id;
+  return name.replace(
+    /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu,
+    (found) => `<${found.codePointAt(0)?.toString(16)}>`,
+  );
+}
+
 /** `1 peer`, `2 peers`. */
 export function plural(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;

@@ -88,7 +88,6 @@ async function start(): Promise<void> {
       if (entry.getAttribute('href') === `#/${place?.under}`) entry.setAttribute('aria-current', 'page');
       else entry.removeAttribute('aria-current');
     }
-    nav.classList.remove('open');
     if (isFirst) return;
     scrollTo(0, 0);
     main.querySelector<HTMLElement>('h1')?.focus();
@@ -110,14 +109,16 @@ function frame(
   health: HTMLElement,
   connection: HTMLElement,
 ): HTMLElement {
-  const menu = button(
-    'Menu',
-    () => {
-      const isOpen = nav.classList.toggle('open');
-      menu.setAttribute('aria-expanded', String(isOpen));
-    },
-    { class: 'button small menu', 'aria-controls': 'nav', 'aria-expanded': 'false' },
-  );
+  const open = (isOpen: boolean): void => {
+    nav.classList.toggle('open', isOpen);
+    menu.setAttribute('aria-expanded', String(isOpen));
+  };
+  const menu = button('Menu', () => open(!nav.classList.contains('open')), {
+    class: 'button small menu',
+    'aria-controls': 'nav',
+    'aria-expanded': 'false',
+  });
+  addEventListener('hashchange', () => open(false));
   const toggle = button('', () => showTheme(nextTheme()), { class: 'button small' });
   const showTheme = (name: string): void =>
     fill(

@@ -140,6 +140,16 @@ test('every metric and label in the alerts exists in a node', () => {
   );
 });
 
+test('an alert on what was counted lately sees those counts with which a series begins', () => {
+  // `increase` takes the first sample of a series for where it starts, not for what was added.
+  const counting = alerts.filter(({ expr }) => expr.includes('increase('));
+  assert.ok(counting.length >= 4);
+  for (const { name, expr } of counting) {
+    const [, counter, span] = /increase\((ptf_\w+\{[^}]*\})\[(\w+)\]\)/.exec(expr) ?? [];
+    assert.ok(expr.replaceAll(/\s+/g, ' ').includes(`(${counter} unless ${counter} offset ${span})`), name);
+  }
+});
+
 test('every alert leads to what OPERATING.md says about it, and none is told of that is not there', () => {
   const anchors = anchorsOf(operating);
   for (const { name, text } of alerts) {

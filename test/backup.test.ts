@@ -232,7 +232,7 @@ test('a folder that is closed to the user is not said to hold nothing', async ()
   ]) {
     const { status, stderr } = spawnSync(process.execPath, [ptfEntry, ...args], nobody);
     assert.is(status, 1);
-    assert.match(stderr, '(access_denied)');
+    assert.match(stderr, 'run as the user of the node (access_denied)');
   }
 });
 

@@ -81,7 +81,8 @@ async function shown<T>({ terminal }: Session, work: (stands: OnCopyStatus) => P
   };
   const outcome = await work(stands).finally(() => progress?.end());
   if (outcome.ok) return outcome.value;
-  throw new OperatorError(outcome.code, outcome.error);
+  const advice = outcome.code === 'access_denied' ? '; run as the user of the node' : '';
+  throw new OperatorError(outcome.code, `${outcome.error}${advice}`);
 }
 
 /** A restore moves all that the data folder holds aside, the backup too, and could then not be carried on. */

@@ -43,6 +43,8 @@ export async function callNode<C extends CommandName>(
   body: Requests[C],
   progress?: Progress,
 ): Promise<Values[C]> {
+  // There is no end to the wait for slow work: first see that somebody is there to do it.
+  if (slow.has(command)) await post(dir, 'status', '{}');
   const last = await post(dir, command, JSON.stringify(body), progress);
   const { ok, value, code, error, details } = parsed(last);
   if (ok === true) return value as Values[C];

@@ -29,8 +29,6 @@ export function addDashboard(program: Command, session: Session): void {
         );
       }
       const password = await newPassword(session);
-      const fault = passwordFault(password);
-      if (fault !== undefined) throw new OperatorError('wrong_usage', `the password ${fault}`, 2);
       await session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
       const lines = () => ['The password is set. Whoever was signed in to the dashboard has to sign in again.'];
       session.done({ value: { ok: true }, lines });
@@ -40,10 +38,17 @@ export function addDashboard(program: Command, session: Session): void {
 async function newPassword({ terminal }: Session): Promise<string> {
   if (terminal.askSecret === null) {
     const text = await terminal.input(limits.passwordLengthMax * 2 + 2);
-    return text.replace(/\r?\n$/, '');
+    return sound(text.replace(/\r?\n$/, ''));
   }
   const password = await terminal.askSecret('New password');
   if (password === '') throw new OperatorError('not_confirmed', 'no password was given; nothing was changed');
+  sound(password);
   if ((await terminal.askSecret('Once more')) === password) return password;
   throw new OperatorError('not_confirmed', 'the two differ; nothing was changed');
+}
+
+function sound(password: string): string {
+  const fault = passwordFault(password);
+  if (fault === undefined) return password;
+  throw new OperatorError('wrong_usage', `the password ${fault}`, 2);
 }

@@ -14,6 +14,7 @@ import {
   namelessOf,
   openPage,
   overflowOf,
+  paleOf,
   type Seen,
   startBrowser,
 } from './browser.js';
@@ -331,7 +332,7 @@ function define(): void {
     assert.is(await page.evaluate('document.activeElement.tagName'), 'H1');
   });
 
-  test('no view is wider than a phone, in light or dark, and every field has a name', async () => {
+  test('no view is wider than a phone, in light or dark, every field has a name, and every text its contrast', async () => {
     const state = await seen.context.storageState();
     for (const colorScheme of ['light', 'dark'] as const) {
       const narrow = await openPage(browser, {
@@ -346,6 +347,7 @@ function define(): void {
         await narrow.page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
         assert.is(await overflowOf(narrow.page), 0, `${view} ${colorScheme}`);
         assert.equal(await namelessOf(narrow.page), [], view);
+        assert.equal(await paleOf(narrow.page), [], `${view} ${colorScheme}`);
       }
       assert.equal(narrow.complaints, []);
       await narrow.context.close();

@@ -55,6 +55,33 @@ export function namelessOf(page: Page): Promise<string[]> {
     .map((element) => element.outerHTML)`);
 }
 
+/** Texts with less contrast to their ground than the 4.5 to 1 of WCAG 2.2, 1.4.3. */
+export function paleOf(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    const pixel = (color) => {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = color;
+      canvas.fillRect(0, 0, 1, 1);
+      return canvas.getImageData(0, 0, 1, 1).data;
+    };
+    const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    const light = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+    const ground = (element) => {
+      const color = pixel(getComputedStyle(element).backgroundColor);
+      return color[3] === 255 || element.parentElement === null ? color : ground(element.parentElement);
+    };
+    const isText = (node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== '';
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => element.checkVisibility() && [...element.childNodes].some(isText))
+      .filter((element) => {
+        const [dark, bright] = [light(pixel(getComputedStyle(element).color)), light(ground(element))].sort((a, b) => a - b);
+        return (bright + 0.05) / (dark + 0.05) < 4.5;
+      })
+      .map((element) => element.outerHTML);
+  })()`);
+}
+
 /**
  * Waits until a plot has at least so many pixels of a colour, neither grey nor nothing. One script that looks by itself: the page's
  * policy forbids what `waitForFunction` does at a second look.

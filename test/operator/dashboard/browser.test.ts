@@ -301,6 +301,19 @@ function define(): void {
     await page.getByText('group formed').waitFor();
   });
 
+  test('erasures that wait and could not be listed are asked for again', async () => {
+    const { page } = seen;
+    await page.route(
+      '**/commands/erase-pending',
+      (route) => route.fulfill({ status: 503, json: { error: 'too much at once', code: 'overloaded' } }),
+      { times: 1 },
+    );
+    await goTo(page, 'Erasure');
+    await page.locator('main').getByText('Too much at once.').waitFor();
+    await page.getByText('Nothing waits').waitFor();
+    await complained(seen, 503);
+  });
+
   test('a player is erased by its hash, with a receipt', async () => {
     const { page } = seen;
     await goTo(page, 'Players');

@@ -2,7 +2,7 @@
 import { command, faultText } from './api.js';
 import { button, card, empty, field, fill, h, table } from './dom.js';
 import { eraseWithQuestion } from './erase.js';
-import { heading, type View, type ViewContext } from './view.js';
+import { heading, mayRedraw, type View, type ViewContext } from './view.js';
 
 const rowsMax = 200;
 
@@ -37,6 +37,7 @@ export function erasureView({ live }: ViewContext): View {
       );
     } catch (error) {
       fill(pending, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      waiting = -1;
     }
   }
 
@@ -69,7 +70,8 @@ export function erasureView({ live }: ViewContext): View {
     void erase(input.value.trim().toLowerCase());
   });
   const leave = live.subscribe(({ status }) => {
-    if (status.pending_erasures === waiting) return;
+    // What somebody is about to confirm must not move away below the finger.
+    if (status.pending_erasures === waiting || !mayRedraw(pending)) return;
     waiting = status.pending_erasures;
     void load();
   });

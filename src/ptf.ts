@@ -1,13 +1,17 @@
 #!/usr/bin/env node
 /** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 import { type Environ, loadConfig, withDotenv } from './config.js';
+import type { VerifyReport } from './group/api.js';
+import type { VerifyMode } from './group/verification.js';
+import type { Copies } from './operator/backups.js';
 import { OperatorError } from './operator/client.js';
 import { runCommand } from './operator/command.js';
 import type { ConfigurationFacts } from './operator/findings.js';
@@ -89,13 +93,43 @@ async function input(charactersMax: number): Promise<string> {
   return text;
 }
 
-/** By the folder's own user only: a file that the node cannot read would lock everybody out. */
+/**
+ * Work in a folder is its own user's: files that root leaves there, as LMDB does even where it only reads, the node cannot
+ * open. Where nothing can be written, nothing is left.
+ */
+async function refuseForeign(dir: string): Promise<void> {
+  const uid = await stat(dir).then(
+    (found) => found.uid,
+    () => undefined,
+  );
+  if (process.getuid === undefined || uid === undefined || uid === process.getuid()) return;
+  const isClosed = await access(dir, constants.W_OK).then(
+    () => false,
+    () => true,
+  );
+  if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
+}
+
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
-  if (process.getuid !== undefined && statSync(dir).uid !== process.getuid()) {
-    throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
-  }
+  await refuseForeign(dir);
   await replaceFile(join(dir, name), text, { sync: true });
 }
+
+async function verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport> {
+  await refuseForeign(dir);
+  return verifyAny(dir, mode, progress?.to);
+}
+
+const copies: Copies = {
+  async backUp(task, stands) {
+    await refuseForeign(task.dataDir);
+    return cancellable((signal) => backUpInChild(task, { stands, signal }));
+  },
+  async restore(task, stands) {
+    for (const dir of [task.dataDir, task.dir, task.erasuresFrom]) if (dir !== null) await refuseForeign(dir);
+    return cancellable((signal) => restoreInChild(task, { stands, signal }));
+  },
+};
 
 /** A bar on the terminal's line, gone when the work is done. */
 function progressOf(what: string): Progress {
@@ -167,12 +201,9 @@ const code = await runCommand(process.argv.slice(2), {
     // Without a bound, 0 or more than there is.
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
-  verifyFolder: (dir, mode, progress) => verifyAny(dir, mode, progress?.to),
+  verifyFolder,
   startFaults: foundFaults,
-  copies: {
-    backUp: (task, stands) => cancellable((signal) => backUpInChild(task, { stands, signal })),
-    restore: (task, stands) => cancellable((signal) => restoreInChild(task, { stands, signal })),
-  },
+  copies,
   keepSecret,
 });
 if (!isLost) process.exitCode = code;

@@ -3,6 +3,8 @@
  * forbids it, the start is refused with a reason for the operator.
  */
 import { randomBytes } from 'node:crypto';
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { UnknownRecordError } from './core/records.js';
@@ -42,8 +44,22 @@ export function refuseStart(error: unknown): never {
 export function prepareFolder(dir: string): void {
   try {
     makePrivate(dir);
+    refuseClosed(dir);
   } catch (error) {
     throw new StartRefusedError(`DATA_DIR cannot be used: ${messageOf(error)}`);
+  }
+}
+
+/** What another user left among log, snapshots and head: LMDB dies of it, and that would be taken for damage. */
+function refuseClosed(dir: string): void {
+  const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|snapshot-\d+)$/.test(name));
+  for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
+    try {
+      accessSync(join(dir, path), constants.R_OK | constants.W_OK);
+    } catch (error) {
+      // What is missing, or goes meanwhile, is for those who read it to say.
+      if (error instanceof Error && 'code' in error && error.code === 'EACCES') throw error;
+    }
   }
 }
 

@@ -1,7 +1,17 @@
 /** The drill: load, backup, destroy, restore. With real nodes and the real command. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -18,7 +28,7 @@ import {
   subjectOf,
 } from './support/drill.js';
 import { GameServer } from './support/game-server.js';
-import { endAll, NotStarted, startProcess } from './support/process.js';
+import { endAll, mainEntry, NotStarted, startProcess } from './support/process.js';
 import { ptfEntry, runPtf } from './support/ptf.js';
 
 test.after(() => {
@@ -234,6 +244,26 @@ test('a folder that is closed to the user is not said to hold nothing', async ()
     assert.is(status, 1);
     assert.match(stderr, 'run as the user of the node (access_denied)');
   }
+});
+
+test('root leaves no files in the folder of another user, and a start names what it left instead of damage', async () => {
+  if (process.getuid?.() !== 0) return;
+  const { dir } = await lived(10);
+  const place = newPlace();
+  await done(['backup', place], dir);
+  rmSync(join(dir, 'log', 'lock.mdb'), { force: true });
+  spawnSync('chown', ['-R', '65534:65534', dir]);
+  for (const args of [['verify'], ['backup', newPlace()], ['restore', place, '--replace']]) {
+    assert.match(await refused(args, dir, 'access_denied'), /another user's; run as the user of the node/);
+  }
+  assert.not(existsSync(join(dir, 'log', 'lock.mdb')));
+  const nobody = { uid: 65_534, gid: 65_534, cwd: '/', encoding: 'utf8', env: { DATA_DIR: dir, PORT: '0' } } as const;
+  if (spawnSync('test', ['-r', mainEntry], nobody).status !== 0) return;
+  chmodSync(dirname(dir), 0o711);
+  writeFileSync(join(dir, 'log', 'lock.mdb'), '', { mode: 0o600 });
+  const { status, stdout } = spawnSync(process.execPath, [mainEntry], nobody);
+  assert.is(status, 1);
+  assert.match(stdout, /DATA_DIR cannot be used: EACCES: permission denied, access '.*lock\.mdb'/);
 });
 
 test('no node starts on a backup', async () => {

@@ -39,7 +39,7 @@ export const bounds = {
   backoffCapMs: 5_000,
   breakerFailures: 5,
   breakerOpenMs: 500,
-  breakerOpenMaxMs: 15_000,
+  breakerOpenMaxMs: 5_000,
 
   // What is kept of players
   playersKept: 100_000,

@@ -4,7 +4,8 @@
  */
 import { bounds } from './bounds.js';
 import { Breaker } from './breaker.js';
-import { fullJitterMs, linked, pause, type Runtime } from './runtime.js';
+import { Retries } from './retries.js';
+import { linked, pause, type Runtime } from './runtime.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
 
@@ -44,24 +45,20 @@ export class Caller {
 
   /** The first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
   async call(ask: Ask): Promise<Answer> {
-    const endsAt = this.#runtime.elapsedMs() + ask.deadlineMs;
+    const retries = new Retries(this.#runtime, ask.deadlineMs);
     let repeated = false;
     let last: TrustError | undefined;
-    for (let attempt = 0; ; attempt++) {
-      const leftMs = endsAt - this.#runtime.elapsedMs();
+    for (;;) {
       try {
-        return await this.#attempt(ask, Math.min(ask.attemptMs, leftMs));
+        return await this.#attempt(ask, Math.min(ask.attemptMs, retries.leftMs));
       } catch (error) {
         if (!(error instanceof TrustError)) throw error;
         repeated ||= error.outcomeUnknown;
         // An open circuit says nothing about why it opened.
         if (error.code !== 'circuit_open') last = error;
         const mayRepeat = isTrouble(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
-        const waitMs =
-          (error.retryAfterMs ?? 0) + fullJitterMs(this.#runtime, attempt, bounds.backoffBaseMs, bounds.backoffCapMs);
-        if (!mayRepeat || this.#runtime.elapsedMs() + waitMs >= endsAt) {
-          throw markedUnknown(last ?? error, repeated);
-        }
+        const waitMs = mayRepeat ? retries.pauseMs(error) : null;
+        if (waitMs === null) throw markedUnknown(last ?? error, repeated);
         await pause(this.#runtime, waitMs, ask.signal ?? never);
       }
     }

@@ -3,9 +3,9 @@
  * call is sent in smaller ones.
  */
 import type { EventBody } from '../http/contract/request-bodies.js';
-import { bounds } from './bounds.js';
 import { markedUnknown } from './caller.js';
-import { fullJitterMs, type Runtime } from './runtime.js';
+import { Retries } from './retries.js';
+import type { Runtime } from './runtime.js';
 import type { DeliveryResult, EventOutcome } from './submission.js';
 import { isTooSlow, isTrouble, TrustError } from './trust-error.js';
 
@@ -25,17 +25,16 @@ export async function deliverAll(
   { deliver, wait, runtime, deadlineMs, call }: DeliverAll,
 ): Promise<EventOutcome[]> {
   const outcomes = new Map<EventBody, EventOutcome>();
-  let endsAt = runtime.elapsedMs() + deadlineMs;
+  let retries = new Retries(runtime, deadlineMs);
   let isUnknown = false;
   let cause: TrustError | undefined;
   let rest = batch;
-  for (let attempt = 0; rest.length > 0; attempt++) {
+  while (rest.length > 0) {
     const sent = rest.slice(0, call.size);
-    const { left, trouble } = await taken(sent, (part) => deliver(part, endsAt - runtime.elapsedMs()), outcomes);
+    const { left, trouble } = await taken(sent, (part) => deliver(part, retries.leftMs), outcomes);
     rest = [...left, ...rest.slice(sent.length)];
     if (left.length < sent.length) {
-      endsAt = runtime.elapsedMs() + deadlineMs;
-      attempt = 0;
+      retries = new Retries(runtime, deadlineMs);
       cause = undefined;
     }
     if (trouble === undefined) continue;
@@ -44,9 +43,8 @@ export async function deliverAll(
     if (trouble.code !== 'circuit_open') cause = trouble;
     // In quarters: a deadline has room for few attempts that take too long.
     if (isTooSlow(trouble)) call.size = Math.ceil(sent.length / 4);
-    const jitterMs = fullJitterMs(runtime, attempt, bounds.backoffBaseMs, bounds.backoffCapMs);
-    const waitMs = (trouble.retryAfterMs ?? 0) + jitterMs;
-    if (!isTrouble(trouble) || runtime.elapsedMs() + waitMs >= endsAt) throw markedUnknown(cause ?? trouble, isUnknown);
+    const waitMs = isTrouble(trouble) ? retries.pauseMs(trouble) : null;
+    if (waitMs === null) throw markedUnknown(cause ?? trouble, isUnknown);
     await wait(waitMs);
   }
   return batch.map((event) => outcomes.get(event)!);

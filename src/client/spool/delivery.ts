@@ -6,7 +6,7 @@ import type { DeliveryResult } from '../submission.js';
 import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
 import type { Entry, Journal, Stretch } from './journal.js';
-import { recordBytes } from './segment.js';
+import { recordsBytes } from './segment.js';
 import { type DeliveredMark, setAside } from './side-files.js';
 
 export interface DeliveryOptions {
@@ -88,7 +88,7 @@ export class Delivery {
   /** These are on disk now. */
   added(payloads: readonly Buffer[]): void {
     this.#pending += payloads.length;
-    this.#pendingBytes += payloads.reduce((sum, payload) => sum + recordBytes(payload), 0);
+    this.#pendingBytes += recordsBytes(payloads);
     this.#wake();
     this.#report();
   }
@@ -303,7 +303,7 @@ export class Delivery {
 }
 
 function stretchOf(entries: readonly Entry[]): Stretch {
-  const bytes = entries.reduce((sum, { payload }) => sum + recordBytes(payload), 0);
+  const bytes = recordsBytes(entries.map(({ payload }) => payload));
   return { seq: entries.at(-1)!.seq, count: entries.length, bytes };
 }
 

@@ -13,6 +13,7 @@ import { TrustError, type TrustErrorCode } from '../trust-error.js';
 import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
 import { type Cut, Journal } from './journal.js';
+import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './segment.js';
 import { DeliveredMark } from './side-files.js';
 
 /**
@@ -136,6 +137,7 @@ export class EventSpool {
   readonly #journal: Journal;
   readonly #delivery: Delivery;
   readonly #queue: Waiting[] = [];
+  /** Of these, as long as they will be on disk. */
   #queuedBytes = 0;
   /** Settles with the event that was queued last, and so after all before it. */
   #lastWritten: Promise<unknown> = Promise.resolve();
@@ -206,14 +208,14 @@ export class EventSpool {
   async add(event: TrustEvent, options: CallOptions = {}): Promise<string> {
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
-    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax);
+    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);
     if (!(payload.byteLength <= bytesMax)) {
       throw new TrustError('invalid_argument', `an event takes at most ${bytesMax} bytes`);
     }
     for (;;) {
       options.signal?.throwIfAborted();
       if (this.#closing !== null) throw closed();
-      if (this.#hasRoom(payload.byteLength)) break;
+      if (this.#hasRoom(recordBytes(payload))) break;
       if (this.#options.whenFull !== 'wait') {
         throw new TrustError('spool_full', `${this.#bytesMax} bytes of events wait already`);
       }
@@ -221,7 +223,7 @@ export class EventSpool {
     }
     const written = new Promise<string>((resolve, reject) => {
       this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
-      this.#queuedBytes += payload.byteLength;
+      this.#queuedBytes += recordBytes(payload);
       this.#flushing ??= this.#flush();
     });
     this.#lastWritten = written;
@@ -288,7 +290,7 @@ export class EventSpool {
       } catch (cause) {
         fault = new TrustError('spool_failed', 'the spool could not be written', { cause });
       }
-      this.#queuedBytes -= payloads.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      this.#queuedBytes -= recordsBytes(payloads);
       if (fault === undefined) {
         this.#delivery.added(payloads);
         for (const { eventId, resolve } of group) resolve(eventId);

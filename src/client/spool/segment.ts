@@ -10,7 +10,8 @@ const magic = Buffer.from('PTFSPOOL');
 const version = 1;
 /** Magic, version, number of the first record, CRC-32 of these. */
 export const HEADER_BYTES = 24;
-const RECORD_HEAD_BYTES = 8;
+/** Length and CRC-32. */
+export const RECORD_HEAD_BYTES = 8;
 const pattern = /^(\d{16})\.events$/;
 
 export function fileNameOf(firstSeq: number): string {
@@ -43,6 +44,10 @@ export function recordBytes(payload: Buffer): number {
   return RECORD_HEAD_BYTES + payload.byteLength;
 }
 
+export function recordsBytes(payloads: readonly Buffer[]): number {
+  return payloads.reduce((sum, payload) => sum + recordBytes(payload), 0);
+}
+
 function checksum(seq: number, payload: Buffer): number {
   const number = Buffer.alloc(8);
   number.writeBigUInt64LE(BigInt(seq));
@@ -50,7 +55,7 @@ function checksum(seq: number, payload: Buffer): number {
 }
 
 export function encodeRecords(firstSeq: number, payloads: readonly Buffer[]): Buffer {
-  const bytes = Buffer.alloc(payloads.reduce((sum, payload) => sum + recordBytes(payload), 0));
+  const bytes = Buffer.alloc(recordsBytes(payloads));
   let at = 0;
   for (const [index, payload] of payloads.entries()) {
     bytes.writeUInt32LE(payload.byteLength, at);

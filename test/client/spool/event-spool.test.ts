@@ -375,7 +375,7 @@ test('a full spool refuses, and takes events again when there is room', async ()
   const taken = outcomes.filter((code) => code === 'no error').length;
   assert.ok(taken > 0 && taken < 10);
   assert.equal(outcomes.slice(taken), Array(10 - taken).fill('spool_full'));
-  assert.ok(spool.progress.pendingBytes <= 1_100);
+  assert.ok(spool.progress.pendingBytes <= 1_000);
   open();
   await spool.drained();
   assert.is(await codeOf(spool.add(event('again'))), 'no error');
@@ -395,12 +395,26 @@ test('a full spool that waits holds the adder up, in order, until there is room 
   await settled(() => spool.progress.pending > 0);
   controller.abort(reason);
   assert.is(await givenUp, reason);
-  assert.ok(spool.progress.pendingBytes <= 1_100);
+  assert.ok(spool.progress.pendingBytes <= 1_000);
   open();
   assert.equal(await Promise.all(adding), ids(50));
   await spool.drained();
   assert.equal([...node.took].sort(), ids(50).sort());
   assert.not.ok(node.took.includes('given-up'));
+});
+
+test('a spool never holds more than its bound, however much is added at a time, and no event that would not fit alone', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const bytes = JSON.stringify(node.prepare(event('e-0'))).length;
+  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 10 * bytes });
+  const codes = await Promise.all(ids(10).map((id) => codeOf(spool.add(event(id)))));
+  // Each is 8 bytes longer on disk: its length and its checksum.
+  assert.equal(codes, [...Array(9).fill('no error'), 'spool_full']);
+  assert.is(spool.progress.pendingBytes, 9 * (bytes + 8));
+  await spool.close();
+  const small = await opened(node, { runtime: new VirtualRuntime(), bytesMax: bytes + 7 });
+  assert.is(await codeOf(small.add(event('e-0'))), 'invalid_argument');
 });
 
 test('who waits for room gets it also where the events before it could not be written', async () => {

@@ -118,6 +118,13 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** An event that waits for room. */
+interface ForRoom {
+  readonly bytes: number;
+  admit(): void;
+  refuse(): void;
+}
+
 /**
  * A queue of events on disk between a game and its node. `add` resolves once the event is synced to disk; from then on it is delivered in
  * order, across restarts and while the node is away, exactly once by its id.
@@ -137,12 +144,12 @@ export class EventSpool {
   readonly #journal: Journal;
   readonly #delivery: Delivery;
   readonly #queue: Waiting[] = [];
-  /** Of these, as long as they will be on disk. */
-  #queuedBytes = 0;
+  /** Of events that have their room and are not on disk yet, as long as they will be there. */
+  #takenBytes = 0;
   /** Settles with the event that was queued last, and so after all before it. */
   #lastWritten: Promise<unknown> = Promise.resolve();
   /** Those that wait for room, in order. */
-  readonly #forRoom: (() => void)[] = [];
+  readonly #forRoom = new Set<ForRoom>();
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -187,7 +194,7 @@ export class EventSpool {
       const dropAbove = options.whenFull === 'drop-oldest' ? bytesMax : Number.POSITIVE_INFINITY;
       const delivery = new Delivery({ folder, journal, mark, waiting, dropAbove, runtime, ...callbacks(options) });
       const spool = new EventSpool(options, claim, journal, delivery, journal.cuts);
-      delivery.start(() => spool.#roomMade());
+      delivery.start(() => spool.#admit());
       return spool;
     } catch (error) {
       await mark?.close();
@@ -212,18 +219,19 @@ export class EventSpool {
     if (!(payload.byteLength <= bytesMax)) {
       throw new TrustError('invalid_argument', `an event takes at most ${bytesMax} bytes`);
     }
-    for (;;) {
-      options.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
+    if (this.#closing !== null) throw closed();
+    const bytes = recordBytes(payload);
+    if (this.#forRoom.size === 0 && this.#hasRoom(bytes)) {
+      this.#takenBytes += bytes;
+    } else if (this.#options.whenFull === 'wait') {
+      await this.#room(bytes, options.signal);
       if (this.#closing !== null) throw closed();
-      if (this.#hasRoom(recordBytes(payload))) break;
-      if (this.#options.whenFull !== 'wait') {
-        throw new TrustError('spool_full', `${this.#bytesMax} bytes of events wait already`);
-      }
-      await this.#room(options.signal);
+    } else {
+      throw new TrustError('spool_full', `${this.#bytesMax} bytes of events wait already`);
     }
     const written = new Promise<string>((resolve, reject) => {
       this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
-      this.#queuedBytes += recordBytes(payload);
       this.#flushing ??= this.#flush();
     });
     this.#lastWritten = written;
@@ -243,7 +251,7 @@ export class EventSpool {
   }
 
   async #end(): Promise<void> {
-    for (const wake of this.#forRoom.splice(0)) wake();
+    for (const waiting of this.#forRoom) waiting.refuse();
     await this.#flushing;
     await this.#delivery.stop();
     await this.#journal.close();
@@ -251,30 +259,38 @@ export class EventSpool {
   }
 
   #hasRoom(bytes: number): boolean {
-    const waiting = this.#delivery.pendingBytes + this.#queuedBytes;
+    const waiting = this.#delivery.pendingBytes + this.#takenBytes;
     // What is dropped goes between two deliveries; until then the spool may grow, but not without end.
     const room = this.#options.whenFull === 'drop-oldest' ? 2 * this.#bytesMax : this.#bytesMax;
     return waiting + bytes <= room;
   }
 
-  #room(signal: AbortSignal | undefined): Promise<void> {
+  /** Resolves once `bytes` of room are taken; rejects with the signal's reason, or where the spool is closed first. */
+  #room(bytes: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const release =
-        signal &&
-        onAbort(signal, () => {
-          this.#forRoom.splice(this.#forRoom.indexOf(wake), 1);
-          reject(signal.reason);
-        });
-      const wake = () => {
+      const settle = (end: () => void) => {
         release?.();
-        resolve();
+        this.#forRoom.delete(waiting);
+        end();
       };
-      this.#forRoom.push(wake);
+      const giveUp = () => {
+        settle(() => reject(signal?.reason));
+        // It may have been what kept smaller ones from their room; once all that the signal ends are gone.
+        queueMicrotask(() => this.#admit());
+      };
+      const release = signal && onAbort(signal, giveUp);
+      const waiting = { bytes, admit: () => settle(resolve), refuse: () => settle(() => reject(closed())) };
+      this.#forRoom.add(waiting);
     });
   }
 
-  #roomMade(): void {
-    for (const wake of this.#forRoom.splice(0)) wake();
+  /** Lets those in that have room now, in order: a large event waits for nobody who came after it. */
+  #admit(): void {
+    for (const waiting of this.#forRoom) {
+      if (!this.#hasRoom(waiting.bytes)) return;
+      this.#takenBytes += waiting.bytes;
+      waiting.admit();
+    }
   }
 
   /** Writes what waits in groups, one sync each; new events gather meanwhile. */
@@ -290,13 +306,13 @@ export class EventSpool {
       } catch (cause) {
         fault = new TrustError('spool_failed', 'the spool could not be written', { cause });
       }
-      this.#queuedBytes -= recordsBytes(payloads);
+      this.#takenBytes -= recordsBytes(payloads);
       if (fault === undefined) {
         this.#delivery.added(payloads);
         for (const { eventId, resolve } of group) resolve(eventId);
       } else {
         for (const { reject } of group) reject(fault);
-        this.#roomMade();
+        this.#admit();
       }
     }
     this.#flushing = null;

@@ -417,6 +417,55 @@ test('a spool never holds more than its bound, however much is added at a time, 
   assert.is(await codeOf(small.add(event('e-0'))), 'invalid_argument');
 });
 
+test('of those that wait for room only as many are looked at as there is room for', async () => {
+  let looks = 0;
+  const node = new Node();
+  const options = {
+    folder,
+    to: node,
+    bytesMax: 3_000,
+    get whenFull(): 'wait' {
+      looks++;
+      return 'wait';
+    },
+  };
+  const spool = await EventSpool.open(options);
+  spools.push(spool);
+  const all = ids(2_000);
+  await Promise.all(all.map((id) => spool.add(event(id))));
+  await spool.drained();
+  assert.equal(node.took, all);
+  assert.ok(looks < 5 * all.length, `${looks} looks`);
+});
+
+test('room is given in order: a large event is not passed by small ones, and lets them in where it gives up', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 2_000, whenFull: 'wait' });
+  for (const id of ids(6)) await spool.add(event(id));
+  const controller = new AbortController();
+  const { signal } = controller;
+  const large = spool.add(event('large', { gameId: 'g'.repeat(1_000) }), { signal }).catch((error: unknown) => error);
+  const small = ids(2, 6).map((id) => spool.add(event(id)));
+  const givenUp = spool.add(event('given-up'), { signal }).catch((error: unknown) => error);
+  await settled(() => spool.progress.phase === 'waiting');
+  assert.is(spool.progress.pending, 6);
+  controller.abort('over');
+  assert.equal(await Promise.all([large, givenUp]), ['over', 'over']);
+  assert.equal(await Promise.all(small), ids(2, 6));
+  assert.is(spool.progress.pending, 8);
+});
+
+test('those that wait for room are told where the spool is closed', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 300, whenFull: 'wait' });
+  await spool.add(event('e-0'));
+  const waiting = ids(3, 1).map((id) => codeOf(spool.add(event(id))));
+  await spool.close();
+  assert.equal(await Promise.all(waiting), Array(3).fill('closed'));
+});
+
 test('who waits for room gets it also where the events before it could not be written', async () => {
   const runtime = new VirtualRuntime();
   const spool = await opened(new Node(), { runtime, bytesMax: 400, whenFull: 'wait' });

@@ -2,7 +2,7 @@
 import { bounds } from './bounds.js';
 import { poolTransport } from './pool-transport.js';
 import { isTime, type Runtime, systemRuntime } from './runtime.js';
-import type { Fallback } from './score-reader.js';
+import { checkFallback, type Fallback } from './score-reader.js';
 import type { Transport } from './transport.js';
 import { TrustError } from './trust-error.js';
 
@@ -77,6 +77,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
       throw invalid(`${name} must be a number above 0 and at most ${bounds.timerMsMax}`);
     }
   }
+  checkFallback(settings.fallback);
   const { groupSalt } = settings;
   if (groupSalt !== undefined && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
     throw invalid(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);

@@ -6,7 +6,7 @@ import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } f
 import { type AgeClock, isTime, type Runtime } from './runtime.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash } from './subject.js';
-import { isTrouble, TrustError, type TrustErrorCode } from './trust-error.js';
+import { isTrouble, namingEach, TrustError, type TrustErrorCode } from './trust-error.js';
 import type { Row, TrustTable } from './trust-table.js';
 import type { VerdictFeed } from './verdict-feed.js';
 
@@ -16,6 +16,13 @@ import type { VerdictFeed } from './verdict-feed.js';
  * @public
  */
 export type Fallback = 'last-known' | 'neutral';
+
+/** Throws `invalid_argument` for any other word: it would pass for one of these. */
+export function checkFallback(fallback: Fallback): void {
+  if (fallback !== 'last-known' && fallback !== 'neutral') {
+    throw new TrustError('invalid_argument', 'fallback must be last-known or neutral');
+  }
+}
 
 /** What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the address, a gateway on it. */
 const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
@@ -66,8 +73,11 @@ export class ScoreReader {
     if (!isTime(read.budgetMs)) {
       throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
     }
+    checkFallback(read.fallback);
     // Under what a player is remembered is what goes to the node.
-    const keys = playerIds.map(this.#options.sentId);
+    const { sentId } = this.#options;
+    // Of one there is no place to name.
+    const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const found = new Map<string, Found>();

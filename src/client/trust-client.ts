@@ -32,7 +32,7 @@ import {
   type TrustEvent,
   wireEvent,
 } from './submission.js';
-import { TrustError, type TrustErrorFacts } from './trust-error.js';
+import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
 import { TrustTable } from './trust-table.js';
 import { VerdictFeed } from './verdict-feed.js';
 
@@ -79,7 +79,7 @@ export class TrustClient {
 
   /**
    * The trust of all players of a match, in the order asked. One call per 128 players, or none where the cache is current.
-   * @param playerIds - the players; repeats are allowed.
+   * @param playerIds - the players; repeats are allowed. One that is no id rejects with `invalid_argument`, which names its place.
    * @param options - budget, fallback and signal of this read.
    */
   scores(playerIds: readonly string[], options: ReadOptions = {}): Promise<PlayerTrust[]> {
@@ -150,7 +150,8 @@ export class TrustClient {
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
     const call = { size: bounds.eventsPerCall };
-    for (const batch of batchesOf(this.#prepareAll(events))) {
+    const bodies = namingEach('events', events, (event) => this.prepare(event));
+    for (const batch of batchesOf(bodies)) {
       const deliver = (part: readonly EventBody[], leftMs: number) =>
         this.#deliver(part, options, Math.min(attemptMs, leftMs));
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
@@ -165,17 +166,6 @@ export class TrustClient {
     const { peerId, runtime } = this.#settings;
     if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is needed to submit');
     return wireEvent(event, peerId, (playerId) => this.#sentId(playerId), runtime);
-  }
-
-  #prepareAll(events: readonly TrustEvent[]): EventBody[] {
-    return events.map((event, index) => {
-      try {
-        return this.prepare(event);
-      } catch (error) {
-        if (!(error instanceof TrustError)) throw error;
-        throw new TrustError(error.code, `events[${index}]: ${error.message}`);
-      }
-    });
   }
 
   /**

@@ -94,6 +94,18 @@ export class TrustError extends Error {
   }
 }
 
+/** What `make` makes of each; what it throws names the place of the one that it is about. */
+export function namingEach<T, Made>(name: string, all: readonly T[], make: (one: T) => Made): Made[] {
+  return all.map((one, index) => {
+    try {
+      return make(one);
+    } catch (error) {
+      if (!(error instanceof TrustError)) throw error;
+      throw new TrustError(error.code, `${name}[${index}]: ${error.message}`);
+    }
+  });
+}
+
 /** Whether the fault is the node's or the way's, so that the same call may succeed later. */
 export function isTrouble(error: TrustError): boolean {
   const { code, status } = error;

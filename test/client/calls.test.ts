@@ -8,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
+import type { Fallback } from '../../src/client/score-reader.js';
 import { EventSpool } from '../../src/client/spool/event-spool.js';
 import { TransportError, type TransportResponse } from '../../src/client/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
@@ -445,6 +446,20 @@ test('of many events one that cannot be one refuses the call, which says which i
   assert.is(transport.requests.length, 0);
 });
 
+test('of many players one whose id is none refuses the read, which says which it is', async () => {
+  for (const groupSalt of [undefined, 'a salt of the group']) {
+    const { client, runtime, transport } = scene(matchAnswer, { groupSalt });
+    for (const id of ['', '\ud800', 'x'.repeat(9_000), 7 as unknown as string]) {
+      const error = await rejection(runtime.until(client.scores(['a', 'b', id, ''])));
+      assert.is(error.code, 'invalid_argument');
+      assert.match(error.message, /^playerIds\[2\]: a player id /);
+    }
+    // Of one there is no place to name.
+    assert.match((await rejection(runtime.until(client.score('')))).message, /^a player id /);
+    assert.is(transport.requests.length, 0);
+  }
+});
+
 test('a listener that throws throws for itself: the events are submitted', async () => {
   const { client, runtime } = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 201 }] } }));
   const thrown = await thrownBy(async (fault) => {
@@ -720,6 +735,8 @@ test('options that cannot be meant are refused', () => {
     { url: 'http://node/#a' },
     // An environment without the salt gives a hash of nothing; the node takes no salt below 16 bytes.
     ...['', 'x'.repeat(15)].map((groupSalt) => ({ url, groupSalt })),
+    // A word that is none of the two would pass for one of them.
+    ...['last_known', 'Neutral', '', 5].map((fallback) => ({ url, fallback: fallback as Fallback })),
     // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.
     // Text, as from the environment of a program without types, added to a time makes another text, and every call too late.
     ...times.flatMap((name) =>
@@ -733,6 +750,15 @@ test('options that cannot be meant are refused', () => {
     );
   }
   new TrustClient({ url, readBudgetMs: 2 ** 31 - 1 });
+});
+
+test('a fallback of one read that is no known word is refused', async () => {
+  const { client, runtime, transport } = scene(() => 'silence');
+  for (const fallback of ['last_known', 'Neutral', ''] as unknown as Fallback[]) {
+    assert.is((await rejection(runtime.until(client.score('a', { fallback })))).code, 'invalid_argument');
+  }
+  assert.is(transport.requests.length, 0);
+  assert.is((await runtime.until(client.score('a', { fallback: undefined }))).source, 'assumed');
 });
 
 test('a budget of one read that is no time a timer can hold is refused; one that is used up is not', async () => {

@@ -101,6 +101,18 @@ test('the package holds what it says, and neither sources nor tests nor secrets'
   assert.equal(odd, []);
 });
 
+test('no file of the package points to one that is not in it', () => {
+  const names = readdirSync(join(packed, 'dist'), { recursive: true, encoding: 'utf8' });
+  // A source map would name the sources, which stay in the repository; what the compiler writes is readable as it is.
+  assert.equal(
+    names.filter((name) => name.endsWith('.map')),
+    [],
+  );
+  for (const name of names.filter((one) => one.endsWith('.js'))) {
+    assert.not.match(readFileSync(join(packed, 'dist', name), 'utf8'), 'sourceMappingURL', name);
+  }
+});
+
 test('the client loads with its two dependencies alone: nothing native, nothing of the service', async () => {
   const bare = makeProject('bare', packed, ['undici', 'eventsource-parser']);
   const script = "import * as all from 'peer-trust-federation/client'; console.log(Object.keys(all).sort().join());";

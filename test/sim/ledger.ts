@@ -10,10 +10,12 @@ import type { WeightsComputed } from '../../src/group/weights.js';
 import { Difference, same } from './difference.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
 import type { TurnTaken } from './observed-actor.js';
-import { type Expected, hex, type Oracle } from './oracle.js';
+import { type Expected, hex, no, type Oracle } from './oracle.js';
 
 /** What a withdrawal must be told that looked at what a redaction rewrote meanwhile: look again. The service has a symbol for it. */
 const again = Symbol('again');
+
+type HeldAgainst = Pick<GroupState, 'redacted' | 'retired'>;
 
 /** A turn whose commit is in flight. */
 interface Staged {
@@ -58,8 +60,8 @@ export class Ledger {
     return this.oracle.facts.audited.slice(0, this.#staged?.audited);
   }
 
-  /** A turn was taken: the same commands are put to the oracle. `redacted`: what withdrawals of it were held against. */
-  turn({ now, mails, records, own, lastSeq }: TurnTaken, redacted: number): void {
+  /** A turn was taken: the same commands are put to the oracle. `redacted` and `retired`: what withdrawals of it were held against. */
+  turn({ now, mails, records, own, lastSeq }: TurnTaken, { redacted, retired }: HeldAgainst): void {
     const { facts } = this.oracle;
     const staged = {
       from: facts.all.length,
@@ -71,6 +73,11 @@ export class Ledger {
       staged.tokens.add(token);
       if (command.type === 'withdraw' && command.asOf !== redacted) {
         this.#expected.set(token, again);
+        continue;
+      }
+      // The oracle knows what may leave the log, not what has; that nothing left too soon is held against the log itself.
+      if (command.type === 'withdraw' && command.eventSeq <= retired.seq) {
+        this.#expected.set(token, no('event_not_found'));
         continue;
       }
       if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);

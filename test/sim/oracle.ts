@@ -334,6 +334,6 @@ export class Oracle {
   }
 }
 
-function no(code: string): { readonly ok: false; readonly code: string } {
+export function no(code: string): { readonly ok: false; readonly code: string } {
   return { ok: false, code };
 }

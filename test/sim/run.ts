@@ -267,7 +267,7 @@ class Run {
           call.token = mail.token;
           call.full = !taken;
         },
-        turn: (turn) => this.#watched(node, () => ledger.turn(turn, node.actor.state.redacted)),
+        turn: (turn) => this.#watched(node, () => ledger.turn(turn, node.actor.state)),
         durable: () => this.#watched(node, () => ledger.durable()),
         answered: (token, answer) => this.#watched(node, () => ledger.answered(token, answer)),
       },

@@ -25,8 +25,8 @@ export interface SnapshotSite {
   readonly ending: () => boolean;
   /** What fails from here on is nobody's trouble. */
   readonly closed: () => boolean;
-  /** Acts after so many ms, `limits.workRetryMs` where not given, unless nothing is to be done any more by then. */
-  readonly later: (act: () => void, ms?: number) => void;
+  /** Acts after so many ms, unless nothing is to be done any more by then. */
+  readonly later: (act: () => void, ms: number) => void;
 }
 
 export class SnapshotWork {
@@ -56,20 +56,28 @@ export class SnapshotWork {
 
   /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
   makeIfDue(): void {
-    const { timers, snapshotEvery, onTrouble } = this.#deps;
+    const { timers, snapshotEvery } = this.#deps;
     const tail = this.#site.durableSeq() - this.#newest;
     const isDue = this.#owedSince !== null || tail >= Math.max(snapshotEvery, this.#newest / 2);
     if (!isDue || this.#making !== null || this.#site.erasing() || this.#site.ending()) return;
     if (timers.elapsed() < Math.max(this.#restUntil, this.#quietUntil)) return;
-    this.#making = this.#make()
-      .catch((error: unknown) => {
-        this.#restUntil = timers.elapsed() + limits.snapshotRetryMs;
-        this.#site.later(() => this.makeIfDue(), limits.snapshotRetryMs);
-        if (!this.#site.closed()) onTrouble('snapshot', error);
-      })
-      .finally(() => {
-        this.#making = null;
-      });
+    this.#making = this.#makeAndLookAgain();
+  }
+
+  /** Looks again when it is done: what came meanwhile may be due, a failure is to be tried again, and on a node at rest no commit would look. */
+  async #makeAndLookAgain(): Promise<void> {
+    const { timers, onTrouble } = this.#deps;
+    let waitMs: number = limits.workRetryMs;
+    try {
+      await this.#make();
+    } catch (error) {
+      waitMs = limits.snapshotRetryMs;
+      this.#restUntil = timers.elapsed() + waitMs;
+      if (!this.#site.closed()) onTrouble('snapshot', error);
+    } finally {
+      this.#making = null;
+      this.#site.later(() => this.makeIfDue(), waitMs);
+    }
   }
 
   /** Whatever the last one failed of is better now. */
@@ -115,7 +123,7 @@ export class SnapshotWork {
     try {
       if (!disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
       const made = await pool.snapshot(this.#site.durableSeq(), log.epoch);
-      if (made === null) return this.#site.later(() => this.makeIfDue());
+      if (made === null) return;
       this.#newest = made.seq;
       this.#newestMs = made.ms;
       this.#owedSince = null;
@@ -124,8 +132,6 @@ export class SnapshotWork {
       this.#unusable = [];
       for (const seq of snapshots.list().slice(limits.snapshotsKept)) await snapshots.remove(seq);
       observer.workDone('snapshot', true, timers.elapsed() - started);
-      // What came meanwhile may be due already, and on a node at rest no commit would look.
-      this.#site.later(() => this.makeIfDue());
     } catch (error) {
       observer.workDone('snapshot', false, timers.elapsed() - started);
       throw error;

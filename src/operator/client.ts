@@ -43,8 +43,6 @@ export async function callNode<C extends CommandName>(
   body: Requests[C],
   progress?: Progress,
 ): Promise<Values[C]> {
-  // There is no end to the wait for slow work: first see that somebody is there to do it.
-  if (slow.has(command)) await post(dir, 'status', '{}');
   const last = await post(dir, command, JSON.stringify(body), progress);
   const { ok, value, code, error, details } = parsed(last);
   if (ok === true) return value as Values[C];
@@ -92,10 +90,16 @@ async function post(dir: string, command: CommandName, body: string, progress?: 
       socketPath,
       method: 'POST',
       path: commandPath + command,
-      headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+      headers: {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+        Expect: '100-continue',
+      },
       agent: false,
-      ...(slow.has(command) ? {} : { timeout: limits.requestTimeoutMs }),
+      timeout: limits.requestTimeoutMs,
     });
+    // Somebody is there to do the work, and may take as long as that needs.
+    if (slow.has(command)) request.on('continue', () => request.setTimeout(0));
     const lost = (): void =>
       reject(new OperatorError('no_answer', 'the node did not answer; whether it did what was asked is not known'));
     request.on('timeout', () => request.destroy(new Error('silent')));

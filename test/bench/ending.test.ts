@@ -137,14 +137,15 @@ test('any number of servers and folders hangs on one listener', async () => {
 });
 
 test('a folder goes although another process still writes to it', async () => {
-  const writes = 'i=0; while [ $i -lt 500 ]; do i=$((i+1)); : > a/$i; done';
+  // Among hundreds of files, so that some come while those before are removed.
+  const writes = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); : > a/$i; [ $i -ne 300 ] || echo; done';
   const child = script(`import { spawn } from 'node:child_process';
     import { mkdirSync } from 'node:fs';
     import { temporaryFolder } from '${ending}';
     const { path } = temporaryFolder('busy-');
     mkdirSync(path + '/a');
-    const shell = spawn('sh', ['-c', '${writes}'], { cwd: path, stdio: 'ignore' });
-    shell.once('spawn', () => process.exit());`);
+    const shell = spawn('sh', ['-c', '${writes}'], { cwd: path, stdio: ['ignore', 'pipe', 'ignore'] });
+    shell.stdout.once('data', () => process.exit());`);
   await once(child, 'exit');
   assert.equal(readdirSync(folder), []);
 });

@@ -32,7 +32,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
       erasing: () => false,
       ending: () => false,
       closed: () => false,
-      later: (act, ms = 0) => stand.later.push({ act, ms }),
+      later: (act, ms) => stand.later.push({ act, ms }),
     },
   );
   return { work, stand };

@@ -14,6 +14,7 @@ import { request as httpRequest } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -111,7 +112,7 @@ test('an erasure gets the bytes of the hash, in either case', async () => {
   const { group, calls } = recordedGroup(0);
   await start(group);
   const value = await callNode(folder, 'erase', { subject_hash: 'AB'.repeat(32) });
-  assert.equal(calls.at(-1), ['confirmErasure', Buffer.alloc(32, 0xab), 'operator']);
+  assert.equal(calls, [['confirmErasure', Buffer.alloc(32, 0xab), 'operator']]);
   assert.is(value.subject_hash, 'ab'.repeat(32));
   assert.is(value.events_erased, 3);
 });
@@ -288,6 +289,17 @@ test('long work is not waited for where nobody answers, as in a node that was st
   for (const socket of held) socket.destroy();
   mute.close();
   assert.is(error.code, 'no_answer');
+});
+
+test('long work that says nothing is waited for where somebody took it up', async () => {
+  const { group } = recordedGroup(1, {
+    async verify() {
+      await setTimeout(limits.requestTimeoutMs + 1_000);
+      return refused('overloaded');
+    },
+  });
+  await start(group);
+  assert.is((await rejection(callNode(folder, 'verify', {}))).code, 'overloaded');
 });
 
 test('long work says how far it has come before it answers, and a refusal after that is still one', async () => {

@@ -87,6 +87,15 @@ for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
   });
 }
 
+test('a run that waits for the machine to be its own ends when its patience does, and says how long it waited', async () => {
+  const json = join(dir, 'patient.json');
+  const { code, output } = await run('batch', ...small, '--patience', '2', '--json', json);
+  assert.is(code, 0, output);
+  const { environment, notes } = JSON.parse(readFileSync(json, 'utf8')) as Result;
+  assert.ok(environment.cache_read_ns! > 0);
+  assert.match(notes.at(-1)!, /^waited \d+ s for the machine to be its own, and measured \d+ windows again$/);
+});
+
 test('quality runs', async () => {
   const { code, output } = await run('quality', '--kinds', 'none', '--seeds', '1', '--players', '100', '--no-injected');
   assert.is(code, 0, output);

@@ -150,6 +150,23 @@ test('an alert on what was counted lately sees those counts with which a series 
   }
 });
 
+test('weights that nothing calls for yet are not stale', async () => {
+  // No weights are computed before the first event, while each registration is a record.
+  const fresh = await startTestNode({ METRICS_PORT: '0' });
+  try {
+    const body = JSON.stringify({ peer_name: 'a', game_ids: ['g'] });
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(`${fresh.url}/api/v1/peers/register`, { method: 'POST', headers, body });
+    const text = await (await fetch(`${fresh.metricsUrl}/metrics`)).text();
+    const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    assert.ok(figure('ptf_weights_based_on_seq') < figure('ptf_log_last_seq'));
+    assert.is(figure('ptf_events'), 0);
+  } finally {
+    await fresh.close();
+  }
+  assert.match(alerts.find(({ name }) => name === 'PtfWeightsStale')!.expr, / and ptf_events > 0$/m);
+});
+
 test('every alert leads to what OPERATING.md says about it, and none is told of that is not there', () => {
   const anchors = anchorsOf(operating);
   for (const { name, text } of alerts) {

@@ -1,0 +1,77 @@
+/** Every link between documents leads to a page and a heading that are there, and a decision that is named has its page. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { anchorsOf, linksOf } from '../support/markdown.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const under = (folder: string, name: RegExp) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => name.test(path))
+    .map((path) => join(folder, path));
+
+const pages = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  'bench/README.md',
+  'snapshots/README.md',
+  // What `npm run docs:client` makes is held to the docstrings by a test of its own.
+  ...under('docs', /\.md$/).filter((path) => !path.startsWith(join('docs', 'client/'))),
+];
+const sources = ['src', 'test', 'bench', 'scripts', 'deploy'].flatMap((folder) => under(folder, /\.(?:ts|mjs|yml)$/));
+const decisions = new Set(under('docs/decisions', /\.md$/).map((path) => Number(/(\d+)-[^/]*$/.exec(path)?.[1])));
+
+function faultOf(page: string, target: string): string | undefined {
+  if (/^https?:/.test(target)) return undefined;
+  const [path, anchor] = target.split('#') as [string, string?];
+  const file = path === '' ? page : join(page, '..', path);
+  if (!existsSync(join(root, file))) return `${page}: ${target} is not there`;
+  if (anchor === undefined || anchorsOf(read(file)).has(anchor)) return undefined;
+  return `${page}: ${target} has no such heading`;
+}
+
+/** Numbers of decisions that a text names, as "decision 12" or "decisions 100 to 105"; also where a line ends within. */
+function namedIn(text: string): number[] {
+  const found = text.matchAll(/\bdecisions?[\s*#]+(\d+)(?: (?:to|and) (\d+))?\b/g);
+  return Array.from(found).flatMap(([, ...numbers]) => numbers.filter(Boolean).map(Number));
+}
+
+test('every link of a document leads somewhere', () => {
+  assert.ok(pages.length > 70);
+  assert.equal(
+    pages.flatMap((page) => linksOf(read(page)).flatMap((target) => faultOf(page, target) ?? [])),
+    [],
+  );
+});
+
+test('a link that names a decision by its number leads to that one', () => {
+  const wrong = pages.flatMap((page) =>
+    Array.from(read(page).matchAll(/\[(?:decision\s+)?(\d+)\]\((?:[\w./]*\/)?(\d{4})-/g))
+      .filter(([, named, linked]) => Number(named) !== Number(linked))
+      .map(([link]) => `${page}: ${link}`),
+  );
+  assert.equal(wrong, []);
+});
+
+test('every decision that a document or a comment names has its page, and each page begins with its number', () => {
+  const missing = [...pages, ...sources].flatMap((path) =>
+    namedIn(read(path))
+      .filter((number) => !decisions.has(number))
+      .map((number) => `${path}: decision ${number}`),
+  );
+  assert.equal(missing, []);
+  for (const path of under('docs/decisions', /\.md$/)) {
+    assert.ok(read(path).startsWith(`# ${Number(/(\d+)-[^/]*$/.exec(path)?.[1])}. `), path);
+  }
+});
+
+test('the checks above find what they look for', () => {
+  assert.match(faultOf('README.md', 'docs/NOTHING.md') ?? '', 'is not there');
+  assert.match(faultOf('docs/OPERATING.md', '../README.md#nothing') ?? '', 'no such heading');
+  assert.is(faultOf('docs/OPERATING.md', '#sizing'), undefined);
+  assert.equal(namedIn('see [decision\n * 12](a.md); decisions 100 to 105'), [12, 100, 105]);
+});
+
+test.run();

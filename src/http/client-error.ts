@@ -6,8 +6,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../errors.js';
-import { exchangeOf } from './answering.js';
+import { exchangeOf, recordAnswer } from './answering.js';
 import { closeGently } from './closing.js';
+import type { FaceDeps } from './deps.js';
 import { refusalReply, replyText, wireReply } from './reply.js';
 
 /** What Node's parser tells of a failure, as far as it is used here. */
@@ -47,9 +48,18 @@ function isMostlyTarget(packet: unknown): boolean {
   return end >= 0 || /^[\x21-\x7e]+$/.test(line);
 }
 
-/** Writes the error and ends the connection. `headers`: of the request at fault, where its head is known. */
-export function answerRaw(socket: Duplex, code: RawCode, headers: IncomingHttpHeaders = {}): void {
+/** Writes the error, ends the connection and records the answer. `headers`: of the request at fault, where its head is known. */
+export function answerRaw(
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  socket: Duplex,
+  code: RawCode,
+  headers: IncomingHttpHeaders = {},
+): void {
+  if (!socket.writable) return;
   const exchange = exchangeOf(headers);
-  const reply = wireReply(undefined, refusalReply(refused(code)), exchange);
-  closeGently(socket, replyText(reply, new Date().toUTCString(), 'Connection: close\r\n'));
+  const reply = refusalReply(refused(code));
+  const wire = wireReply(undefined, reply, exchange);
+  closeGently(socket, replyText(wire, new Date().toUTCString(), 'Connection: close\r\n'));
+  // Of most neither a method nor an arrival is known.
+  recordAnswer(deps, { route: undefined, reply, method: '', requestId: exchange.requestId, ms: 0 });
 }

@@ -21,7 +21,10 @@ export interface FaceSettings {
 
 /** Told of every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
-  /** `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer. */
+  /**
+   * `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer, 0 where there is
+   * no request that is answered.
+   */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
   /** Readers of the verdict stream from now on. */
   streamReaders(open: number): void;

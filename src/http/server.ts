@@ -44,6 +44,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
 
 /** Each connection and its requests: first the lane on the socket has it, then node:http. */
 class HttpServerFace implements HttpFace {
+  readonly #deps: FaceDeps;
   readonly #connectionsMax: number;
   readonly #server: Server;
   readonly #readers: StreamReaders;
@@ -72,6 +73,7 @@ class HttpServerFace implements HttpFace {
   constructor(deps: FaceDeps) {
     const { connectionsMax, fastLane } = deps.settings;
     const isDraining = (): boolean => this.#draining;
+    this.#deps = deps;
     this.#connectionsMax = connectionsMax;
     this.#readers = new StreamReaders(deps);
     const endpoints = createEndpoints(deps, this.#readers);
@@ -164,7 +166,7 @@ class HttpServerFace implements HttpFace {
       this.#connections -= 1;
     });
     if (this.#connections > this.#connectionsMax) {
-      answerRaw(socket, 'overloaded');
+      answerRaw(this.#deps, socket, 'overloaded');
     } else if (this.#socketLane === null) {
       takeOver(Buffer.alloc(0));
     } else {
@@ -241,17 +243,17 @@ class HttpServerFace implements HttpFace {
     // An answer that ends the connection is the last one, whatever follows its request.
     if (last?.request.complete && !last.response.shouldKeepAlive) return;
     if (last === undefined || last.response.writableFinished) {
-      answerRaw(socket, code);
+      answerRaw(this.#deps, socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
       // The fault is in what was sent after it: what was accepted is answered first.
       // In front of Node's own listener, which closes the connection of a caller that has said all it had to say.
-      last.response.prependOnceListener('finish', () => answerRaw(socket, code));
+      last.response.prependOnceListener('finish', () => answerRaw(this.#deps, socket, code));
     } else if (isWaiting(last)) {
-      last.before?.prependOnceListener('finish', () => answerRaw(socket, code, last.request.headers));
+      last.before?.prependOnceListener('finish', () => answerRaw(this.#deps, socket, code, last.request.headers));
     } else if (last.response.headersSent) {
       closeGently(socket);
     } else {
-      answerRaw(socket, code, last.request.headers);
+      answerRaw(this.#deps, socket, code, last.request.headers);
     }
   }
 
@@ -266,7 +268,7 @@ class HttpServerFace implements HttpFace {
       closeGently(socket);
     } else if (arrivingOver && !this.#failed.has(socket)) {
       this.#failed.add(socket);
-      answerRaw(socket, 'request_timeout', last.request.headers);
+      answerRaw(this.#deps, socket, 'request_timeout', last.request.headers);
     }
   }
 }

@@ -123,7 +123,7 @@ class LaneConnection {
     if (this.#awaiting || this.#socket.writableLength > 0) return;
     // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
-    else answerRaw(this.#socket, 'request_timeout');
+    else answerRaw(this.#lane.deps, this.#socket, 'request_timeout');
   };
 
   readonly #onError = (): void => {

@@ -1,10 +1,12 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMetrics, type Metrics } from '../../src/http/metrics.js';
 import { startMetricsServer } from '../../src/http/metrics-server.js';
-import { ask } from './exchange.js';
+import { ask, askRaw } from './exchange.js';
 import { startFace } from './face.js';
 import { activeKey, groupDouble } from './group-double.js';
 
@@ -40,6 +42,21 @@ test('answers are counted by route template, method, status and code, never by i
   );
   assert.is(sampleOf(text, 'ptf_http_request_duration_seconds_count{route="/api/v1/health",method="GET"}'), 1);
   for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
+});
+
+test('what is answered without a request, as it does not parse or there are too many connections, is counted too', async () => {
+  const metrics = createMetrics(version);
+  const face = await startFace({ metrics, settings: { connectionsMax: 1 } });
+  const first = connect(face.port, '127.0.0.1');
+  await once(first, 'connect');
+  await askRaw(face.port, []);
+  first.end('no request\r\n\r\n');
+  await once(first.resume(), 'close');
+  await face.drain();
+  const text = await textOf(metrics);
+  const none = 'ptf_http_requests_total{route="none",method="other"';
+  assert.is(sampleOf(text, `${none},status="503",code="overloaded"}`), 1);
+  assert.is(sampleOf(text, `${none},status="400",code="invalid_parameter"}`), 1);
 });
 
 test('the group tells of turns, events and work', async () => {

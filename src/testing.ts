@@ -73,7 +73,12 @@ const outputKept = 64 * 1024;
  */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const node = new TestNode(options);
-  await node.start();
+  try {
+    await node.start();
+  } catch (error) {
+    await node.close();
+    throw error;
+  }
   return node;
 }
 

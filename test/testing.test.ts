@@ -1,7 +1,7 @@
 /** What a test node promises to the test that starts it, whatever becomes of either. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +66,22 @@ test('a node whose process cannot be started rejects, and is not running', async
   assert.match(String(error), 'ENOENT');
   assert.not.ok(node.isRunning);
   await node.close();
+});
+
+test('a node that does not start leaves no folder behind', async () => {
+  const { TMPDIR: before } = process.env;
+  process.env.TMPDIR = folder;
+  let said = '';
+  try {
+    await startTestNode({ variables: { HALF_LIFE_DAYS: 'many' } }).catch((error: unknown) => {
+      said = String(error);
+    });
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+  assert.match(said, 'HALF_LIFE_DAYS');
+  assert.equal(readdirSync(folder), []);
 });
 
 test('a node that is to log little starts like any other', async () => {

@@ -308,6 +308,7 @@ export interface GroupOperations {
   verdictCounts(): Promise<Outcome<VerdictCounts>>;
   /** Computed in the pool, one at a time; changes nothing. Codes: unknown_peer, overloaded. */
   simulate(query: SimulationQuery, onProgress?: OnProgress): Promise<Outcome<SimulationView>>;
+  /** Of the whole store, one at a time. Codes: overloaded. */
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>>;
 }
 

@@ -55,8 +55,8 @@ const COMMAND_BYTES = 1024;
 
 export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
-  /** One at a time: each holds columns of its own in the replica. */
-  #simulating = false;
+  /** Long work that may take as much memory as the state again: one of each kind at a time. */
+  readonly #underWay = new Set<'simulation' | 'verification'>();
   #check: Pick<BackgroundCheck, 'status'> | null = null;
 
   constructor(deps: GroupDeps) {
@@ -240,24 +240,17 @@ export class Group extends GroupReads implements GroupApi {
     const { state } = this.running;
     const assumption = assumptionOf(state, query);
     if (!assumption.ok) return assumption;
-    if (this.#simulating) return refused('overloaded', { text: 'another simulation is under way' });
-    this.#simulating = true;
-    try {
-      const work = {
-        upTo: this.#actor.durableSeq,
-        at: this.readAt,
-        assumption: assumption.value,
-        rowsMax: query.rowsMax,
-      };
+    const { value } = assumption;
+    const { rowsMax } = query;
+    return this.#alone('simulation', async () => {
+      const work = { upTo: this.#actor.durableSeq, at: this.readAt, assumption: value, rowsMax };
       const simulated = await this.#pool((pool) => pool.simulate(work, onProgress));
-      return simulated.ok ? granted(simulationView(state, simulated.value, query.rowsMax)) : simulated;
-    } finally {
-      this.#simulating = false;
-    }
+      return simulated.ok ? granted(simulationView(state, simulated.value, rowsMax)) : simulated;
+    });
   }
 
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>> {
-    return this.#pool((pool) => pool.verify(onProgress));
+    return this.#alone('verification', () => this.#pool((pool) => pool.verify(onProgress)));
   }
 
   // Within
@@ -292,6 +285,16 @@ export class Group extends GroupReads implements GroupApi {
     } catch (error) {
       if (error instanceof PoolBusyError) return overloaded();
       throw error;
+    }
+  }
+
+  async #alone<R>(what: 'simulation' | 'verification', work: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
+    if (this.#underWay.has(what)) return refused('overloaded', { text: `another ${what} is under way` });
+    this.#underWay.add(what);
+    try {
+      return await work();
+    } finally {
+      this.#underWay.delete(what);
     }
   }
 

@@ -22,6 +22,14 @@ test('a turn takes mail in its order, up to its bounds, and what is left stays',
   assert.equal([mailbox.empty, mailbox.events, mailbox.bytes], [true, 0, 0]);
 });
 
+test('few commands fill it by their bytes', () => {
+  const mailbox = new Mailbox<number, null>();
+  const bytes = limits.mailboxBytes / 2;
+  for (let command = 0; command < 2; command++) assert.ok(mailbox.offer({ command, token: null, events: 1, bytes }));
+  assert.not(mailbox.offer({ command: 2, token: null, events: 1, bytes: 1 }));
+  assert.equal([mailbox.events, mailbox.bytes], [2, limits.mailboxBytes]);
+});
+
 test('nothing that a turn took stays in memory, however long the mailbox is never empty', async () => {
   const mailbox = new Mailbox<object, null>();
   const taken: WeakRef<object>[] = [];

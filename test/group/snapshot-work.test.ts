@@ -7,7 +7,14 @@ import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 
 /** Snapshots that take `ms` each, of a group whose newest record the test moves, and which was recovered from one of those in `store`. */
 function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFrom = 0) {
-  const stand = { durableSeq: 1, begun: 0, failing: false, now: 0, later: [] as { act: () => void; ms: number }[] };
+  const stand = {
+    durableSeq: 1,
+    begun: 0,
+    failing: false,
+    erasing: false,
+    now: 0,
+    later: [] as { act: () => void; ms: number }[],
+  };
   const work = new SnapshotWork(
     {
       log: { epoch: 1 },
@@ -29,7 +36,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
     },
     {
       durableSeq: () => stand.durableSeq,
-      erasing: () => false,
+      erasing: () => stand.erasing,
       ending: () => false,
       closed: () => false,
       later: (act, ms) => stand.later.push({ act, ms }),
@@ -55,6 +62,18 @@ test('a snapshot that covers all is the last one, however little time there is',
   const { work, stand } = snapshotsOf(5_001);
   await work.makeLast(() => 5_000);
   assert.is(await work.makeLast(() => 0), true);
+  assert.is(stand.begun, 1);
+});
+
+test('amid an erasure none is made, not even the last one: it would name the player after its end', async () => {
+  const { work, stand } = snapshotsOf(1);
+  stand.durableSeq = 1_000;
+  stand.erasing = true;
+  work.makeIfDue();
+  assert.is(await work.makeLast(() => 5_000), true);
+  assert.is(stand.begun, 0);
+  stand.erasing = false;
+  assert.is(await work.makeLast(() => 5_000), true);
   assert.is(stand.begun, 1);
 });
 

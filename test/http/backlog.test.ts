@@ -51,4 +51,16 @@ test('bodies that wait take the places of many requests, up to what one read bri
   assert.ok(backlog.add({ socket, headers: {} }));
 });
 
+test('a connection that ends leaves its places to the others', async () => {
+  const backlog = new Backlog();
+  const [gone, other] = [new Socket(), new Socket()];
+  backlog.watch(gone);
+  while (backlog.add({ socket: gone, headers: {} }));
+  assert.not.ok(backlog.add({ socket: other, headers: {} }));
+  gone.destroy();
+  await once(gone, 'close');
+  for (let i = 0; i < limits.pipelinedMax; i++) assert.ok(backlog.add({ socket: other, headers: {} }));
+  assert.not.ok(backlog.add({ socket: other, headers: {} }));
+});
+
 test.run();

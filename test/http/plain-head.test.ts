@@ -49,6 +49,15 @@ test('fields that differ in the length of the body only are not read again, and 
   assert.is(reader.read(head('5 '), 0)?.contentLength, 5);
 });
 
+test('fields behind the length that differ are read again, as one key behind another', () => {
+  const head = (rest: string) => `POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n${rest}\r\n`;
+  const reader = new PlainHeadReader();
+  for (const key of ['one', 'two', 'three']) {
+    assert.is(reader.read(head(`X-Peer-API-Key: ${key}\r\n`), 0)?.headers['x-peer-api-key'], key);
+  }
+  assert.is(reader.read(head('Expect: 100-continue\r\n'), 0), undefined);
+});
+
 test('a second request is read where the first one ended', () => {
   const one = `${line}Host: h\r\n\r\n`;
   const reader = new PlainHeadReader();

@@ -111,6 +111,19 @@ test('callers beyond the bound share one count', async () => {
   assert.equal(statuses, [200, 200, 200, 429]);
 });
 
+test('whoever waits for a batch keeps its place among those that are counted', async () => {
+  const limit = new CallerLimit('address', 1, 1);
+  const startedAt = performance.now();
+  await limit.take('waits');
+  await limit.charge('waits', 59);
+  // A place without a wait is free again after a second.
+  await until(() => performance.now() - startedAt > 1_100);
+  const statuses = await Promise.all(
+    ['late', 'later', 'waits'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
+  );
+  assert.equal(statuses, [200, 429, 429]);
+});
+
 test('an IPv4 address counts as itself, however it is written, and IPv6 addresses by their /64', () => {
   assert.is(addressKeyOf('192.0.2.7'), '192.0.2.7');
   assert.is(addressKeyOf('::ffff:192.0.2.7'), '192.0.2.7');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readShared } from '../../src/http/shared-reads.js';
+import { kept, readShared } from '../../src/http/shared-reads.js';
 import { until } from '../support/until.js';
 
 /** Runs with `count` connections: the node's ends of them, and the callers'. */
@@ -74,6 +74,19 @@ for (const [name, prepare] of [
     });
   });
 }
+
+test('what is kept stays what it was, whatever is read next', async () => {
+  await connected(1, async ([socket], [caller]) => {
+    const chunks: Buffer[] = [];
+    readShared(socket!, (chunk) => chunks.push(kept(chunk)));
+    for (const text of ['first', 'other']) {
+      const before = chunks.length;
+      caller?.write(text);
+      await until(() => chunks.length > before);
+    }
+    assert.equal(chunks.map(String), ['first', 'other']);
+  });
+});
 
 test('from the moment somebody listens for data it is theirs, and stays what it was', async () => {
   await connected(1, async ([socket], [caller]) => {

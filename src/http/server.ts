@@ -200,11 +200,10 @@ class HttpServerFace implements HttpFace {
       socket.destroy();
       return;
     }
-    // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done. If it did not arrive whole, there is
-    // nothing to do.
+    // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done.
     before.once('finish', () => {
       this.#backlog.take(request);
-      if (request.complete || !this.#failed.has(socket)) this.#handle(request, response);
+      this.#handle(request, response);
     });
   }
 

@@ -37,7 +37,10 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/** Whether an answer can still go out. Nothing is done after the last one, such as a 408: nobody would learn what became of it. */
+/**
+ * Whether an answer can still go out. Nothing is done, sent or counted after the last one, such as a 408: nobody would learn what
+ * became of it.
+ */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }

@@ -17,6 +17,7 @@ export type Lane = (request: IncomingMessage, response: ServerResponse) => boole
 
 export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): Lane {
   function finish(request: IncomingMessage, response: ServerResponse, answering: Answering, reply: ApiReply): void {
+    if (!isAnswerable(request)) return;
     const { route } = answering.shape.endpoint;
     const { exchange, startedAt } = answering;
     send(request, response, wireReply(route, reply, exchange), isDraining());

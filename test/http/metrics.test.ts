@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { test } from 'uvu';
@@ -57,6 +58,28 @@ test('what is answered without a request, as it does not parse or there are too 
   const none = 'ptf_http_requests_total{route="none",method="other"';
   assert.is(sampleOf(text, `${none},status="503",code="overloaded"}`), 1);
   assert.is(sampleOf(text, `${none},status="400",code="invalid_parameter"}`), 1);
+});
+
+test('a request that breaks off counts as what its caller was told, and as nothing else', async () => {
+  for (const type of ['application/json', 'application/json; charset=utf-8']) {
+    const metrics = createMetrics(version);
+    const face = await startFace({ metrics });
+    const socket = connect(face.port, '127.0.0.1');
+    let told = '';
+    socket.on('data', (chunk) => {
+      told += chunk;
+    });
+    const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: ${type}\r\n`;
+    socket.end(`${head}Content-Length: 9\r\n\r\n{"a"`);
+    await once(socket, 'close');
+    await face.drain();
+    await turnOfLoop();
+    assert.match(told, /^HTTP\/1\.1 400 /);
+    const counted = (await textOf(metrics)).match(/^ptf_http_requests_total.*$/gm);
+    assert.equal(counted, [
+      'ptf_http_requests_total{route="none",method="other",status="400",code="invalid_parameter"} 1',
+    ]);
+  }
 });
 
 test('the group tells of turns, events and work', async () => {

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, isMissing, newestTxnOf } from './environment-file.js';
-import { LmdbLogWriter, logFolderOf } from './lmdb-log.js';
+import { LmdbLogWriter, type LogOwnership, logFolderOf } from './lmdb-log.js';
 import {
   formLogEnvironment,
   type LogEnvironment,
@@ -95,6 +95,7 @@ export async function claimFolder(
   await formLogEnvironment(logFolder);
   checkEnvironmentFile(dataFileOf(logFolder));
   let environment = openedLog(logFolder);
+  let stopHeart: LogOwnership['stop'] = async () => undefined;
   try {
     let claimed: StoredOwner;
     for (let look = 1; ; look += 1) {
@@ -111,7 +112,7 @@ export async function claimFolder(
       environment = openedLog(logFolder);
     }
     const { epoch, version } = claimed;
-    const stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
+    stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
     const writer = new LmdbLogWriter(environment, {
       epoch,
       version,
@@ -126,6 +127,7 @@ export async function claimFolder(
     removeHalfFormed(logFolder);
     return writer;
   } catch (error) {
+    await stopHeart();
     await environment.root.close();
     throw namedDamage(error, logFolder);
   }

@@ -1,7 +1,7 @@
 /** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -49,6 +49,29 @@ test('the data folder is created for its owner alone', async () => {
   assert.is(writer.epoch, 1);
   await writer.close();
   removeFolder(join(dir, '..'));
+});
+
+test('a claim that fails at its end has no heart that beats on', async () => {
+  const dir = temporaryFolder();
+  const rejected: unknown[] = [];
+  const note = (error: unknown) => rejected.push(error);
+  process.on('unhandledRejection', note);
+  // Asked for once it owns the folder, which is then not there for what is left to do.
+  const times = {
+    ...TIMES,
+    get heartbeatMs() {
+      renameSync(dir, `${dir}-gone`);
+      return TIMES.heartbeatMs;
+    },
+  };
+  try {
+    assert.match(String(await rejection(claimFolder(dir, thisProcess(), times))), 'ENOENT');
+    await delay(5 * TIMES.heartbeatMs);
+    assert.equal(rejected, []);
+  } finally {
+    process.off('unhandledRejection', note);
+    removeFolder(`${dir}-gone`);
+  }
 });
 
 test('a first claim that is killed at any moment leaves a folder that the next one takes', async () => {

@@ -37,12 +37,14 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/**
- * Whether an answer can still go out. Nothing is done, sent or counted after the last one, such as a 408: nobody would learn what
- * became of it.
- */
+/** Whether an answer can still go out. Nothing is done after the last one, such as a 408: nobody would learn what became of it. */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
+}
+
+/** Whether its caller left, or was given a last answer, before it had arrived: then it counts as no answer of its route. */
+export function brokeOff(request: IncomingMessage): boolean {
+  return !request.complete && !isAnswerable(request);
 }
 
 export interface Answered {

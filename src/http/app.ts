@@ -7,7 +7,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { refused } from '../errors.js';
 import { limits } from '../limits.js';
-import { exchangeOf, isAnswerable, openStream, recordAnswer, send, targetOf } from './answering.js';
+import { brokeOff, exchangeOf, openStream, recordAnswer, send, targetOf } from './answering.js';
 import { createBodyReader } from './body.js';
 import type { Route } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
@@ -42,7 +42,7 @@ export function createApplication(endpoints: Endpoints, deps: FaceDeps, isDraini
     const startedAt = performance.now();
     const exchange = exchangeOf(ctx.req.headers);
     const answering = await answerOf(ctx, exchange, next);
-    if (!isAnswerable(ctx.req)) return;
+    if (brokeOff(ctx.req)) return;
     const { route, reply } = answering;
     const wire = wireReply(route, reply, exchange);
     if (reply.stream === undefined || ctx.method === 'HEAD') send(ctx.req, ctx.res, wire, isDraining());

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../errors.js';
-import { exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
+import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
 import type { FaceDeps } from './deps.js';
 import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
 import type { Incoming } from './pipeline.js';
@@ -17,7 +17,7 @@ export type Lane = (request: IncomingMessage, response: ServerResponse) => boole
 
 export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): Lane {
   function finish(request: IncomingMessage, response: ServerResponse, answering: Answering, reply: ApiReply): void {
-    if (!isAnswerable(request)) return;
+    if (brokeOff(request)) return;
     const { route } = answering.shape.endpoint;
     const { exchange, startedAt } = answering;
     send(request, response, wireReply(route, reply, exchange), isDraining());

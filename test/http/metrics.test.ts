@@ -5,8 +5,11 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { refused } from '../../src/errors.js';
+import type { GroupApi } from '../../src/group/api.js';
 import { createMetrics, type Metrics } from '../../src/http/metrics.js';
 import { startMetricsServer } from '../../src/http/metrics-server.js';
+import { until } from '../support/until.js';
 import { ask, askRaw } from './exchange.js';
 import { startFace } from './face.js';
 import { activeKey, groupDouble } from './group-double.js';
@@ -80,6 +83,26 @@ test('a request that breaks off counts as what its caller was told, and as nothi
       'ptf_http_requests_total{route="none",method="other",status="400",code="invalid_parameter"} 1',
     ]);
   }
+});
+
+test('an answer counts also where its caller gave up waiting: what is slow must show', async () => {
+  const metrics = createMetrics(version);
+  let answer: () => void = () => undefined;
+  let isAsked = false;
+  const playerEvents: GroupApi['playerEvents'] = () =>
+    new Promise((resolve) => {
+      isAsked = true;
+      answer = () => resolve(refused('player_not_found'));
+    });
+  const face = await startFace({ metrics, group: { playerEvents } });
+  const socket = connect(face.port, '127.0.0.1');
+  socket.write(`GET /api/v1/players/p/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
+  await until(() => isAsked);
+  socket.resetAndDestroy();
+  for (let turn = 0; turn < 10; turn++) await turnOfLoop();
+  answer();
+  await face.drain();
+  assert.match(await textOf(metrics), /^ptf_http_requests_total\{route="[^"]*events",.*status="404".*\} 1$/m);
 });
 
 test('the group tells of turns, events and work', async () => {

@@ -40,7 +40,7 @@ export function qualityPage(title: string, rows: readonly Row[], goals: readonly
 }
 
 /** One line per row, one dot per method, on an axis that just holds every value. */
-function dotPlot(rows: readonly Row[], { key, print }: Measure): string {
+function dotPlot(rows: readonly Row[], { key, title, print }: Measure): string {
   const values = rows
     .flatMap(({ methods }) => methodNames.map((method) => methods[method][key]))
     .filter((value) => !Number.isNaN(value));
@@ -64,7 +64,8 @@ function dotPlot(rows: readonly Row[], { key, print }: Measure): string {
     return `<text x="${plot.labelWidth}" y="${y + 4}" text-anchor="end">${text(rowLabel(row))}</text>${dots.join('')}`;
   });
   const width = plot.labelWidth + plot.width + 30;
-  return `<svg width="${width}" height="${height}" role="img">${[...grid, ...lines].join('\n')}</svg>`;
+  const shapes = [...grid, ...lines].join('\n');
+  return `<div class="wide"><svg width="${width}" height="${height}" role="img" aria-label="${text(title)}">${shapes}</svg></div>`;
 }
 
 function measureTable(rows: readonly Row[], { key, print }: Measure): string {

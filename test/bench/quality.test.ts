@@ -78,6 +78,16 @@ test('no two methods have the same colour on the page, and this service has shap
   for (const shape of others.slice(0, -1)) assert.not([score, pBad, reference].includes(shape));
 });
 
+test('a plot that is wider than the screen is moved by itself, and says what it is of', async () => {
+  const rows = await makeRows(options);
+  const page = qualityPage('a title', rows, judgeGoals(rows, size));
+  const plots = [...page.matchAll(/(<div class="wide">)?<svg[^>]* role="img"( aria-label="([^"]*)")?>/g)];
+  assert.equal(
+    plots.map(([, wide, , about]) => [wide, about]),
+    ['AUC, %', 'Accuracy, %', 'Brier score', 'Mean error on the targets'].map((title) => ['<div class="wide">', title]),
+  );
+});
+
 test('the page escapes what it shows and loads nothing from elsewhere', async () => {
   const rows = (await makeRows(options)).map((row) => ({ ...row, name: '<b>&"' }));
   const page = qualityPage('a <title>', rows, judgeGoals(rows, size));

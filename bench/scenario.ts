@@ -22,7 +22,8 @@ const connectionsMax = 10_000;
 /** Parses an option that must be a whole number of at least `least`, and at most `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
-    const value = Number(text);
+    // Of a text of blanks it would make 0.
+    const value = text.trim() === '' ? Number.NaN : Number(text);
     if (!Number.isSafeInteger(value) || value < least || value > most) {
       const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
       throw new InvalidArgumentError(`expected a whole number ${bounds}.`);
@@ -65,6 +66,7 @@ function realPathOf(path: string): string {
 
 /** Parses an option that names a file to write at the end: a run of minutes must not fail for its path then. */
 export function fileToWrite(path: string): string {
+  mustBeNamed(path);
   mustBeFolder(dirname(resolve(path)));
   const exists = existsSync(path);
   if (exists && statSync(path).isDirectory()) throw new InvalidArgumentError('it is a folder.');
@@ -74,11 +76,16 @@ export function fileToWrite(path: string): string {
 
 /** Parses an option that names a folder to write into, which is there or can be made where it is to be. */
 export function folderToWrite(path: string): string {
+  mustBeNamed(path);
   const folder = resolve(path);
   const found = existsSync(folder) ? folder : dirname(folder);
   mustBeFolder(found);
   mustBeWritable(found);
   return folder;
+}
+
+function mustBeNamed(path: string): void {
+  if (path === '') throw new InvalidArgumentError('it is empty.');
 }
 
 function mustBeFolder(path: string): void {

@@ -64,6 +64,20 @@ test('a run whose result cannot be written does not begin, and ends as for any o
   }
 });
 
+test('a value that is empty, as of a variable that is not set, is refused', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  const some = measured('some', '', { players: 1 }, run);
+  for (const [option, value] of [
+    ['--json', ''],
+    ['--html', ''],
+    ['--profile', ''],
+    ['--seed', ''],
+    ['--seed', ' '],
+  ] as const) {
+    assert.match((await refusalOf(some, option, value))[1], new RegExp(`option '${option} .*is invalid`), option);
+  }
+});
+
 test('one file for the result and its page is refused, however it is named', async () => {
   const run = () => Promise.reject(new Error('it began'));
   const file = join(folder, 'both');

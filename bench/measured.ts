@@ -7,6 +7,7 @@ import { addTellOptions, Report, type TellOptions, tell } from './report.js';
 import {
   connectionCount,
   folderToWrite,
+  peerCount,
   positive,
   refuseOneFileForBoth,
   requestRate,
@@ -73,7 +74,7 @@ export function measured(
         .option('--connections <n>', "in place of the scenario's own number", connectionCount)
         .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", requestRate)
         .option('--players <n>', 'players that have events', wholeNumber(1), defaults.players)
-        .option('--peers <n>', 'peers that sent them', wholeNumber(1), defaults.peers ?? 20)
+        .option('--peers <n>', 'peers that sent them', peerCount, defaults.peers ?? 20)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
         .option('--no-pin', 'let server and load run on any core')
         .option(

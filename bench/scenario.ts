@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { limits } from '../src/limits.js';
 
 export interface Scenario {
   readonly name: string;
@@ -50,6 +51,9 @@ export function requestRate(text: string): number {
 
 /** Parses `--connections`. */
 export const connectionCount = wholeNumber(1, connectionsMax);
+
+/** Parses `--peers` of a node's group. */
+export const peerCount = wholeNumber(1, limits.peersMaxCeiling);
 
 /** Refuses one file for both: the page would take the place of the result. */
 export function refuseOneFileForBoth(command: Command): Command {

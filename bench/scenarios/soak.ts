@@ -19,6 +19,7 @@ import { addTellOptions, Report, type TellOptions, tell } from '../report.js';
 import { median } from '../result.js';
 import {
   connectionCount,
+  peerCount,
   positive,
   refuseOneFileForBoth,
   requestRate,
@@ -60,7 +61,7 @@ export const soak: Scenario = {
       .option('--minutes <n>', 'how long', positive, 30)
       .option('--rate <n>', 'requests a second', requestRate, 400)
       .option('--players <n>', 'players that each peer has reported before', wholeNumber(1), 10_000)
-      .option('--peers <n>', 'peers that send events', wholeNumber(1), 20)
+      .option('--peers <n>', 'peers that send events', peerCount, 20)
       .option('--connections <n>', 'that the load comes over', connectionCount, 32)
       .option('--seed <n>', seedMeans, wholeNumber(0), 1)
       .action(async ({ json, html, strict, ...options }: Options, command: Command) => {

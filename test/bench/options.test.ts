@@ -97,6 +97,14 @@ test('a load that no generator and no machine can make is refused, with what can
   }
 });
 
+test('more peers than a group can have are refused', async () => {
+  const run = () => Promise.reject(new Error('it began'));
+  for (const scenario of [measured('some', '', { players: 1 }, run), soak]) {
+    const [, text] = await refusalOf(scenario, '--peers', '65536');
+    assert.match(text, 'expected a whole number from 1 to 65535.');
+  }
+});
+
 test('a file that cannot be written is named', () => {
   // A write into it finds the disk full, on every Linux.
   if (!existsSync('/dev/full')) return;

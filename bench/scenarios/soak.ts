@@ -170,8 +170,17 @@ function tellRemovals({ erasures, withdrawals, odd, longestMs }: RemovalCounts, 
 function tellMemory(samples: readonly Sample[], seconds: number, to: Report): void {
   const part = (from: number, until: number) => samples.filter(({ s }) => s >= from * seconds && s < until * seconds);
   const [early, late] = [part(warmUpShare, 2 * warmUpShare), part(1 - warmUpShare, Number.POSITIVE_INFINITY)];
+  const judge = (beyond: number | null) =>
+    to.goal(
+      'growth of memory that is no file, after the warm-up, beyond what is by design',
+      beyond,
+      'at most',
+      5,
+      ' %',
+    );
   if (early.length === 0 || late.length === 0) {
     to.note('Too short to tell growth of memory.');
+    judge(null);
     return;
   }
   type Field = 'residentMb' | 'anonymousMb' | 'heapMb' | 'events' | 'commits';
@@ -185,8 +194,7 @@ function tellMemory(samples: readonly Sample[], seconds: number, to: Report): vo
   to.figure('of the growth, by design for accepted events and turns', 'MB', 'less', stateMb);
   to.figure('heap after the warm-up', 'MB', 'less', middle(early, 'heapMb'));
   to.figure('heap at the end', 'MB', 'less', middle(late, 'heapMb'));
-  const beyond = ((grown('anonymousMb') - stateMb) / middle(early, 'anonymousMb')) * 100;
-  to.goal('growth of memory that is no file, after the warm-up, beyond what is by design', beyond, 'at most', 5, ' %');
+  judge(((grown('anonymousMb') - stateMb) / middle(early, 'anonymousMb')) * 100);
 }
 
 /** Stalls of the node's event loop, beside those of a server that does nothing: what both have, the machine did. */

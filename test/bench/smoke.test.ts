@@ -58,7 +58,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
   recompute: { figure: 'a recompute', goals: 4, judged: 3 },
   overload: { figure: 'batches stored under overload / at capacity', goals: 4, judged: 2 },
   peers: { figure: 'reads against bare node:http', goals: 8, judged: 1 },
-  soak: { figure: 'log, live data', goals: 2, judged: 2 },
+  soak: { figure: 'log, live data', goals: 3, judged: 2 },
   steps: { figure: 'event: parse', goals: 0, judged: 0 },
 };
 

@@ -42,7 +42,10 @@ const isNumber = (value: unknown) => typeof value === 'number';
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isListOf = (holds: (entry: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(holds);
-const isNumberOrNull = (value: unknown) => value === null || isNumber(value);
+const isOrNull = (holds: (value: unknown) => boolean) => (value: unknown) => value === null || holds(value);
+const isNumberOrNull = isOrNull(isNumber);
+const isVerdict = isOrNull((value) => typeof value === 'boolean');
+const isSense = (value: unknown) => value === 'more' || value === 'less';
 
 function has(value: unknown, fields: Readonly<Record<string, (value: unknown) => boolean>>): boolean {
   return isFields(value) && Object.entries(fields).every(([name, holds]) => holds(value[name]));
@@ -56,9 +59,15 @@ const parts: Readonly<Record<string, (value: unknown) => boolean>> = {
   options: isFields,
   notes: isListOf(isText),
   figures: isListOf((figure) =>
-    has(figure, { name: isText, unit: isText, value: isNumberOrNull, windows: isListOf(isNumberOrNull) }),
+    has(figure, {
+      name: isText,
+      unit: isText,
+      better: isSense,
+      value: isNumberOrNull,
+      windows: isListOf(isNumberOrNull),
+    }),
   ),
-  goals: isListOf((goal) => has(goal, { figure: isText, goal: isText })),
+  goals: isListOf((goal) => has(goal, { figure: isText, goal: isText, reached: isOrNull(isText), met: isVerdict })),
   latencies: isListOf((latency) => has(latency, { name: isText, percentiles: isListOf(isListOf(isNumber)) })),
 };
 

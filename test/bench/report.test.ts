@@ -179,7 +179,11 @@ test('what is no number is none in a file, and no change in a comparison', () =>
 });
 
 test('what is no result is refused by its name, with what was expected', () => {
-  const result = resultOf((report) => report.figure('rate', 'req/s', 'more', [1, 2]));
+  const result = resultOf((report) => {
+    report.figure('rate', 'req/s', 'more', [1, 2]);
+    report.goal('rate', 2, 'at least', 1, '');
+  });
+  const [figure, goal] = [result.figures[0]!, result.goals[0]!];
   const without = (part: string) => JSON.stringify({ ...result, [part]: null });
   const cases: readonly (readonly [text: string, why: RegExp])[] = [
     ['# Bench', /is not JSON: expected a result/],
@@ -191,6 +195,10 @@ test('what is no result is refused by its name, with what was expected', () => {
       .filter((part) => !['format', 'courses'].includes(part))
       .map((part) => [without(part), new RegExp(`its ${part} are missing`)] as const),
     [JSON.stringify({ ...result, figures: [null] }), /its figures are missing/],
+    [JSON.stringify({ ...result, figures: [{ ...figure, better: 'higher' }] }), /its figures are missing/],
+    [JSON.stringify({ ...result, goals: [{ ...goal, met: 'no' }] }), /its goals are missing/],
+    [JSON.stringify({ ...result, goals: [{ ...goal, met: undefined }] }), /its goals are missing/],
+    [JSON.stringify({ ...result, goals: [{ ...goal, reached: 2 }] }), /its goals are missing/],
   ];
   for (const [text, why] of cases) {
     assert.throws(

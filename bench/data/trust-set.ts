@@ -46,12 +46,14 @@ const secondsMax = 253_402_300_799;
 
 const observationsSuffix = '.obs.csv.gz';
 
-/** The names of the sets in a folder, sorted. */
+/** The names of the sets in a folder, sorted; an error where it holds none. */
 export function listTrustSets(dir: string): string[] {
-  return readdirSync(dir)
+  const names = readdirSync(dir)
     .filter((file) => file.endsWith(observationsSuffix))
     .map((file) => file.slice(0, -observationsSuffix.length))
     .sort();
+  if (names.length === 0) throw new Error(`${dir} holds no data set: no file is named NAME${observationsSuffix}`);
+  return names;
 }
 
 /** Loads one set. Throws an error that names the file and the line where a row is not as described. */

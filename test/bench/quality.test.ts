@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgeGoals } from '../../bench/quality/goals.js';
@@ -17,6 +20,19 @@ async function tables(): Promise<string> {
 
 test('the same seed gives the same table', async () => {
   assert.is(await tables(), await tables());
+});
+
+test('a folder without a data set is refused by its name', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'ptf-no-sets-'));
+  try {
+    const refusal = await makeRows({ ...options, data }).then(
+      () => 'none',
+      (error: Error) => error.message,
+    );
+    assert.is(refusal, `${data} holds no data set: no file is named NAME.obs.csv.gz`);
+  } finally {
+    rmSync(data, { recursive: true });
+  }
 });
 
 test('every group leaves the event loop a turn, in which a signal is heard', async () => {

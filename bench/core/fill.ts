@@ -29,12 +29,9 @@ export interface FillTask extends Population {
 
 export interface FillResult {
   readonly events: number;
-  readonly lastSeq: number;
-  readonly seconds: number;
 }
 
 export async function fill(task: FillTask, onProgress: OnProgress): Promise<FillResult> {
-  const startedMs = performance.now();
   const salt = Buffer.from(task.salt);
   const writer = await claimFolder(task.dir);
   const snapshots = new LmdbSnapshotStore(task.dir);
@@ -51,7 +48,7 @@ export async function fill(task: FillTask, onProgress: OnProgress): Promise<Fill
   }
   await filler.commit();
   await writer.close();
-  return { events, lastSeq: filler.lastSeq, seconds: (performance.now() - startedMs) / 1000 };
+  return { events };
 }
 
 class Filler {
@@ -67,10 +64,6 @@ class Filler {
 
   get isFull(): boolean {
     return this.#batch.count >= limits.turnEvents;
-  }
-
-  get lastSeq(): number {
-    return this.#follower.state.lastSeq;
   }
 
   async register(population: Population): Promise<void> {
@@ -110,7 +103,7 @@ class Filler {
     const batch = this.#batch;
     if (batch.count === 0) return;
     this.#batch = new BatchWriter();
-    const firstSeq = this.lastSeq - batch.count + 1;
+    const firstSeq = this.#follower.state.lastSeq - batch.count + 1;
     const sealed = batch.seal(firstSeq, this.#now, Buffer.alloc(NONCE_BYTES, 1), this.#follower.chain);
     await this.#writer.append({ firstSeq, bytes: sealed.bytes }, []);
     this.#follower.chain = sealed.chain;

@@ -12,7 +12,6 @@ export interface RecomputeTask extends Population {
 }
 
 export interface RecomputeResult {
-  readonly entries: number;
   readonly times: readonly number[];
   readonly groupMb: number;
   readonly peakMb: number;
@@ -36,7 +35,7 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
     onProgress(i + 1, repeat);
   }
   const peakMb = (process.resourceUsage().maxRSS * 1024) / 1e6;
-  return { entries: evidence.peer.length, times, groupMb, peakMb };
+  return { times, groupMb, peakMb };
 }
 
 /** The first `players` of the population. Busy peers are drawn more often, and one in ten entries holds both kinds of evidence. */

@@ -14,8 +14,6 @@ export interface Sample {
   readonly heapMb: number;
   readonly logMb: number;
   readonly snapshotsMb: number;
-  /** Newest durable record. */
-  readonly lastSeq: number;
   /** Events ever accepted. */
   readonly events: number;
   /** Turns of the group that were committed. */
@@ -37,7 +35,6 @@ export async function sampleOf(s: number, pid: number, dataDir: string, metricsU
     heapMb: figure('nodejs_heap_size_used_bytes') / MB,
     logMb: sizeOf(join(dataDir, 'log')) / MB,
     snapshotsMb: foldersOf(dataDir).reduce((sum, folder) => sum + sizeOf(folder), 0) / MB,
-    lastSeq: figure('ptf_log_last_seq'),
     events: figure('ptf_events'),
     commits: figure('ptf_commit_duration_seconds_count'),
     machineLoad: loadavg()[0]!,

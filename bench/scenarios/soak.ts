@@ -29,7 +29,7 @@ import {
 } from '../scenario.js';
 import { ServerProcess } from '../server-process.js';
 import { type RemovalCounts, removeAlong } from '../soak/removals.js';
-import { type Sample, sampleOf } from '../soak/samples.js';
+import { logMbOf, type Sample, sampleOf } from '../soak/samples.js';
 import { ownStalls } from '../soak/stalls.js';
 import { bytesPerCommit, bytesPerEvent } from '../state-bytes.js';
 
@@ -136,7 +136,7 @@ async function run(options: Options, to: Report): Promise<void> {
     to.figure('warm-up of code, in which stalls are not judged', 's', 'less', compilingForMs / 1000);
     tellStalls(target.loopSamples, idle.loopSamples, startedAt + compilingForMs, startedAt, to);
     await node.halt();
-    await tellFile(node.dataDir, samples, to);
+    await tellFile(node.dataDir, to);
     tellCourses(samples, to);
   } finally {
     progress.stop();
@@ -233,8 +233,8 @@ function perSecond(samples: readonly LoopSample[], startedAt: number): [number, 
   return [...worst].sort(([a], [b]) => a - b);
 }
 
-/** What the log's file takes against what the batches in it take. */
-async function tellFile(dataDir: string, samples: readonly Sample[], to: Report): Promise<void> {
+/** What the log's file takes against what the batches in it take, both as the node left them. */
+async function tellFile(dataDir: string, to: Report): Promise<void> {
   const log = openLogReader(dataDir);
   let liveBytes = 0;
   for (let seq = 1; ; ) {
@@ -244,10 +244,9 @@ async function tellFile(dataDir: string, samples: readonly Sample[], to: Report)
     seq = batches.at(-1)!.firstSeq + 1;
   }
   await log.close();
-  const last = samples.at(-1);
-  to.figure('log, live data', 'MB', 'less', liveBytes / MB);
-  to.figure('log, file', 'MB', 'less', last?.logMb ?? Number.NaN);
-  to.goal('file of the log / its live data', ((last?.logMb ?? Number.NaN) * MB) / liveBytes, 'at most', 3, '');
+  const liveMb = to.figure('log, live data', 'MB', 'less', liveBytes / MB);
+  const fileMb = to.figure('log, file', 'MB', 'less', logMbOf(dataDir));
+  to.goal('file of the log / its live data', fileMb / liveMb, 'at most', 3, '');
 }
 
 function tellCourses(samples: readonly Sample[], to: Report): void {

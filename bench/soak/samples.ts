@@ -33,12 +33,17 @@ export async function sampleOf(s: number, pid: number, dataDir: string, metricsU
     residentMb: residentMbOf([pid]),
     anonymousMb: anonymousMbOf(pid),
     heapMb: figure('nodejs_heap_size_used_bytes') / MB,
-    logMb: sizeOf(join(dataDir, 'log')) / MB,
+    logMb: logMbOf(dataDir),
     snapshotsMb: foldersOf(dataDir).reduce((sum, folder) => sum + sizeOf(folder), 0) / MB,
     events: figure('ptf_events'),
     commits: figure('ptf_commit_duration_seconds_count'),
     machineLoad: loadavg()[0]!,
   };
+}
+
+/** Of the log's file. */
+export function logMbOf(dataDir: string): number {
+  return sizeOf(join(dataDir, 'log')) / MB;
 }
 
 function foldersOf(dataDir: string): string[] {

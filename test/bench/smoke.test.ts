@@ -96,6 +96,16 @@ test('a run that waits for the machine to be its own ends when its patience does
   assert.match(notes.at(-1)!, /^waited \d+ s for the machine to be its own, and measured \d+ windows again$/);
 });
 
+test('the file of a log is no smaller than the live data in it, although it grew since the last sample', async () => {
+  const json = join(dir, 'shorter.json');
+  // Samples are 5 s apart.
+  const { code, output } = await run('soak', '--minutes', '0.05', '--players', '100', '--json', json);
+  assert.is(code, 0, output);
+  const { figures } = JSON.parse(readFileSync(json, 'utf8')) as Result;
+  const [live, file] = ['log, live data', 'log, file'].map((name) => figures.find((one) => one.name === name)!.value);
+  assert.ok(file! >= live!, `${file} MB, ${live} MB live`);
+});
+
 test('quality runs', async () => {
   const { code, output } = await run('quality', '--kinds', 'none', '--seeds', '1', '--players', '100', '--no-injected');
   assert.is(code, 0, output);

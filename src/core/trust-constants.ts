@@ -91,7 +91,7 @@ export const trustConstants = {
   priorVotesPreTrusted: 20,
   /** How far the prior of a peer that votes both ways follows what the group's peers are like together. */
   groupPriorPart: 0.5,
-  /** Votes at the prior log-odds that the group's own rates start from, and votes with which one peer counts in them, at most. */
+  /** Votes at the prior log-odds that the group's own rates start from; votes with which one peer counts at most, in them and in the bound of the share of bad players. */
   groupPriorVotes: 20,
   groupVotesMax: 100,
   /** Bounds of A and B, and the floor of a pre-trusted peer's. */
@@ -107,6 +107,8 @@ export const trustConstants = {
   badShareStart: 0.5,
   badSharePrior: 0.2,
   badSharePriorMass: 4,
+  /** What the weightiest vote on a player counts in how well the player is known: nothing, so whom one peer alone knows is left out. */
+  badShareAlone: 0,
   badShareMin: 0.02,
   /** The upper bound is the share of raising mass plus a margin, between these two. */
   badShareMargin: 0.25,
@@ -143,5 +145,7 @@ export const referenceConstants: TrustConstants = {
   repeatsFrom: 1,
   priorVotes: 8,
   groupPriorPart: 0,
+  groupVotesMax: Number.POSITIVE_INFINITY,
+  badShareAlone: 1,
   badVoteGain: 0,
 };

@@ -54,16 +54,19 @@ export const pageNumbers = {
   badMass: 4,
   badPrior: 0.2,
   badLeast: 0.02,
+  /** Of the weightiest vote on a player, what is left out of `M` in `c = M / (M + 1)`. */
+  leftOut: 0,
   /** `k` and `a0`: votes and log-odds that a peer starts from; those of rates by player, then of rates by vote. */
   hitMass: 8,
   voteMass: 8,
   oddsAtFirst: 1.4,
   massPreTrusted: 20,
   oddsPreTrusted: 2.2,
-  /** How far `a0` of the rates by player leans towards the group's own, which begin with 20 votes and count 100 of a peer. */
+  /** How far `a0` of the rates by player leans towards the group's own, which begin with 20 votes. */
   groupPart: 0,
   groupMass: 20,
-  groupVotes: 100,
+  /** Votes that count of a peer at most, in the group's rates and in `B` and `G`. */
+  groupVotes: Number.POSITIVE_INFINITY,
   /** `z = two / (two + 3)` */
   twoWays: 3,
   rateLeast: 0.001,
@@ -76,7 +79,7 @@ export const pageNumbers = {
 
 export type FitNumbers = Readonly<typeof pageNumbers>;
 
-/** A node's own: the page's, but for what decisions 100 to 105 changed. */
+/** A node's own: the page's, but for what decisions 100 to 106 changed. */
 export const nodeNumbers: FitNumbers = {
   ...pageNumbers,
   // Decision 100
@@ -89,9 +92,12 @@ export const nodeNumbers: FitNumbers = {
   repeatsFrom: 2,
   // Decision 103
   groupPart: 0.5,
+  groupVotes: 100,
   hitMass: 16,
   // Decision 104
   uncorroborated: 0.15,
   // Decision 105
   sharper: 0.15,
+  // Decision 106; that of a peer's own votes only corroborated ones count in the group's rates has no number.
+  leftOut: 1,
 };

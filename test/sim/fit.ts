@@ -1,5 +1,5 @@
 /**
- * The fit of peer weights, a second time: written from the scoring page, its reference in numpy and decisions 100 to 105, and from
+ * The fit of peer weights, a second time: written from the scoring page, its reference in numpy and decisions 100 to 106, and from
  * none of the service's code. It is the shortest way from the page's formulas to numbers, matrices and all: a group here is small.
  */
 import type { FitNumbers } from './fit-numbers.js';
@@ -189,12 +189,20 @@ function logOdds(
   const players = votes.reduce((most, { player }) => Math.max(most, player + 1), 0);
   const mass = sumBy(votes, 'player', players, ({ peer, n1 }) => tau[peer]! * n1);
   const damped = mass.map((m) => Math.max(m / k.repeatsFrom, 1) ** 0.25);
-  const known = mass.map((m) => m / (m + 1));
+  const greatest = zeros(players);
+  for (const { player, peer, n1 } of votes) greatest[player] = Math.max(greatest[player]!, tau[peer]! * n1);
+  const known = mass.map((m, i) => {
+    const counted = Math.max(0, m - k.leftOut * greatest[i]!);
+    return counted / (counted + 1);
+  });
   const uncorroborated = new Set(votes.map(({ peer }) => peer)).size > 2 ? k.uncorroborated : 0;
   const judged = votes.map((vote) => {
     const others = Math.max(0, mass[vote.player]! - tau[vote.peer]! * vote.n1);
-    return { ...vote, om: (vote.n1 * (others + uncorroborated)) / (others + k.halfCorroborated) };
+    const half = others + k.halfCorroborated;
+    return { ...vote, om: (vote.n1 * (others + uncorroborated)) / half, seen: (vote.n1 * others) / half };
   });
+  const seen = zeros(peers);
+  for (const vote of judged) seen[vote.peer]! += vote.seen;
   const byPeer = (figure: (vote: Vote) => number) => {
     const sums = zeros(peers);
     for (const vote of judged) sums[vote.peer]! += vote.om * figure(vote);
@@ -203,8 +211,10 @@ function logOdds(
   const nb = byPeer(({ x }) => x);
   const ng = byPeer(({ x }) => 1 - x);
   const z = nb.map((bad, j) => Math.min(bad, ng[j]!) / (Math.min(bad, ng[j]!) + k.twoWays));
-  const bad = total(votes.map(({ peer, n1, x }) => tau[peer]! * n1 * x));
-  const good = total(votes.map(({ peer, n1, x }) => tau[peer]! * n1 * (1 - x)));
+  const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
+  const part = tau.map((gate, j) => gate * Math.min(1, k.groupVotes / Math.max(least, volume[j]!)));
+  const bad = total(votes.map(({ peer, n1, x }) => part[peer]! * n1 * x));
+  const good = total(votes.map(({ peer, n1, x }) => part[peer]! * n1 * (1 - x)));
   const most = clip(good / (bad + good + least) + k.badMargin, k.badCeilingLeast, k.badCeilingMost);
 
   let a = tau.map(() => k.oddsAtFirst);
@@ -229,7 +239,7 @@ function logOdds(
       pos: byPeer(({ player }) => q[player]!),
       neg: byPeer(({ player }) => 1 - q[player]!),
     };
-    const group = groupOdds(rates, tau, k);
+    const group = groupOdds(rates, seen, tau, k);
     const fitted = tau.map((_, j) => oddsOf(j, rates, group, z[j]!, pi, preTrusted.has(j), k));
     a = fitted.map((odds) => odds.a);
     b = fitted.map((odds) => odds.b);
@@ -240,13 +250,14 @@ function logOdds(
 /** Per peer, each vote by its `om`: what it hit and what there was to hit, as the page names them. */
 type Rates = Readonly<Record<'nb' | 'ng' | 'pb' | 'ok' | 'pos' | 'neg', readonly number[]>>;
 
-/** How likely the group's peers are right on bad and on good players, in log-odds: decision 103. */
+/** How likely the group's peers are right on bad and on good players, in log-odds: decisions 103 and 106. */
 function groupOdds(
   { nb, ng, pb, ok, pos, neg }: Rates,
+  seen: readonly number[],
   tau: readonly number[],
   k: FitNumbers,
 ): { s: number; c: number } {
-  const part = tau.map((gate, j) => gate * Math.min(1, k.groupVotes / Math.max(least, nb[j]! + ng[j]!)));
+  const part = tau.map((gate, j) => (gate * Math.min(seen[j]!, k.groupVotes)) / Math.max(least, nb[j]! + ng[j]!));
   const rate = (hit: readonly number[], of: readonly number[]) => {
     const hits = k.groupMass * sigmoid(k.oddsAtFirst) + total(hit.map((sum, j) => part[j]! * sum));
     return hits / (k.groupMass + total(of.map((sum, j) => part[j]! * sum)));

@@ -34,7 +34,7 @@ export function fitLogOdds(
   for (let round = 0; round < c.rounds; round++) {
     const judged = judge(votes, weighed, a, b, pi, c, round < c.rounds - c.fullRounds ? stride : 1);
     pi = judged.pi;
-    const group = groupRates(judged.records, tau, c);
+    const group = groupRates(judged.records, weighed.corroborated, tau, c);
     judged.records.forEach((record, j) => {
       const odds = peerLogOdds(record, group, pi, preTrusted[j] === 1, c);
       a[j] = odds.a;
@@ -50,11 +50,13 @@ interface Weighed {
   readonly pull: Float64Array;
   /** Per entry `om`: how much the player's state tells about the vote. */
   readonly told: Float64Array;
-  /** Per player `c = M / (M + 1)`. */
+  /** Per player `c = M / (M + 1)`, M without the weightiest vote: what one peer alone says tells nothing of the group. */
   readonly known: Float64Array;
   /** Per peer `sum om x` and `sum om (1 - x)`. */
   readonly nb: Float64Array;
   readonly ng: Float64Array;
+  /** Per peer `sum n1 R / (R + half)`: its votes as far as others saw the player. */
+  readonly corroborated: Float64Array;
   /** Upper bound of the share of bad players. */
   readonly piMax: number;
 }
@@ -66,14 +68,21 @@ function weigh(votes: Votes, tau: Float64Array, c: TrustConstants, scratch: Scra
   const known = scratch.float64(players);
   const nb = new Float64Array(peers);
   const ng = new Float64Array(peers);
+  const corroborated = new Float64Array(peers);
   const voters = votes.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
   const floor = voters < c.corroboratedPeersMin ? 0 : c.corroborationFloor;
   for (let i = 0; i < players; i++) {
     const end = offsets[i + 1]!;
     let sum = 0;
-    for (let e = offsets[i]!; e < end; e++) sum += tau[peer[e]!]! * unit(mass[e]!);
+    let most = 0;
+    for (let e = offsets[i]!; e < end; e++) {
+      const vote = tau[peer[e]!]! * unit(mass[e]!);
+      sum += vote;
+      most = Math.max(most, vote);
+    }
     const perDeff = 1 / damping(sum / c.repeatsFrom);
-    known[i] = sum / (sum + 1);
+    const seen = Math.max(0, sum - (1 - c.badShareAlone) * most);
+    known[i] = seen / (seen + 1);
     for (let e = offsets[i]!; e < end; e++) {
       const j = peer[e]!;
       const n1 = unit(mass[e]!);
@@ -81,20 +90,22 @@ function weigh(votes: Votes, tau: Float64Array, c: TrustConstants, scratch: Scra
       const om = (n1 * (others + floor)) / (others + c.corroborationHalf);
       pull[e] = tau[j]! * saturate(mass[e]!) * perDeff;
       told[e] = om;
+      corroborated[j]! += (n1 * others) / (others + c.corroborationHalf);
       nb[j]! += om * x[e]!;
       ng[j]! += om * (1 - x[e]!);
     }
   }
-  return { pull, told, known, nb, ng, piMax: ceiling(votes, tau, c) };
+  return { pull, told, known, nb, ng, corroborated, piMax: ceiling(votes, tau, c) };
 }
 
-/** `pimax = clip(G / (B + G) + .25, .2, .6)`, B and G the gated masses. */
+/** `pimax = clip(G / (B + G) + .25, .2, .6)`, B and G the gated masses; a peer with many votes counts as one with `groupVotesMax`. */
 function ceiling({ peers, volume, badVolume }: Votes, tau: Float64Array, c: TrustConstants): number {
   let bad = 0;
   let good = 0;
   for (let j = 0; j < peers; j++) {
-    bad += tau[j]! * badVolume[j]!;
-    good += tau[j]! * (volume[j]! - badVolume[j]!);
+    const part = tau[j]! * Math.min(1, c.groupVotesMax / Math.max(c.massMin, volume[j]!));
+    bad += part * badVolume[j]!;
+    good += part * (volume[j]! - badVolume[j]!);
   }
   const share = good / (bad + good + c.massMin);
   return Math.min(c.badShareCeilingMax, Math.max(c.badShareCeilingMin, share + c.badShareMargin));
@@ -180,15 +191,21 @@ interface GroupRates {
   readonly onGood: number;
 }
 
-/** Over peers by their gates; a peer with many votes counts as one with `groupVotesMax`. */
-function groupRates(records: readonly PeerRecord[], tau: Float64Array, c: TrustConstants): GroupRates {
+/** Over peers by their gates; a peer counts with its corroborated votes, and with `groupVotesMax` at most. */
+function groupRates(
+  records: readonly PeerRecord[],
+  corroborated: Float64Array,
+  tau: Float64Array,
+  c: TrustConstants,
+): GroupRates {
   const prior = c.groupPriorVotes * sigmoid(c.priorLogOdds);
   let pb = prior;
   let ok = prior;
   let pos = c.groupPriorVotes;
   let neg = c.groupPriorVotes;
   records.forEach((record, j) => {
-    const part = tau[j]! * Math.min(1, c.groupVotesMax / Math.max(c.massMin, record.nb + record.ng));
+    const counting = Math.min(corroborated[j]!, c.groupVotesMax);
+    const part = (tau[j]! * counting) / Math.max(c.massMin, record.nb + record.ng);
     pb += part * record.pb;
     ok += part * record.ok;
     pos += part * record.pos;

@@ -2,7 +2,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
-import { logit, sigmoid } from '../../../src/core/evidence.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
 import { referenceConstants, trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
@@ -29,9 +28,8 @@ test('a lone peer keeps the prior: A = B = 1.4, weight .7', () => {
   assert.ok(Math.abs(trust.a[0]! - 1.4) < 1e-12);
   assert.ok(Math.abs(trust.b[0]! - 1.4) < 1e-12);
   assert.ok(Math.abs(trust.weight[0]! - 0.7) < 1e-12);
-  // M = n = 1 and c = 1/2, so that pi settles where pi = (.5 sigmoid(logit pi + 1.4) + .8) / 4.5, below pimax = .25.
-  const again = (0.5 * sigmoid(logit(trust.pi) + 1.4) + 0.8) / 4.5;
-  assert.ok(Math.abs(again - trust.pi) < 1e-6, `${trust.pi}, then ${again}`);
+  // What nobody else saw says nothing of the share of bad players, which keeps its prior.
+  assert.ok(Math.abs(trust.pi - 0.2) < 1e-12);
 });
 
 test('a group without peers, and one without players, has the prior share of bad players', () => {
@@ -100,6 +98,33 @@ test('ten peers with one invented player each do not move the gates of the rest'
   const alone = trustOf(5, rows);
   const beside = trustOf(15, [...rows, ...invented]);
   assert.equal(firstOf(beside.tau, 5), [...alone.tau]);
+});
+
+/** By how much the weights of the first peers differ at most. */
+function mostMoved(count: number, from: ReturnType<typeof trustOf>, to: ReturnType<typeof trustOf>): number {
+  const moved = (['tau', 'a', 'b'] as const).flatMap((column) =>
+    firstOf(from[column], count).map((value, j) => Math.abs(value - to[column][j]!)),
+  );
+  return Math.max(...moved);
+}
+
+test('a peer that shares no player moves no weight of the rest, however many players it invents', () => {
+  const { rows } = honestGroup(5, 200);
+  const idle = trustOf(6, rows);
+  for (const badOfTen of [0, 1, 5, 10]) {
+    const invented = Array.from({ length: 1000 }, (_, i): Entry[] => [i % 10 < badOfTen ? bad(5) : good(5)]);
+    const moved = mostMoved(5, idle, trustOf(6, [...rows, ...invented]));
+    assert.ok(moved <= trustConstants.publishStep, `${moved} with ${badOfTen} bad of ten`);
+  }
+});
+
+test('in a group that only reports, one that praises players of its own counts with a hundred of them', () => {
+  const { rows } = honestGroup(5, 200);
+  const reports = rows.map((row) => row.filter(([, lowering]) => lowering > 0));
+  const beside = (count: number) => trustOf(6, [...reports, ...new Array<Entry[]>(count).fill([good(5)])]);
+  const hundred = beside(100);
+  assert.ok(mostMoved(5, hundred, beside(5000)) < 1e-9);
+  assert.ok(Math.abs(hundred.pi - beside(5000).pi) < 1e-9);
 });
 
 test('honest peers have open gates and votes that count', () => {
@@ -226,11 +251,13 @@ test("the reference's numbers differ from a node's own only where a decision say
   );
   assert.equal(differing.sort(), [
     'agreementPrior',
+    'badShareAlone',
     'badVoteGain',
     'correlationPrior',
     'corroborationFloor',
     'gateReferenceMinPreTrusted',
     'groupPriorPart',
+    'groupVotesMax',
     'priorVotes',
     'repeatsFrom',
     'vouchesFrom',

@@ -207,6 +207,66 @@ function modestColluders(preTrusted: number): TrustSet[] {
   });
 }
 
+/** Three of ten peers send three false reports each about 20 good players, nothing else but agreement on invented ones. */
+function colludersOfFewLies(preTrusted: number): TrustSet[] {
+  return range(10).map((i) => {
+    const random = randomFrom('colluders of few lies', i + 1);
+    const { scene, popular } = honestScene(random, size.peers - 3, size.players, false);
+    const adversaries = scene.addPeers(3);
+    const targets = sample(scene.knownPlayers(0), 20, random);
+    const invented = scene.addPlayers(1500);
+    for (const peer of adversaries) {
+      for (const player of targets) scene.lie(peer, player, 3);
+      for (const [n, player] of invented.entries()) scene.report(peer, player, n % 2 === 0 ? -1 : 1, 1);
+    }
+    return toTrustSet(scene, { name: 'few lies', preTrusted: popular.slice(0, preTrusted), adversaries, targets });
+  });
+}
+
+/**
+ * Peers that join a group, repeat what is read of `copied` players (half of them read above 60, and below 45 as many as there are), and send
+ * ten false reports each about 50 good ones whom no pre-trusted peer has reported, or where there is none whom one peer alone has.
+ */
+function copycats(count: number, copied: number, preTrusted: number): TrustSet[] {
+  return seeds.map((seed) => {
+    const random = randomFrom('copycats', seed);
+    const { scene, popular } = honestScene(random, size.peers, size.players, false);
+    const roles = { name: 'copycats', preTrusted: popular.slice(0, preTrusted) };
+    const before = toTrustSet(scene, { ...roles, adversaries: [], targets: [] });
+    const evidence = evidenceColumns(before);
+    const facts = peerFacts(before);
+    const { score } = readOut(evidence, facts, computePeerTrust(evidence, facts));
+    const isFirmlyKnown = (player: number) => {
+      const peers = evidence.peer.subarray(evidence.offsets[player]!, evidence.offsets[player + 1]!);
+      return preTrusted === 0 ? peers.length > 1 : peers.some((peer) => facts.preTrusted[peer] === 1);
+    };
+    const players = range(before.players.length);
+    const drawn = (of: readonly number[], most: number) => sample(of, Math.min(most, of.length), random);
+    const known = players.filter(isFirmlyKnown);
+    const low = drawn(
+      known.filter((player) => score[player]! < 45),
+      copied / 2,
+    );
+    const high = drawn(
+      known.filter((player) => score[player]! > 60),
+      copied / 2,
+    );
+    const inScene = (player: number) => Number(before.players[player]!.slice(1));
+    const others = players.filter((player) => !isFirmlyKnown(player) && score[player]! > 50);
+    const targets = drawn(
+      others.filter((player) => before.truth.get(player) === 0),
+      50,
+    ).map(inScene);
+    const adversaries = scene.addPeers(count);
+    for (const peer of adversaries) {
+      for (const player of low) scene.report(peer, inScene(player), -1, 1);
+      for (const player of high) scene.report(peer, inScene(player), 1, 1);
+      for (const player of targets) scene.lie(peer, player, 10);
+    }
+    return toTrustSet(scene, { ...roles, adversaries, targets });
+  });
+}
+
 /** Percent of the chosen players that read `suspicious` or `untrusted`, over all the sets. */
 function condemned(sets: readonly TrustSet[], truth: 0 | 1, chosen: (set: TrustSet) => Iterable<number>): number {
   let count = 0;
@@ -246,6 +306,11 @@ test('the shares of players that an attack condemns stay within what the page sa
     'stealth15_pre3, seeds 1 to 20': goodTargets(range(20).map((i) => simulate('stealth15_pre3', i + 1, size))),
     'two colluders, honest but for 50 players': goodTargets(modestColluders(0)),
     'the same with two pre-trusted peers': goodTargets(modestColluders(2)),
+    'three colluders, 20 lies each, seeds 1 to 10': goodTargets(colludersOfFewLies(0)),
+    'the same with one pre-trusted peer': goodTargets(colludersOfFewLies(1)),
+    'the same with three pre-trusted peers': goodTargets(colludersOfFewLies(3)),
+    'a copycat': goodTargets(copycats(1, 400, 0)),
+    'two copycats, three pre-trusted peers': goodTargets(copycats(2, 100, 3)),
   };
   const rows = tableOf('condemned');
   assert.equal([...rows.keys()], Object.keys(reached));

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
 import { buildNode } from './own-node.js';
-import { bePatient } from './patience.js';
 import { addTellOptions, Report, type TellOptions, tell } from './report.js';
 import {
   connectionCount,
@@ -36,17 +35,12 @@ interface GivenOptions extends Partial<LoadOptions>, TellOptions {
   readonly seed: number;
   readonly pin: boolean;
   readonly profile?: string;
-  readonly patience?: number;
 }
-
-const patienceMeans = 'seconds in all to wait for moments in which the machine is its own';
 
 export interface Defaults {
   readonly players: number;
   readonly peers?: number;
   readonly seconds?: number;
-  /** All its figures come from windows that alternate: they can wait for the machine. */
-  readonly windowed?: true;
 }
 
 /**
@@ -68,7 +62,6 @@ export function measured(
     name,
     summary,
     define(command: Command): void {
-      if (defaults.windowed) command.option('--patience <n>', patienceMeans, positive);
       refuseOneFileForBoth(addTellOptions(command))
         .option('--seconds <n>', 'of load for each figure', positive, defaults.seconds ?? 10)
         .option('--connections <n>', "in place of the scenario's own number", connectionCount)
@@ -82,10 +75,9 @@ export function measured(
           'CPU profiles of the Node servers; they slow them by a few percent',
           folderToWrite,
         )
-        .action(async ({ pin, profile, patience, json, html, strict, ...given }: GivenOptions) => {
+        .action(async ({ pin, profile, json, html, strict, ...given }: GivenOptions) => {
           if (!pin) leaveUnpinned();
           if (profile !== undefined) profileInto(profile);
-          if (patience !== undefined) bePatient(patience);
           await buildNode();
           pinLoad();
           const options: LoadOptions = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };

@@ -47,13 +47,9 @@ const shareTakenMax = 0.01;
 
 export const strangersMark = 'NOT ITS OWN MACHINE';
 
-export function isOwn(cacheReadNs: number, taken = 0): boolean {
-  return cacheReadNs <= cacheReadNsMax && taken <= shareTakenMax;
-}
-
 /** What to say of a run whose machine was not its own; undefined where it was. */
 export function strangersNote(cacheReadNs: number, taken = 0): string | undefined {
-  if (isOwn(cacheReadNs, taken)) return undefined;
+  if (cacheReadNs <= cacheReadNsMax && taken <= shareTakenMax) return undefined;
   return `${strangersMark}: neighbours on the host took so much of its shared cache or of its time that no figure here means anything`;
 }
 

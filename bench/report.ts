@@ -8,7 +8,6 @@ import { environment } from './environment.js';
 import type { LatencySummary } from './load/latency.js';
 import { coreTime, sharedCacheReadNs, shareTaken, strangersNote } from './neighbours.js';
 import { resultPage } from './page.js';
-import { patience, type Surroundings } from './patience.js';
 import {
   type Course,
   type Figure,
@@ -93,28 +92,21 @@ export class Report {
   }
 
   result(): Result {
-    const { cacheReadNs: cache_read_ns, taken: taken_by_host } = patience()?.surroundings ?? this.#surroundings();
+    const cache_read_ns = Math.max(this.#cacheReadNs, sharedCacheReadNs());
+    const taken_by_host = shareTaken(this.#coreTime, coreTime());
     const strangers = strangersNote(cache_read_ns, taken_by_host);
-    const waited = patience()?.note;
-    const notes = [strangers, ...this.#notes, waited].filter((note) => note !== undefined);
     return {
       format: resultFormat,
       scenario: this.#scenario,
       started_at: this.#startedAt,
       environment: { ...this.#environment, pinning: pinning(), cache_read_ns, taken_by_host },
       options: this.#options,
-      notes,
+      notes: strangers === undefined ? this.#notes : [strangers, ...this.#notes],
       figures: this.#figures,
       goals: this.#goals,
       latencies: this.#latencies,
       courses: this.#courses,
     };
-  }
-
-  /** Of the whole run. */
-  #surroundings(): Surroundings {
-    const cacheReadNs = Math.max(this.#cacheReadNs, sharedCacheReadNs());
-    return { cacheReadNs, taken: shareTaken(this.#coreTime, coreTime()) };
   }
 }
 

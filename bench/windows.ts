@@ -8,7 +8,6 @@ import { type Driven, drive, type KindOutcome, type Workload } from './load/driv
 import { lagNote } from './load/lag.js';
 import { Latencies } from './load/latency.js';
 import { type LoopSample, loopSampleMs } from './loop-sample.js';
-import { inItsMoment } from './patience.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
 import type { Report } from './report.js';
@@ -84,7 +83,7 @@ export async function alternate(
       // There and back, so that none always comes behind the same one.
       if (round % 2 === 1) inTurn.reverse();
       for (const [i, one] of inTurn) {
-        windows[i]!.push(await inItsMoment(() => driveWindow(one, seconds / rounds, startedMs, progress)));
+        windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
       }
     }
     await awaitLoopSamples(...series.map(({ target }) => target));

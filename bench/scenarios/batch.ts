@@ -8,7 +8,7 @@ import { alternate, answeredBy, rates, ratios, report } from '../windows.js';
 export const batch = measured(
   'batch',
   'durable events in batches of 500, beside single ones',
-  { players: 100_000, windowed: true },
+  { players: 100_000 },
   run,
 );
 

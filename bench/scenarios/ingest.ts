@@ -10,12 +10,7 @@ import { alternate, answeredBy, rates, ratios, report } from '../windows.js';
 
 const many = 256;
 
-export const ingest = measured(
-  'ingest',
-  'durable events one by one, beside bare node:http',
-  { players: 100_000, windowed: true },
-  run,
-);
+export const ingest = measured('ingest', 'durable events one by one, beside bare node:http', { players: 100_000 }, run);
 
 async function run(options: LoadOptions, to: Report): Promise<void> {
   const ways = await startWays({ ...options, snapshotAfter: 1 });

@@ -7,12 +7,7 @@ import { median } from '../result.js';
 import { stopAll } from '../target.js';
 import { alternate, rates, report } from '../windows.js';
 
-export const mixed = measured(
-  'mixed',
-  '80 % scores, 10 % matches of 50, 10 % events',
-  { players: 100_000, windowed: true },
-  run,
-);
+export const mixed = measured('mixed', '80 % scores, 10 % matches of 50, 10 % events', { players: 100_000 }, run);
 
 async function run(options: LoadOptions, to: Report): Promise<void> {
   const connections = options.connections ?? 128;

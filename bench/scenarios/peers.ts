@@ -21,12 +21,7 @@ const writers = 256;
 const sownEvents = 2_000;
 const sowTriesMax = 60;
 
-export const peers = measured(
-  'peers',
-  'beside node:http, Redis, PostgreSQL and CrowdSec',
-  { players: 10_000, windowed: true },
-  run,
-);
+export const peers = measured('peers', 'beside node:http, Redis, PostgreSQL and CrowdSec', { players: 10_000 }, run);
 
 /** A server with its way to be asked. */
 interface Contestant {

@@ -11,7 +11,7 @@ import { alternate, rates, ratios, report } from '../windows.js';
 
 const saturating = 64;
 
-export const read = measured('read', 'score reads, beside bare node:http', { players: 100_000, windowed: true }, run);
+export const read = measured('read', 'score reads, beside bare node:http', { players: 100_000 }, run);
 
 async function run(options: LoadOptions, to: Report): Promise<void> {
   const connections = options.connections ?? saturating;

@@ -120,15 +120,6 @@ test("goals are judged at the load that is a scenario's own, also where it stand
   assert.equal([verdictAt(false), verdictAt(true)], [true, null]);
 });
 
-test('only a scenario whose figures all come from windows can wait for the machine', async () => {
-  const run = () => Promise.reject(new Error('it began'));
-  const [code, text] = await refusalOf(measured('some', '', { players: 1 }, run), '--patience', '1');
-  assert.is(code, 1);
-  assert.match(text, "unknown option '--patience'");
-  const windowed = measured('some', '', { players: 1, windowed: true }, run);
-  assert.match((await refusalOf(windowed, '--patience', '0'))[1], 'expected a number above 0');
-});
-
 test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {
   const optionsOf = async (...args: readonly string[]) => {
     const json = join(folder, 'profiled.json');

@@ -87,15 +87,6 @@ for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
   });
 }
 
-test('a run that waits for the machine to be its own ends when its patience does, and says how long it waited', async () => {
-  const json = join(dir, 'patient.json');
-  const { code, output } = await run('batch', ...small, '--patience', '2', '--json', json);
-  assert.is(code, 0, output);
-  const { environment, notes } = JSON.parse(readFileSync(json, 'utf8')) as Result;
-  assert.ok(environment.cache_read_ns! > 0);
-  assert.match(notes.at(-1)!, /^waited \d+ s for the machine to be its own, and measured \d+ windows again$/);
-});
-
 test('the file of a log is no smaller than the live data in it, although it grew since the last sample', async () => {
   const json = join(dir, 'shorter.json');
   // Samples are 5 s apart.

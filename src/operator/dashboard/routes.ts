@@ -55,6 +55,11 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
 
   router.get('/live', async (ctx) => {
     if (!pages.hasRoom) return answerWith(ctx, refused('overloaded'));
+    // Its answer would never end, and would hold a page's place.
+    if (ctx.method === 'HEAD') {
+      ctx.status = 200;
+      return;
+    }
     ctx.respond = false;
     pages.add(ctx.res, ctx.state.session);
     // Not only at the next beat: the page is empty until then.

@@ -282,6 +282,14 @@ test('an open page is told how the node stands, and let go when its session ends
   await until(/event: ended\n/);
 });
 
+test('a HEAD of what goes on for ever ends, and takes no place of a page', async () => {
+  const cookie = await dashboard.signIn();
+  for (let i = 0; i < limits.livePagesMax + 1; i++) {
+    const response = await fetch(`${dashboard.url}/live`, { method: 'HEAD', headers: { cookie } });
+    assert.is(response.status, 200);
+  }
+});
+
 test('more open pages than there is room for are turned away', async () => {
   const cookie = await dashboard.signIn();
   const abort = new AbortController();

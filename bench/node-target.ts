@@ -30,6 +30,8 @@ export interface FilledNode {
 
 /** A node that runs. */
 export interface RunningNode {
+  /** That its folder held at the start. */
+  readonly events: number;
   readonly target: Target;
   readonly site: Site;
   readonly salt: string;
@@ -61,7 +63,7 @@ export function copyOf(filled: FilledNode, environment: Readonly<Record<string, 
 }
 
 /** Starts it, and waits for its peer weights. */
-export async function startNode(name: string, { node, site, salt }: FilledNode): Promise<RunningNode> {
+export async function startNode(name: string, { node, site, salt, events }: FilledNode): Promise<RunningNode> {
   await node.start();
   await settled(node);
   const { port, pid, loopSamples } = node;
@@ -70,6 +72,7 @@ export async function startNode(name: string, { node, site, salt }: FilledNode):
     site,
     salt,
     node,
+    events,
   };
 }
 

@@ -1,9 +1,10 @@
 /** Events in batches of 500, beside the same node taking them one by one. */
 import { batchKind, eventKind, only } from '../load/requests.js';
 import { type LoadOptions, measured } from '../measured.js';
-import { health, startFilled } from '../node-target.js';
+import { startFilled } from '../node-target.js';
 import type { Report } from '../report.js';
-import { alternate, answeredBy, rates, ratios, report } from '../windows.js';
+import { expectStored } from '../stored.js';
+import { alternate, rates, ratios, report } from '../windows.js';
 
 export const batch = measured(
   'batch',
@@ -13,10 +14,10 @@ export const batch = measured(
 );
 
 async function run(options: LoadOptions, to: Report): Promise<void> {
-  const { target, site, node } = await startFilled('node', { ...options, snapshotAfter: 1 });
+  const running = await startFilled('node', { ...options, snapshotAfter: 1 });
+  const { target, site } = running;
   try {
     const { rate } = options;
-    const before = (await health(node)).last_seq;
     const [single, batches] = await alternate(
       'batch',
       [
@@ -39,9 +40,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     );
     report(to, single!);
     report(to, batches!, { itemUnit: 'events/s' });
-    const acknowledged = answeredBy(target);
-    const grown = (await health(node)).last_seq - before;
-    if (grown < acknowledged) to.fault(`${acknowledged} events acknowledged, the log grew by ${grown}`);
+    await expectStored(running, to);
     const ratio = ratios(rates(batches!, true), rates(single!));
     const figure = to.figure('durable events/s, batches / one by one', 'x', 'more', ratio);
     to.goal('batch of 500 events: durable events/s against single POSTs', figure, 'at least', 5, 'x');

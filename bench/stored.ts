@@ -1,0 +1,31 @@
+/** That the log of a node holds the events that the node acknowledged. */
+import { batchFrom } from '../src/group/recovery.js';
+import { openLogReader } from '../src/store/lmdb-log.js';
+import type { RunningNode } from './node-target.js';
+import type { Report } from './report.js';
+import { answeredBy } from './windows.js';
+
+const piece = { batches: 1_000, bytes: 8 * 1024 * 1024 };
+
+/** Ends the node. A fault where its log lacks events that were acknowledged; other records there stand for none. */
+export async function expectStored({ target, node, events }: RunningNode, to: Report): Promise<void> {
+  await node.halt();
+  const acknowledged = answeredBy(target);
+  const stored = (await eventsIn(node.dataDir)) - events;
+  if (stored < acknowledged) to.fault(`${target.name}: ${acknowledged} events acknowledged, the log grew by ${stored}`);
+}
+
+/** Events in the log of a folder that no node uses. */
+export async function eventsIn(dataDir: string): Promise<number> {
+  const log = openLogReader(dataDir);
+  let events = 0;
+  for (let seq = 1; ; ) {
+    const stored = log.from(seq, piece.batches, piece.bytes);
+    if (stored.length === 0) break;
+    for (const batch of stored.map(batchFrom)) {
+      for (seq = batch.firstSeq; seq <= batch.lastSeq; seq++) if (batch.record(seq).type === 'event_accepted') events++;
+    }
+  }
+  await log.close();
+  return events;
+}

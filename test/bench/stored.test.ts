@@ -1,0 +1,32 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventKind, only } from '../../bench/load/requests.js';
+import { startFilled } from '../../bench/node-target.js';
+import { Report } from '../../bench/report.js';
+import { eventsIn, expectStored } from '../../bench/stored.js';
+import { driveWindow } from '../../bench/windows.js';
+
+test('events that were acknowledged and are not in the log are a fault; weights and peers there make up for none', async () => {
+  const running = await startFilled('node', { players: 50, peers: 3, seed: 1, snapshotAfter: 1 });
+  try {
+    const { target, site, node, events } = running;
+    const workload = only(eventKind(site));
+    await driveWindow({ name: 'some', target, workload, connections: 2, rate: null }, 0.4, performance.now());
+    const report = new Report('some', {});
+    await expectStored(running, report);
+    assert.equal(
+      report.result().notes.filter((note) => note.startsWith('FAULT')),
+      [],
+    );
+    assert.ok((await eventsIn(node.dataDir)) > events);
+    const { exitCode } = process;
+    // As if the folder had held a hundred more before.
+    await expectStored({ ...running, events: events + 100 }, report);
+    process.exitCode = exitCode;
+    assert.match(report.result().notes.join('\n'), /FAULT: node: \d+ events acknowledged, the log grew by \d+/);
+  } finally {
+    await running.target.stop();
+  }
+});
+
+test.run();

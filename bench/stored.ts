@@ -1,4 +1,5 @@
-/** That the log of a node holds the events that the node acknowledged. */
+/** What the log of a node holds, and that it holds the events that the node acknowledged. */
+import type { StoredBatch } from '../src/group/ports.js';
 import { batchFrom } from '../src/group/recovery.js';
 import { openLogReader } from '../src/store/lmdb-log.js';
 import type { RunningNode } from './node-target.js';
@@ -17,15 +18,27 @@ export async function expectStored({ target, node, events }: RunningNode, to: Re
 
 /** Events in the log of a folder that no node uses. */
 export async function eventsIn(dataDir: string): Promise<number> {
-  const log = openLogReader(dataDir);
   let events = 0;
-  for (let seq = 1; ; ) {
-    const stored = log.from(seq, piece.batches, piece.bytes);
-    if (stored.length === 0) break;
-    for (const batch of stored.map(batchFrom)) {
-      for (seq = batch.firstSeq; seq <= batch.lastSeq; seq++) if (batch.record(seq).type === 'event_accepted') events++;
+  for await (const stored of batchesIn(dataDir)) {
+    const batch = batchFrom(stored);
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
+      if (batch.record(seq).type === 'event_accepted') events++;
     }
   }
-  await log.close();
   return events;
+}
+
+/** The batches of that log, in their order. */
+export async function* batchesIn(dataDir: string): AsyncGenerator<StoredBatch> {
+  const log = openLogReader(dataDir);
+  try {
+    for (let seq = 1; ; ) {
+      const batches = log.from(seq, piece.batches, piece.bytes);
+      if (batches.length === 0) return;
+      yield* batches;
+      seq = batches.at(-1)!.firstSeq + 1;
+    }
+  } finally {
+    await log.close();
+  }
 }

@@ -5,7 +5,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { openLogReader } from '../../src/store/lmdb-log.js';
 import { leaveUnpinned } from '../cores.js';
 import { freePort } from '../free-port.js';
 import { drive } from '../load/drive.js';
@@ -32,6 +31,7 @@ import { type RemovalCounts, removeAlong } from '../soak/removals.js';
 import { logMbOf, type Sample, sampleOf } from '../soak/samples.js';
 import { ownStalls } from '../soak/stalls.js';
 import { bytesPerCommit, bytesPerEvent } from '../state-bytes.js';
+import { batchesIn } from '../stored.js';
 
 interface Options extends TellOptions {
   readonly minutes: number;
@@ -235,15 +235,8 @@ function perSecond(samples: readonly LoopSample[], startedAt: number): [number, 
 
 /** What the log's file takes against what the batches in it take, both as the node left them. */
 async function tellFile(dataDir: string, to: Report): Promise<void> {
-  const log = openLogReader(dataDir);
   let liveBytes = 0;
-  for (let seq = 1; ; ) {
-    const batches = log.from(seq, 1_000, 8 * MB);
-    if (batches.length === 0) break;
-    for (const { bytes } of batches) liveBytes += bytes.length;
-    seq = batches.at(-1)!.firstSeq + 1;
-  }
-  await log.close();
+  for await (const { bytes } of batchesIn(dataDir)) liveBytes += bytes.length;
   const liveMb = to.figure('log, live data', 'MB', 'less', liveBytes / MB);
   const fileMb = to.figure('log, file', 'MB', 'less', logMbOf(dataDir));
   to.goal('file of the log / its live data', fileMb / liveMb, 'at most', 3, '');

@@ -91,7 +91,10 @@ export const trustConstants = {
   priorVotesPreTrusted: 20,
   /** How far the prior of a peer that votes both ways follows what the group's peers are like together. */
   groupPriorPart: 0.5,
-  /** Votes at the prior log-odds that the group's own rates start from; votes with which one peer counts at most, in them and in the bound of the share of bad players. */
+  /**
+   * Votes at the prior log-odds that the group's own rates start from; votes with which one peer counts at most, in them and in the bound of
+   * the share of bad players.
+   */
   groupPriorVotes: 20,
   groupVotesMax: 100,
   /** Bounds of A and B, and the floor of a pre-trusted peer's. */

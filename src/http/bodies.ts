@@ -116,15 +116,25 @@ function updatedMember(view: TrustView): string {
 /** Characters that stand for themselves in JSON, a byte each. */
 export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
+/** As JSON of ASCII alone: texts that are written by template have a byte for each character, which nobody has to count. */
 function quoted(text: string): string {
-  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
+  return plainText.test(text) ? `"${text}"` : JSON.stringify(text).replace(/[\u007f-\uffff]/g, escaped);
 }
 
-/** `trustScoreBody` as JSON, in a quarter of the time: few parts, most of which were made before. */
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** `trustScoreBody` as JSON of ASCII alone, in a quarter of the time: few parts, most of which were made before. */
 export function trustScoreText(playerId: string, view: TrustView): string {
   const { verdict, eventCount } = view;
-  const opening = plainText.test(playerId) ? `{"player_id":"${playerId}"` : `{"player_id":${JSON.stringify(playerId)}`;
+  const opening = plainText.test(playerId) ? `{"player_id":"${playerId}"` : `{"player_id":${quoted(playerId)}`;
   return `${opening}${scoreMember(wholeScore(view))}${confidenceMember(wholeConfidence(view))}${verdictMembers[verdict]}${eventCount}${updatedMember(view)}`;
+}
+
+/** What a match tells of a player that is not known, as JSON of ASCII alone. */
+export function unknownPlayerText(playerId: string): string {
+  return `{"player_id":${quoted(playerId)},"code":"player_not_found"}`;
 }
 
 export function verdictBody(playerId: string, view: TrustView): VerdictBody {
@@ -152,7 +162,7 @@ export function storedEventBody(peerId: string, playerId: string, event: Omit<Ow
   };
 }
 
-/** `storedEventBody` as JSON, in a third of the time. */
+/** `storedEventBody` as JSON of ASCII alone, in a third of the time. */
 export function storedEventText(
   peerId: string,
   playerId: string,

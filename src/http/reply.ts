@@ -45,7 +45,7 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-/** `tag` must differ wherever the body at the same address differs; where absent it is taken from the body. */
+/** `json` is ASCII alone. `tag` must differ wherever the body at the same address differs; where absent it is taken from the body. */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }
@@ -99,7 +99,7 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
     return { status: 304, shared: sharedHead(304, '', caching, vary), more, requestId, tag, ...noBody };
   }
   const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
-  const length = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
+  const length = reply.json?.length ?? Buffer.byteLength(payload);
   return { status, shared: sharedHead(status, type, caching, vary), more, requestId, tag, length, payload };
 }
 

@@ -24,7 +24,7 @@ export interface ApiReply {
   readonly status: number;
   /** A value to be sent as JSON; bytes where `contentType` is given. */
   readonly body: unknown;
-  /** The body as JSON, in place of `body`, where a template makes it faster than `JSON.stringify`. */
+  /** The body as JSON of ASCII alone, in place of `body`, where a template makes it faster than `JSON.stringify`. */
   readonly json?: string;
   /** The entity tag, where it need not be told from the body; its text is of characters of base64url, without quotes. */
   readonly tag?: { readonly text: string } | undefined;

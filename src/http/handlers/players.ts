@@ -7,9 +7,10 @@ import {
   summaryRowBody,
   trustScoreBody,
   trustScoreText,
+  unknownPlayerText,
   verdictBody,
 } from '../bodies.js';
-import type { MatchScoresBody, PlayerEventsBody } from '../contract/response-bodies.js';
+import type { PlayerEventsBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
 import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';
@@ -65,8 +66,10 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
     const tag = new ScoreTag();
     let rows = '';
     for (const [place, view] of group.trusts(subjects).entries()) {
+      const playerId = ids.value[place]!;
       tag.add(view);
-      rows += `${place === 0 ? '' : ','}${matchRow(ids.value[place]!, view)}`;
+      rows += place === 0 ? '' : ',';
+      rows += view === undefined ? unknownPlayerText(playerId) : trustScoreText(playerId, view);
     }
     return okJson(`{"data":[${rows}]}`, tag);
   }
@@ -93,9 +96,4 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
   }
 
   return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents };
-}
-
-function matchRow(playerId: string, view: TrustView | undefined): string {
-  if (view !== undefined) return trustScoreText(playerId, view);
-  return JSON.stringify({ player_id: playerId, code: 'player_not_found' } satisfies MatchScoresBody['data'][number]);
 }

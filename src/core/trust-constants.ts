@@ -49,7 +49,7 @@ export const trustConstants = {
   /** Shared players that pull a pair's agreement half-way to 0, after that; 0 since `correlationPrior` does it. */
   agreementPrior: 0,
   /** Shared players with which one pair counts, at most. */
-  sharedMax: 30,
+  sharedMax: 10,
   /** What a pair that is not two-sided counts, as a part of one that is. */
   oneSidedPart: 0.1,
   /** Pair weight with which one peer counts in the median of reputations, at most. */
@@ -142,6 +142,7 @@ export const referenceConstants: TrustConstants = {
   ...trustConstants,
   correlationPrior: 0,
   agreementPrior: 3,
+  sharedMax: 30,
   vouchesFrom: 0,
   gateReferenceMinPreTrusted: 0.05,
   corroborationFloor: 0.1,

@@ -79,7 +79,7 @@ export const pageNumbers = {
 
 export type FitNumbers = Readonly<typeof pageNumbers>;
 
-/** A node's own: the page's, but for what decisions 100 to 106 changed. */
+/** A node's own: the page's, but for what decisions 100 to 107 changed. */
 export const nodeNumbers: FitNumbers = {
   ...pageNumbers,
   // Decision 100
@@ -100,4 +100,6 @@ export const nodeNumbers: FitNumbers = {
   sharper: 0.15,
   // Decision 106; that of a peer's own votes only corroborated ones count in the group's rates has no number.
   leftOut: 1,
+  // Decision 107
+  pairMass: 10,
 };

@@ -13,7 +13,7 @@ export interface Pairs {
   readonly shared: Uint32Array;
   /** `a`, in [-1, 1]. */
   readonly agreement: Float64Array;
-  /** `w`, in (0, 30]. */
+  /** `w`, in (0, 10]. */
   readonly weight: Float64Array;
 }
 

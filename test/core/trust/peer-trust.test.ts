@@ -188,7 +188,7 @@ test('pre-trusted peers keep an open gate and the floor of log-odds; trust is ea
 });
 
 test('a peer that hardly agrees with the pre-trusted one vouches for nobody', () => {
-  // Peers 0 and 1 agree on 21 of 40 players: r = 2/40, a = .05 (40/60) / .2 = .17, rho = 30 a / 36 = .14, less than half
+  // Peers 0 and 1 agree on 21 of 40 players: r = 2/40, a = .05 (40/60) / .2 = .17, rho = 10 a / 16 = .10, less than half
   // of the least reference, .3. Peer 2 agrees with peer 1 on 40 others, and shares none with the pre-trusted peer.
   const shared = (count: number, row: Entry[]) => new Array<Entry[]>(count).fill(row);
   const rows = [
@@ -260,6 +260,7 @@ test("the reference's numbers differ from a node's own only where a decision say
     'groupVotesMax',
     'priorVotes',
     'repeatsFrom',
+    'sharedMax',
     'vouchesFrom',
   ]);
 });

@@ -62,11 +62,11 @@ function majorOf(version: string): number {
 }
 
 function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
-  const named = state.peers.byId(peerId);
-  if (caller !== null && named?.index !== caller) return refused('peer_id_mismatch');
-  if (named === undefined) return refused('unknown_peer');
-  if (named.status !== 'active') return refused('peer_not_active');
-  return granted(named);
+  const acting = caller === null ? state.peers.byId(peerId) : state.peers.at(caller);
+  if (acting === undefined) return refused('unknown_peer');
+  if (acting.peerId !== peerId) return refused('peer_id_mismatch');
+  if (acting.status !== 'active') return refused('peer_not_active');
+  return granted(acting);
 }
 
 function duplicate(state: GroupState, peer: Peer, eventId: string, tag: IdTag, seq: number): Refusal {

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../../src/http/contract/request-bodies.js';
@@ -86,6 +87,26 @@ test('lengths are counted in code points', () => {
     actual: 129,
     limit: 128,
   });
+});
+
+test("lengths are judged as Ajv's own keywords judge them", () => {
+  const units = ['a', '\ud83d', '\ude00', '\u{1F600}'];
+  for (let bound = 0; bound <= 3; bound++) {
+    for (const keyword of ['minLength', 'maxLength'] as const) {
+      const schema = { type: 'string', [keyword]: bound } as const;
+      const validate = validatorOf(schema);
+      const own = new Ajv2020().compile(schema);
+      for (let n = 0; n < 4 ** 5; n++) {
+        const text = [...n.toString(4)].map((digit) => units[Number(digit)]).join('');
+        for (const value of [text, '']) {
+          const limits = own(value) ? 'valid' : { violation: keyword, limit: own.errors![0]!.params.limit };
+          const fault = faultOf(validate, value);
+          if (limits === 'valid') assert.is(fault, 'valid', `${keyword} ${bound}: ${JSON.stringify(value)}`);
+          else assert.equal(fault, { field: '', actual: [...value].length, ...limits });
+        }
+      }
+    }
+  }
 });
 
 test('formats, patterns and the list of types are named as the violation', () => {

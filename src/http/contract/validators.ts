@@ -49,8 +49,21 @@ const measures: Readonly<Record<string, (value: unknown) => unknown>> = {
   maxItems: items,
 };
 
+/** Without a copy of a string that may be as long as a body. */
 function codePoints(value: unknown): number {
-  return typeof value === 'string' ? [...value].length : 0;
+  if (typeof value !== 'string') return 0;
+  let count = value.length;
+  for (let at = 1; at < value.length; at++)
+    if (isLow(value.charCodeAt(at)) && isHigh(value.charCodeAt(at - 1))) count--;
+  return count;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function items(value: unknown): number {

@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { pseudonymise } from './core/pseudonym.js';
+import { Pseudonyms } from './core/pseudonym.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
 import type { BackgroundCheck, CheckTimes } from './group/check.js';
@@ -144,13 +144,13 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
   const salt = Buffer.from(saltText);
   const group = new Group({ identity, bounds, clock, entropy });
   const metrics = createMetrics(version);
-  const pseudonym = (playerId: string) => pseudonymise(playerId, saltText, identityMode);
+  const pseudonyms = new Pseudonyms(saltText, identityMode);
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
   const face = createHttpFace({
     group,
-    pseudonymise: pseudonym,
+    pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
     settings: {
       authEnabled: config.peerAuthEnabled,
@@ -170,7 +170,7 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
   // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
   const windDownBy = closers.reserve();
-  return { identity, bounds, salt, group, metrics, pseudonym, passwordHash, sessions, face, pool, windDownBy };
+  return { identity, bounds, salt, group, metrics, pseudonyms, passwordHash, sessions, face, pool, windDownBy };
 }
 
 interface OpenGroup {
@@ -236,7 +236,7 @@ async function recoverActor({ config, ports, dir, writer }: Start, { identity, b
 /** The operator's side: the socket, and the ports of metrics and dashboard where they are asked for. */
 async function openOperation(
   { config, ports: { log }, dir, closers }: Start,
-  { group, metrics, pseudonym, passwordHash, sessions }: Parts,
+  { group, metrics, pseudonyms, passwordHash, sessions }: Parts,
 ): Promise<Pick<RunningNode, 'metricsAddress' | 'dashboardAddress'>> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
   const socket = await startOperatorSocket({ dir, group, version, log });
@@ -250,7 +250,7 @@ async function openOperation(
           host: dashboardHost,
           port: dashboardPort,
           group,
-          pseudonymise: pseudonym,
+          pseudonymise: (playerId) => pseudonyms.of(playerId),
           sessions,
           passwordHash,
           traffic: () => metrics.traffic(),

@@ -12,7 +12,7 @@
  * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; above it the lowest bits of the hash |
  */
 import { HOUR_MS, limits } from '../limits.js';
-import { type EventColumns, type KeyColumns, subjectWords } from './event-columns.js';
+import type { EventColumns, KeyColumns } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { Segment } from './segment.js';
 import { type SipKey, sipHash } from './siphash.js';
@@ -101,14 +101,14 @@ export class Subjects implements KeyedRows {
     return this.#index.find(keys, from, this.#hashOf(keys, from));
   }
 
-  /** The rows of many subjects, -1 for one that is not there; what a read of them needs next is at hand. */
-  findAll(subjects: readonly Uint8Array[]): number[] {
-    const count = subjects.length;
-    const keys = new Uint32Array(count * KEY_WORDS);
+  /** The rows of the subjects of a column of keys, -1 for one that is not there; what a read of them needs next is at hand. */
+  findAll(keys: Uint32Array): Int32Array {
+    const count = keys.length / KEY_WORDS;
     const hashes = new Uint32Array(count);
-    for (let i = 0; i < count; i++) subjectWords(subjects[i]!, keys, i * KEY_WORDS);
+    const rows = new Int32Array(count);
     this.warm({ keys, hashes, count });
-    return subjects.map((_, i) => this.#index.find(keys, i * KEY_WORDS, hashes[i]!));
+    for (let i = 0; i < count; i++) rows[i] = this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+    return rows;
   }
 
   /** Uniform unsigned 32 bits that a key and the node's secret decide. */

@@ -258,8 +258,8 @@ export interface GroupViews {
   peers(from: number, limit: number): PeerView[];
   /** Undefined: no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
-  /** The same of many, all at one moment, in the order asked. */
-  trusts(subjects: readonly Uint8Array[]): (TrustView | undefined)[];
+  /** The same of many, all at one moment, in the order of their keys: little-endian words, `KEY_WORDS` each. */
+  trusts(keys: Uint32Array): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** Every change of a verdict as it becomes durable. */
   readonly verdicts: Pick<VerdictFeed, 'mark' | 'erasedAt' | 'listen' | 'recent' | 'walk'>;

@@ -81,10 +81,10 @@ export abstract class GroupReads implements GroupViews {
     return row < 0 ? undefined : trustOf(state, row, this.#moment.of(state));
   }
 
-  trusts(subjects: readonly Uint8Array[]): (TrustView | undefined)[] {
+  trusts(keys: Uint32Array): (TrustView | undefined)[] {
     const { state } = this.running;
     const moment = this.#moment.of(state);
-    return state.subjects.findAll(subjects).map((row) => (row < 0 ? undefined : trustOf(state, row, moment)));
+    return Array.from(state.subjects.findAll(keys), (row) => (row < 0 ? undefined : trustOf(state, row, moment)));
   }
 
   explain(subject: Uint8Array): TrustExplanation | undefined {

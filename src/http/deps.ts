@@ -1,5 +1,6 @@
 /** What the HTTP face is given: it opens nothing of its own but its sockets. */
 import type { Logger } from 'pino';
+import type { Pseudonyms } from '../core/pseudonym.js';
 import type { RegistrationMode } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports.js';
@@ -44,8 +45,7 @@ export interface FaceDeps {
   readonly group: GroupApi;
   /** Whether a session still counts, that is, was not ended where it was opened. */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
-  /** The 32 bytes under which the group knows a player; null where the identity mode forbids what the caller sent. */
-  readonly pseudonymise: (playerId: string) => Uint8Array | null;
+  readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll'>;
   readonly settings: FaceSettings;
   readonly version: string;
   readonly log: Logger;

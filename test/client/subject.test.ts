@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import { isSubjectHash, subjectHash } from '../../src/client/subject.js';
-import { pseudonymise, subjectHex } from '../../src/core/pseudonym.js';
+import { Pseudonyms, pseudonymise, subjectHex } from '../../src/core/pseudonym.js';
 import { limits } from '../../src/limits.js';
 
 interface Vector {
@@ -26,6 +26,8 @@ for (const { id, salt, subject_hash, note } of vectors) {
   test(`client and node agree with the vector: ${note}`, () => {
     assert.is(subjectHash(id, salt), subject_hash);
     assert.is(subjectHex(pseudonymise(id, salt, 'privacy-first')!), subject_hash);
+    const keys = new Pseudonyms(salt, 'privacy-first').ofAll([id])!;
+    assert.is(subjectHex(new Uint8Array(keys.buffer)), subject_hash);
   });
 }
 

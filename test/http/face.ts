@@ -1,6 +1,6 @@
 /** The HTTP face on a group double, on a port of its own. */
-import { hash } from 'node:crypto';
 import { pino } from 'pino';
+import { Pseudonyms } from '../../src/core/pseudonym.js';
 import type { GroupApi } from '../../src/group/api.js';
 import type { FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createHttpFace } from '../../src/http/server.js';
@@ -31,10 +31,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const face = createHttpFace({
     group: groupDouble(options.group),
-    pseudonymise(playerId) {
-      if (/^[\da-f]{64}$/i.test(playerId)) return Buffer.from(playerId, 'hex');
-      return options.highSecurity ? null : hash('sha256', `${playerId}salt`, 'buffer');
-    },
+    pseudonyms: new Pseudonyms('salt', options.highSecurity ? 'high-security' : 'privacy-first'),
     sessionHolds: options.sessionHolds ?? (() => true),
     settings: {
       authEnabled: true,

@@ -17,7 +17,7 @@ type BatchEntry = BatchResultBody['results'][number];
 
 const validateEvent = validatorOf(eventSchema);
 
-export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 'pseudonymise'>): EventHandlers {
+export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): EventHandlers {
   function submissionOf(event: EventBody): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
@@ -26,7 +26,7 @@ export function eventHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 
       eventId: event.event_id,
       eventType: event.event_type,
       peerId: event.peer_id,
-      subject: pseudonymise(event.player_id),
+      subject: pseudonyms.of(event.player_id),
       gameId: event.game_id,
       severity: event.severity,
       timestamp,

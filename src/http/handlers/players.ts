@@ -20,11 +20,11 @@ import { ScoreTag } from '../score-tag.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
-export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' | 'pseudonymise'>): PlayerHandlers {
+export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): PlayerHandlers {
   function subjectOf(playerId: string): Outcome<Uint8Array> {
     const id = readPlayerId(playerId);
     if (!id.ok) return id;
-    const subject = pseudonymise(id.value);
+    const subject = pseudonyms.of(id.value);
     return subject === null ? refused('subject_hash_required') : granted(subject);
   }
 
@@ -57,15 +57,11 @@ export function playerHandlers({ group, pseudonymise }: Pick<FaceDeps, 'group' |
   function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
-    const subjects: Uint8Array[] = [];
-    for (const playerId of ids.value) {
-      const subject = pseudonymise(playerId);
-      if (subject === null) return refusalReply(refused('subject_hash_required'));
-      subjects.push(subject);
-    }
+    const keys = pseudonyms.ofAll(ids.value);
+    if (keys === null) return refusalReply(refused('subject_hash_required'));
     const tag = new ScoreTag();
     let rows = '';
-    for (const [place, view] of group.trusts(subjects).entries()) {
+    for (const [place, view] of group.trusts(keys).entries()) {
       const playerId = ids.value[place]!;
       tag.add(view);
       rows += place === 0 ? '' : ',';

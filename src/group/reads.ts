@@ -84,7 +84,9 @@ export abstract class GroupReads implements GroupViews {
   trusts(keys: Uint32Array): (TrustView | undefined)[] {
     const { state } = this.running;
     const moment = this.#moment.of(state);
-    return Array.from(state.subjects.findAll(keys), (row) => (row < 0 ? undefined : trustOf(state, row, moment)));
+    const trusts: (TrustView | undefined)[] = [];
+    for (const row of state.subjects.findAll(keys)) trusts.push(row < 0 ? undefined : trustOf(state, row, moment));
+    return trusts;
   }
 
   explain(subject: Uint8Array): TrustExplanation | undefined {

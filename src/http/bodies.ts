@@ -1,6 +1,5 @@
 /** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
-import { verdicts } from '../core/vocabulary.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import type {
@@ -28,15 +27,16 @@ export function timeText(ms: number): string {
   return `${day}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
 }
 
-function dayText(days: number): string {
+/** `2026-01-02T`. */
+export function dayText(days: number): string {
   return keep(dayTexts, days, new Date(days * DAY_MS).toISOString().slice(0, -13));
 }
 
-/** Few times are asked for, again and again; so a map that is full may begin anew. */
-function keep(texts: Map<number, string>, time: number, text: string): string {
-  if (texts.size >= limits.timeTextsKept) texts.clear();
-  texts.set(time, text);
-  return text;
+/** Few days are asked for, again and again; so a map that is full may begin anew. */
+export function keep<T>(known: Map<number, T>, day: number, value: T): T {
+  if (known.size >= limits.timeTextsKept) known.clear();
+  known.set(day, value);
+  return value;
 }
 
 /** Rounded to `decimals`, never `-0`. */
@@ -86,54 +86,16 @@ export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBod
   };
 }
 
-/** A member of an answer's JSON whose value is a whole number, from 0 to `most`, of so many to one: a text for each, made when it is first needed. */
-function wholeMember(name: string, unit: number, most: number): (n: number) => string {
-  const texts: string[] = [];
-  return (n) => {
-    const known = texts[n];
-    if (known !== undefined) return known;
-    const text = `,"${name}":${n / unit}`;
-    if (n >= 0 && n <= most) texts[n] = text;
-    return text;
-  };
-}
-
-const scoreMember = wholeMember('score', SCORE_UNIT, 100 * SCORE_UNIT);
-const confidenceMember = wholeMember('confidence', CONFIDENCE_UNIT, CONFIDENCE_UNIT);
-
-/** With the name of the member after it. */
-const verdictMembers = Object.fromEntries(
-  verdicts.map((verdict) => [verdict, `,"verdict":"${verdict}","event_count":`]),
-);
-
-const updatedMembers = new Map<number, string>();
-
-function updatedMember(view: TrustView): string {
-  const { updatedAt } = view;
-  return updatedMembers.get(updatedAt) ?? keep(updatedMembers, updatedAt, `,"updated_at":"${updatedText(view)}"}`);
-}
-
 /** Characters that stand for themselves in JSON, a byte each. */
 export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /** As JSON of ASCII alone: texts that are written by template have a byte for each character, which nobody has to count. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   if (plainText.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-/** `trustScoreBody` as JSON of ASCII alone, in a quarter of the time: few parts, most of which were made before. */
-export function trustScoreText(playerId: string, view: TrustView): string {
-  const { verdict, eventCount } = view;
-  return `{"player_id":${quoted(playerId)}${scoreMember(wholeScore(view))}${confidenceMember(wholeConfidence(view))}${verdictMembers[verdict]}${eventCount}${updatedMember(view)}`;
-}
-
-/** What a match tells of a player that is not known, as JSON of ASCII alone. */
-export function unknownPlayerText(playerId: string): string {
-  return `{"player_id":${quoted(playerId)},"code":"player_not_found"}`;
 }
 
 export function verdictBody(playerId: string, view: TrustView): VerdictBody {

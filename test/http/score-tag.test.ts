@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustView } from '../../src/group/api.js';
-import { trustScoreBody, trustScoreText } from '../../src/http/bodies.js';
+import { trustScoreBody } from '../../src/http/bodies.js';
 import { ScoreTag } from '../../src/http/score-tag.js';
+import { trustScoreText } from '../../src/http/score-text.js';
 
 const hourMs = 3_600_000;
 const view: TrustView = {

@@ -1,15 +1,7 @@
 /** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
-import {
-  explanationBody,
-  storedEventBody,
-  summaryRowBody,
-  trustScoreBody,
-  trustScoreText,
-  unknownPlayerText,
-  verdictBody,
-} from '../bodies.js';
+import { explanationBody, storedEventBody, summaryRowBody, trustScoreBody, verdictBody } from '../bodies.js';
 import type { PlayerEventsBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
@@ -17,6 +9,7 @@ import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../pa
 import { ok, okJson, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 import { ScoreTag } from '../score-tag.js';
+import { trustScoresText, trustScoreText } from '../score-text.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
@@ -60,14 +53,9 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     const keys = pseudonyms.ofAll(ids.value);
     if (keys === null) return refusalReply(refused('subject_hash_required'));
     const tag = new ScoreTag();
-    let rows = '';
-    for (const [place, view] of group.trusts(keys).entries()) {
-      const playerId = ids.value[place]!;
-      tag.add(view);
-      rows += place === 0 ? '' : ',';
-      rows += view === undefined ? unknownPlayerText(playerId) : trustScoreText(playerId, view);
-    }
-    return okJson(`{"data":[${rows}]}`, tag);
+    const trusts = group.trusts(keys);
+    for (const trust of trusts) tag.add(trust);
+    return okJson(trustScoresText(ids.value, trusts), tag);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {

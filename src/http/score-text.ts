@@ -1,0 +1,149 @@
+/**
+ * Scores as JSON of ASCII alone, written byte by byte: V8 keeps the parts of a string that was put together, of a match some
+ * 450, and visits each of them when it is sent.
+ */
+import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
+import { type Verdict, verdicts } from '../core/vocabulary.js';
+import type { TrustView } from '../group/api.js';
+import { limits } from '../limits.js';
+import { dayText, keep, quoted, updatedHour } from './bodies.js';
+
+/** A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a NaN. */
+interface Part {
+  readonly first: number;
+  readonly second: number;
+  readonly length: number;
+}
+
+const PART_BYTES = 16;
+
+/** `text`: ASCII, up to 16 characters. */
+function part(text: string): Part {
+  const padded = Buffer.from(text.padEnd(PART_BYTES));
+  if (padded.length > PART_BYTES) throw new Error(`score text: ${text} is too long for a part`);
+  return { first: padded.readDoubleLE(0), second: padded.readDoubleLE(8), length: text.length };
+}
+
+const parts = {
+  rows: part('{"data":['),
+  rowsEnd: part(']}'),
+  playerId: part('{"player_id":'),
+  score: part(',"score":'),
+  confidence: part(',"confidence":'),
+  verdict: part(',"verdict":"'),
+  eventCount: part('","event_count":'),
+  updatedAt: part(',"updated_at":"'),
+  hourEnd: part(':00:00.000Z"}'),
+  notFound: part(',"code":"player_'),
+  notFoundEnd: part('not_found"}'),
+};
+const verdictParts = Object.fromEntries(verdicts.map((verdict) => [verdict, part(verdict)])) as Record<Verdict, Part>;
+
+/** Days by their number since 1970. */
+const dayParts = new Map<number, Part>();
+
+/** A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything else. */
+const ROW_BYTES = limits.playerIdLength * 12 + 256;
+const bytes = Buffer.alloc(limits.matchIdsMax * ROW_BYTES);
+const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The score of one player: `trustScoreBody`. */
+export function trustScoreText(playerId: string, trust: TrustView): string {
+  return textUpTo(writeRow(0, playerId, trust));
+}
+
+/** The scores of a match, each known or not, in the order of the ids. At most `limits.matchIdsMax`. */
+export function trustScoresText(playerIds: readonly string[], trusts: readonly (TrustView | undefined)[]): string {
+  let at = write(0, parts.rows);
+  for (let i = 0; i < playerIds.length; i++) {
+    if (i > 0) bytes[at++] = 0x2c;
+    at = writeRow(at, playerIds[i]!, trusts[i]);
+  }
+  return textUpTo(write(at, parts.rowsEnd));
+}
+
+function textUpTo(end: number): string {
+  return bytes.toString('latin1', 0, end);
+}
+
+/** This and all that follow write from `at` on and return where they ended. */
+function writeRow(at: number, playerId: string, trust: TrustView | undefined): number {
+  const afterId = writeId(write(at, parts.playerId), playerId);
+  if (trust === undefined) return write(write(afterId, parts.notFound), parts.notFoundEnd);
+  const afterScore = writeHundredths(write(afterId, parts.score), wholeScore(trust));
+  const afterConfidence = writeTenThousandths(write(afterScore, parts.confidence), wholeConfidence(trust));
+  const afterVerdict = write(write(afterConfidence, parts.verdict), verdictParts[trust.verdict]);
+  const afterCount = writeWhole(write(afterVerdict, parts.eventCount), trust.eventCount);
+  return writeHour(write(afterCount, parts.updatedAt), updatedHour(trust));
+}
+
+function write(at: number, { first, second, length }: Part): number {
+  view.setFloat64(at, first, true);
+  view.setFloat64(at + 8, second, true);
+  return at + length;
+}
+
+/** Within quotes. */
+function writeId(at: number, playerId: string): number {
+  bytes[at] = 0x22;
+  for (let i = 0; i < playerId.length; i++) {
+    const unit = playerId.charCodeAt(i);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) {
+      return at + bytes.write(quoted(playerId), at, 'latin1');
+    }
+    bytes[at + 1 + i] = unit;
+  }
+  bytes[at + 1 + playerId.length] = 0x22;
+  return at + playerId.length + 2;
+}
+
+function writeTwoDigits(at: number, n: number): number {
+  // A tenth, exactly, up to 178.
+  const tens = (n * 205) >>> 11;
+  bytes[at] = 0x30 + tens;
+  bytes[at + 1] = 0x30 + n - tens * 10;
+  return at + 2;
+}
+
+function writeWhole(at: number, n: number): number {
+  if (n >= 100) return at + bytes.write(String(n), at, 'latin1');
+  if (n >= 10) return writeTwoDigits(at, n);
+  bytes[at] = 0x30 + n;
+  return at + 1;
+}
+
+/** `n / 100`, as JavaScript writes it: no zeros at its end. */
+function writeHundredths(at: number, n: number): number {
+  const whole = Math.floor(n / SCORE_UNIT);
+  const rest = n - whole * SCORE_UNIT;
+  const end = writeWhole(at, whole);
+  if (rest === 0) return end;
+  bytes[end] = 0x2e;
+  return withoutZeros(writeTwoDigits(end + 1, rest));
+}
+
+/** `n / 10000`, likewise; up to 1. */
+function writeTenThousandths(at: number, n: number): number {
+  if (n === 0 || n === CONFIDENCE_UNIT) return writeWhole(at, n / CONFIDENCE_UNIT);
+  const hundredths = Math.floor(n / 100);
+  bytes[at] = 0x30;
+  bytes[at + 1] = 0x2e;
+  return withoutZeros(writeTwoDigits(writeTwoDigits(at + 2, hundredths), n - hundredths * 100));
+}
+
+/** Where digits behind a point, not all of them 0, end without zeros at their end. */
+function withoutZeros(end: number): number {
+  let last = end;
+  while (bytes[last - 1] === 0x30) last--;
+  return last;
+}
+
+/** `hour`: since 1970. */
+function writeHour(at: number, hour: number): number {
+  const day = Math.floor(hour / 24);
+  return write(writeTwoDigits(write(at, dayPart(day)), hour - day * 24), parts.hourEnd);
+}
+
+function dayPart(day: number): Part {
+  return dayParts.get(day) ?? keep(dayParts, day, part(dayText(day)));
+}

@@ -1,0 +1,57 @@
+/** Scores written byte by byte are their bodies as JSON. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { verdicts } from '../../src/core/vocabulary.js';
+import { trustScoreBody } from '../../src/http/bodies.js';
+import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
+import { limits } from '../../src/limits.js';
+import { assertIsJsonOf } from './ascii-json.js';
+
+const ids = ['p', 'a"b', 'a\\b', 'Žofie', 'a\u2028b', '\u0000', '\u007f', '🎮', '</script>', ' ', '7656119000000000'];
+
+/** Every score and every confidence that is shown, once each. */
+function shown(i: number) {
+  return {
+    score: i / 100 + (i % 7) / 1_000,
+    confidence: i / 10_000 - (i % 5) / 100_000,
+    eventCount: i % 13 === 0 ? i * 1e6 : i,
+    verdict: verdicts[i % 4]!,
+    updatedAt: i * 3_600_000,
+  };
+}
+
+test('one player, whatever the id and the figures', () => {
+  for (let i = 0; i <= 10_000; i++) {
+    const id = ids[i % ids.length]!;
+    assertIsJsonOf(trustScoreBody(id, shown(i)), trustScoreText(id, shown(i)));
+  }
+});
+
+test('a match of known players and others', () => {
+  for (let i = 0; i < 1_000; i++) {
+    const asked = Array.from({ length: 1 + (i % limits.matchIdsMax) }, (_, k) => ids[(i + k * 3) % ids.length]!);
+    const trusts = asked.map((_, k) => ((i + k) % 3 === 0 ? undefined : shown((i * 7 + k) % 10_001)));
+    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(asked, trusts));
+  }
+});
+
+test('a match of the longest ids, each character as long as JSON can make it', () => {
+  for (const character of ['🎮', '\u2028', '\u0000', '"']) {
+    const asked = Array.from({ length: limits.matchIdsMax }, () => character.repeat(limits.playerIdLength));
+    const trusts = asked.map(() => ({ ...shown(9_999), eventCount: Number.MAX_SAFE_INTEGER }));
+    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(asked, trusts));
+    assertIsJsonOf(matchBody(['p'], [undefined]), trustScoresText(['p'], [undefined]));
+  }
+  assert.is(trustScoresText([], []), '{"data":[]}');
+});
+
+function matchBody(asked: readonly string[], trusts: readonly (ReturnType<typeof shown> | undefined)[]) {
+  return {
+    data: asked.map((id, k) => {
+      const trust = trusts[k];
+      return trust === undefined ? { player_id: id, code: 'player_not_found' } : trustScoreBody(id, trust);
+    }),
+  };
+}
+
+test.run();

@@ -107,7 +107,11 @@ export class Subjects implements KeyedRows {
     const hashes = new Uint32Array(count);
     const rows = new Int32Array(count);
     this.warm({ keys, hashes, count });
-    for (let i = 0; i < count; i++) rows[i] = this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+    for (let i = 0; i < count; i++) {
+      const row = warmed[i]!;
+      const isRight = count > 1 && (row < 0 || this.hasKey(row, keys, i * KEY_WORDS));
+      rows[i] = isRight ? row : this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+    }
     return rows;
   }
 

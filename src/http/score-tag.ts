@@ -15,35 +15,35 @@ const UNKNOWN = -1;
 const FIGURES = CONFIDENCE_UNIT + 1;
 
 export class ScoreTag {
-  // Two of murmur3's, with constants of their own: any one figure that differs gives another tag, several do but for one case in 2 ** 64.
+  // Two sums in the manner of murmur3's last step, each with constants of its own: any one figure that differs gives another tag, several
+  // do but for one case in 2 ** 64.
   #a = 0x2545f491;
   #b = 0x4f6cdd1d;
 
   /** Takes in the next player of the answer. */
   add(view: TrustView | undefined): this {
-    if (view === undefined) return this.#mix(UNKNOWN);
+    if (view === undefined) return this.#mix(UNKNOWN, 0, 0);
     // 29 bits: 10,001 scores, as many confidences, four verdicts.
     const shown =
       (wholeScore(view) * FIGURES + wholeConfidence(view)) * verdicts.length + verdicts.indexOf(view.verdict);
-    return this.#mix(shown).#mix(view.eventCount).#mix(updatedHour(view));
+    return this.#mix(shown, view.eventCount, updatedHour(view));
   }
 
   get text(): string {
     return `${this.#a}-${this.#b}`;
   }
 
-  #mix(figure: number): this {
-    this.#a = mixed(this.#a, figure, 0xcc9e2d51, 0x1b873593);
-    this.#b = mixed(this.#b, figure, 0x85ebca6b, 0xc2b2ae35);
+  #mix(shown: number, eventCount: number, hour: number): this {
+    this.#a = mixed(this.#a, shown, eventCount, hour, 0x85ebca6b, 0xc2b2ae35);
+    this.#b = mixed(this.#b, shown, eventCount, hour, 0xcc9e2d51, 0x1b873593);
     return this;
   }
 }
 
-function mixed(sum: number, figure: number, first: number, second: number): number {
-  const spread = Math.imul(rotated(Math.imul(figure, first), 15), second);
-  return (Math.imul(rotated(sum ^ spread, 13), 5) + 0xe6546b64) | 0;
-}
-
-function rotated(word: number, by: number): number {
-  return (word << by) | (word >>> (32 - by));
+/** Each step can be undone, so that no two values of one figure end the same. */
+function mixed(sum: number, first: number, second: number, third: number, odd: number, other: number): number {
+  const one = Math.imul(sum ^ first, odd);
+  const two = Math.imul(one ^ (one >>> 15) ^ second, other);
+  const three = Math.imul(two ^ (two >>> 13) ^ third, odd);
+  return three ^ (three >>> 16);
 }

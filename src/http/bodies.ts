@@ -29,14 +29,11 @@ export function timeText(ms: number): string {
 
 /** `2026-01-02T`. */
 export function dayText(days: number): string {
-  return keep(dayTexts, days, new Date(days * DAY_MS).toISOString().slice(0, -13));
-}
-
-/** Few days are asked for, again and again; so a map that is full may begin anew. */
-export function keep<T>(known: Map<number, T>, day: number, value: T): T {
-  if (known.size >= limits.timeTextsKept) known.clear();
-  known.set(day, value);
-  return value;
+  // Few days are asked for, again and again; so a map that is full may begin anew.
+  if (dayTexts.size >= limits.timeTextsKept) dayTexts.clear();
+  const text = new Date(days * DAY_MS).toISOString().slice(0, -13);
+  dayTexts.set(days, text);
+  return text;
 }
 
 /** Rounded to `decimals`, never `-0`. */

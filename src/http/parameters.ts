@@ -57,8 +57,9 @@ export function readIds(query: string): Outcome<string[]> {
   const parts = (raw.value ?? '').split(',', limits.matchIdsMax + 1);
   if (parts.length > limits.matchIdsMax) return invalid(`ids holds more than ${limits.matchIdsMax} ids`);
   const ids: string[] = [];
+  const isEscaped = raw.value?.includes('%');
   for (const part of parts) {
-    const id = decodeText(part);
+    const id = isEscaped ? decodeText(part) : part;
     if (id === undefined || !isPlayerId(id))
       return invalid('ids must be player ids, percent-encoded, with commas between');
     ids.push(id);

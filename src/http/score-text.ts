@@ -6,7 +6,7 @@ import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../cor
 import { type Verdict, verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';
 import { limits } from '../limits.js';
-import { dayText, keep, quoted, updatedHour } from './bodies.js';
+import { dayText, quoted, updatedHour } from './bodies.js';
 
 /** A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a NaN. */
 interface Part {
@@ -39,8 +39,9 @@ const parts = {
 };
 const verdictParts = Object.fromEntries(verdicts.map((verdict) => [verdict, part(verdict)])) as Record<Verdict, Part>;
 
-/** Days by their number since 1970. */
-const dayParts = new Map<number, Part>();
+/** Of so many days, by their number since 1970, one in each place: the players of a match were seen on few. */
+const DAYS_KEPT = 64;
+const keptDays = Array.from({ length: DAYS_KEPT }, () => ({ day: -1, text: part('') }));
 
 /** A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything else. */
 const ROW_BYTES = limits.playerIdLength * 12 + 256;
@@ -145,5 +146,10 @@ function writeHour(at: number, hour: number): number {
 }
 
 function dayPart(day: number): Part {
-  return dayParts.get(day) ?? keep(dayParts, day, part(dayText(day)));
+  const kept = keptDays[day % DAYS_KEPT]!;
+  if (kept.day !== day) {
+    kept.day = day;
+    kept.text = part(dayText(day));
+  }
+  return kept.text;
 }

@@ -9,6 +9,8 @@ import { KEY_WORDS, TAG_WORDS } from './words.js';
 /** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
 const EVENTS = 256;
 
+const KEY_BYTES = KEY_WORDS * 4;
+
 /** Keys of subjects, with what decides where each stands. */
 export interface KeyColumns {
   readonly count: number;
@@ -55,6 +57,13 @@ export class EventColumns implements KeyColumns {
     this.masses[0] = event.mass;
     this.timestamps[0] = event.timestamp;
   }
+}
+
+/** The keys of a column, each as 32 bytes of its own. */
+export function keysAsBytes(keys: Uint32Array): Uint8Array[] {
+  const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
+  const count = keys.length / KEY_WORDS;
+  return Array.from({ length: count }, (_, i) => bytes.slice(i * KEY_BYTES, (i + 1) * KEY_BYTES));
 }
 
 /** Writes a subject's hash as words to `to` of a column. */

@@ -1,4 +1,5 @@
 /** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
+import { keysAsBytes } from '../../core/event-columns.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -18,7 +19,7 @@ type BatchEntry = BatchResultBody['results'][number];
 const validateEvent = validatorOf(eventSchema);
 
 export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): EventHandlers {
-  function submissionOf(event: EventBody): EventSubmission {
+  function submissionOf(event: EventBody, subject: Uint8Array | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
     return {
@@ -26,15 +27,23 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
       eventId: event.event_id,
       eventType: event.event_type,
       peerId: event.peer_id,
-      subject: pseudonyms.of(event.player_id),
+      subject,
       gameId: event.game_id,
       severity: event.severity,
       timestamp,
     };
   }
 
+  /** Null where the identity mode forbids what a peer sent, of that event alone. */
+  function subjectsOf(events: readonly EventBody[]): (Uint8Array | null)[] {
+    const playerIds = events.map((event) => event.player_id);
+    const keys = pseudonyms.ofAll(playerIds);
+    if (keys === null) return playerIds.map((playerId) => pseudonyms.of(playerId));
+    return keysAsBytes(keys);
+  }
+
   function submitEvent({ body, caller }: ApiRequest<EventBody>): Promise<ApiReply> {
-    const submission = submissionOf(body);
+    const submission = submissionOf(body, pseudonyms.of(body.player_id));
     return group.submit(caller, [submission]).then(([outcome]) => {
       if (outcome === undefined) throw new Error('the group gave no outcome for an event');
       if (!outcome.ok) return refusalReply(outcome);
@@ -46,14 +55,16 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
   /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
   function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const asked: Asked[] = [];
-    const submissions: EventSubmission[] = [];
+    const events: EventBody[] = [];
     for (const item of body.events) {
       const checked = checkedItem(item);
       if (checked.ok) {
         asked.push({ id: checked.value.event_id, fault: undefined });
-        submissions.push(submissionOf(checked.value));
+        events.push(checked.value);
       } else asked.push({ id: eventIdOf(item), fault: checked });
     }
+    const subjects = subjectsOf(events);
+    const submissions = events.map((event, i) => submissionOf(event, subjects[i]!));
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions);
     return outcomes.then((decided) => batchReply(asked, decided));
   }

@@ -111,7 +111,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('validate', events, (i) => validate(at(bodies, i))),
     cost('date', events, (i) => parseUtcDateTime(i % 2 === 0 ? '2026-01-02T03:04:05.678Z' : '2026-01-02T03:04:05Z')),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
-    cost('id tag', events, (i) => state.tagOf(`step-${i}`)),
+    cost('id tag', events, (i) => state.idTags.of(`step-${i}`)),
     cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
     ...log,
     cost('body of the answer', events, (i) => storedEventText(peerId, 'p', submission(i), benchTime + i)),

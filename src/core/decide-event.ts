@@ -23,7 +23,7 @@ export function decideEvent(
   caller: number | null,
   submission: EventSubmission,
   now: number,
-  tag: IdTag = state.tagOf(submission.eventId),
+  tag: IdTag = state.idTags.of(submission.eventId),
 ): Granted<EventAccepted> | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
   if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');

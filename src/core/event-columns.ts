@@ -4,12 +4,10 @@
  */
 import { type IdTag, writeTag } from './event-ids.js';
 import type { EventAccepted } from './records.js';
-import { KEY_WORDS, TAG_WORDS } from './words.js';
+import { KEY_BYTES, KEY_WORDS, TAG_WORDS } from './words.js';
 
 /** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
 const EVENTS = 256;
-
-const KEY_BYTES = KEY_WORDS * 4;
 
 /** Keys of subjects, with what decides where each stands. */
 export interface KeyColumns {

@@ -1,7 +1,6 @@
 /** How a player becomes a subject (specification section 1): the only place where a raw player id is looked at. */
 import { hash } from 'node:crypto';
-import { subjectWords } from './event-columns.js';
-import { BLOCKS_MAX, blocksOf, LANES, Sha256Lanes } from './sha256-lanes.js';
+import { ManyHashes } from './many-hashes.js';
 import type { IdentityMode } from './vocabulary.js';
 import { KEY_WORDS } from './words.js';
 
@@ -46,12 +45,12 @@ function digestBytes(digest: string): Uint8Array {
 export class Pseudonyms {
   readonly #salt: string;
   readonly #mode: IdentityMode;
-  readonly #saltedHashes: SaltedHashes;
+  readonly #hashes: ManyHashes;
 
   constructor(salt: string, mode: IdentityMode) {
     this.#salt = salt;
     this.#mode = mode;
-    this.#saltedHashes = new SaltedHashes(salt);
+    this.#hashes = new ManyHashes('', salt);
   }
 
   /** See `pseudonymise`. */
@@ -66,9 +65,9 @@ export class Pseudonyms {
       const playerId = playerIds[i]!;
       if (playerId.length === HASH_LENGTH && readHex(playerId, keys, i * KEY_WORDS)) continue;
       if (this.#mode === 'high-security') return null;
-      this.#saltedHashes.add(playerId, keys, i * KEY_WORDS);
+      this.#hashes.add(playerId, keys, i * KEY_WORDS);
     }
-    this.#saltedHashes.finish(keys);
+    this.#hashes.finish(keys);
     return keys;
   }
 }
@@ -96,56 +95,4 @@ function readHex(text: string, words: Uint32Array, to: number): boolean {
     words[to + w] = word;
   }
   return seen < NO_DIGIT;
-}
-
-/** SHA-256 of ids with one salt behind each, as many at a time as there are lanes; a third of the time of one after the other. */
-class SaltedHashes {
-  readonly #salt: string;
-  readonly #saltBytes: Uint8Array;
-  readonly #lanes = new Sha256Lanes();
-  /** Behind an id of which length a lane has the salt already: most platforms' ids are of one length. 0 for none. */
-  readonly #lengths = new Uint16Array(LANES);
-  /** Where the digests of the filled lanes go. */
-  readonly #places = new Uint32Array(LANES);
-  #filled = 0;
-  /** Of the messages of the filled lanes. */
-  #blocks = 0;
-
-  constructor(salt: string) {
-    this.#salt = salt;
-    this.#saltBytes = Buffer.from(salt);
-  }
-
-  /** Writes the hash of an id to `to` of a column, now or when others are added to the same column, or it is finished. */
-  add(playerId: string, keys: Uint32Array, to: number): void {
-    const blocks = blocksOf(playerId.length + this.#saltBytes.length);
-    if (this.#filled > 0 && blocks !== this.#blocks) this.finish(keys);
-    if (blocks > BLOCKS_MAX || !this.#write(playerId)) {
-      subjectWords(digestBytes(hash('sha256', playerId + this.#salt, 'binary')), keys, to);
-      return;
-    }
-    this.#blocks = blocks;
-    this.#places[this.#filled++] = to;
-    if (this.#filled === LANES) this.finish(keys);
-  }
-
-  finish(keys: Uint32Array): void {
-    if (this.#filled === 0) return;
-    this.#lanes.digest(this.#blocks);
-    for (let lane = 0; lane < this.#filled; lane++) this.#lanes.read(lane, keys, this.#places[lane]!);
-    this.#filled = 0;
-  }
-
-  /** Whether the next lane holds the id with the salt now. */
-  #write(playerId: string): boolean {
-    const lane = this.#filled;
-    const { length } = playerId;
-    if (!this.#lanes.writeAscii(lane, playerId)) {
-      this.#lengths[lane] = 0;
-      return false;
-    }
-    if (this.#lengths[lane] !== length) this.#lanes.writeEnd(lane, length, this.#saltBytes);
-    this.#lengths[lane] = length;
-    return true;
-  }
 }

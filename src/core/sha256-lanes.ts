@@ -26,7 +26,7 @@ import {
 
 export const LANES = 4;
 
-const BLOCK_BYTES = 64;
+export const BLOCK_BYTES = 64;
 const DIGEST_WORDS = 8;
 const BLOCK_WORDS = 16;
 const WORD_BYTES = 4;
@@ -62,6 +62,8 @@ export class Sha256Lanes {
   readonly #run: Run;
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
+  /** Bytes of every message that were taken in already. */
+  #before = 0;
 
   constructor() {
     const { run, memory } = compile(program(), NUMBERS, VECTORS);
@@ -69,7 +71,23 @@ export class Sha256Lanes {
     this.#bytes = new Uint8Array(memory);
     this.#words = new Uint32Array(memory);
     this.#words.set(roundConstants, CONSTANTS / WORD_BYTES);
-    this.#words.set(startOfHash, START / WORD_BYTES);
+  }
+
+  /** The sums after so many whole blocks of ASCII, with which `startFrom` goes on; spoils all lanes. */
+  after(blocks: string): Uint32Array {
+    const sums = Uint32Array.from(startOfHash);
+    if (blocks === '') return sums;
+    this.startFrom(sums, 0);
+    this.writeAscii(0, blocks);
+    this.digest(blocks.length / BLOCK_BYTES);
+    const digests = new DataView(this.#words.buffer, DIGESTS);
+    return sums.map((_, i) => digests.getUint32(i * VECTOR_BYTES));
+  }
+
+  /** All messages begin after so many bytes whose sums are given. */
+  startFrom(sums: Uint32Array, bytes: number): void {
+    this.#words.set(sums, START / WORD_BYTES);
+    this.#before = bytes;
   }
 
   /**
@@ -77,13 +95,23 @@ export class Sha256Lanes {
    * then spoilt.
    */
   writeAscii(lane: number, text: string): boolean {
-    const bytes = this.#bytes;
-    const start = MESSAGES + lane * WORD_BYTES + 3;
+    const words = this.#words;
+    const start = MESSAGES / WORD_BYTES + lane;
+    const whole = text.length & ~3;
     let units = 0;
-    for (let i = 0; i < text.length; i++) {
+    // Four bytes in one write. A word of the message is as far from the next as four of the memory.
+    for (let i = 0; i < whole; i += WORD_BYTES) {
+      const a = text.charCodeAt(i);
+      const b = text.charCodeAt(i + 1);
+      const c = text.charCodeAt(i + 2);
+      const d = text.charCodeAt(i + 3);
+      units |= a | b | c | d;
+      words[start + i] = (a << 24) | (b << 16) | (c << 8) | d;
+    }
+    for (let i = whole; i < text.length; i++) {
       const unit = text.charCodeAt(i);
       units |= unit;
-      bytes[start + (i >>> 2) * VECTOR_BYTES - (i & 3)] = unit;
+      this.#bytes[byteAt(lane, i)] = unit;
     }
     return units < 0x80;
   }
@@ -95,7 +123,7 @@ export class Sha256Lanes {
     for (let i = 0; i < end.length; i++) this.#bytes[byteAt(lane, length + i)] = end[i]!;
     for (let i = total; i < padded; i++) this.#bytes[byteAt(lane, i)] = 0;
     this.#bytes[byteAt(lane, total)] = 0x80;
-    this.#words[byteAt(lane, padded - 1) / WORD_BYTES] = total * 8;
+    this.#words[byteAt(lane, padded - 1) / WORD_BYTES] = (this.#before + total) * 8;
   }
 
   /** Makes the digests of all lanes, whose messages have so many blocks. */

@@ -2,12 +2,12 @@
  * The state of a group: the fold of its log. `apply` and `applyEvents` take records in, live and in replay; they never refuse, and
  * use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a snapshot's load fills it.
  */
-import { hash } from 'node:crypto';
 import { limits } from '../limits.js';
 import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
 import { EventColumns } from './event-columns.js';
-import { EventIds, ID_TAG_BYTES, type IdTag } from './event-ids.js';
+import { EventIds } from './event-ids.js';
+import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
 import type {
@@ -64,7 +64,7 @@ export class GroupState {
   readonly auditSeqs = new NumberColumn();
   /** What reads use of peers; derived. */
   readonly peerWeights = new PeerWeights();
-  readonly #idKey: string;
+  readonly idTags: IdTags;
   readonly #single = new EventColumns(1);
   /** Events that count, but are not in the tables yet. */
   #sorted: SortedEvents | null = null;
@@ -104,18 +104,13 @@ export class GroupState {
     this.halfLifeDays = formed.half_life_days;
     this.epoch = formed.epoch;
     this.subjects = new Subjects(sipKey(secret));
-    this.#idKey = hash('sha256', Buffer.concat([secret, salt]), 'hex');
-  }
-
-  /** The keyed tag under which an event id is remembered. */
-  tagOf(eventId: string): IdTag {
-    return hash('sha256', this.#idKey + eventId, 'binary').slice(0, ID_TAG_BYTES);
+    this.idTags = new IdTags(secret, salt);
   }
 
   /** Takes in the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
-      this.#single.only(record, record.id_tag ?? this.tagOf(record.event_id));
+      this.#single.only(record, record.id_tag ?? this.idTags.of(record.event_id));
       this.applyEvents(this.#single, at);
       return;
     }

@@ -5,6 +5,7 @@
 
 /** Words of a subject's hash. */
 export const KEY_WORDS = 8;
+export const KEY_BYTES = KEY_WORDS * 4;
 
 /** 16-bit words of an event id's tag. */
 export const TAG_WORDS = 5;

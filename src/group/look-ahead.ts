@@ -2,6 +2,8 @@
  * What deciding a turn's events will read, fetched for many of them at a time: memory serves reads side by side nearly as fast as
  * one, but event by event each would wait for its own.
  */
+
+import type { EventSubmission } from '../core/commands.js';
 import { EventColumns } from '../core/event-columns.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { GroupState } from '../core/state.js';
@@ -13,7 +15,7 @@ const EVENTS = 512;
 export class LookAhead {
   readonly #state: GroupState;
   readonly #columns = new EventColumns(EVENTS);
-  readonly #tags: IdTag[] = [];
+  #tags: IdTag[] = [];
   #next = 0;
 
   constructor(state: GroupState) {
@@ -22,19 +24,19 @@ export class LookAhead {
 
   /** Looks up the events of commands from `from` on; returns where the next look begins. */
   look(mails: readonly { readonly command: Command }[], from: number): number {
-    this.#tags.length = 0;
+    const events: EventSubmission[] = [];
     this.#next = 0;
     this.#columns.count = 0;
     let to = from;
     for (; to < mails.length; to++) {
       const { command } = mails[to]!;
       if (command.type !== 'submit') continue;
-      if (this.#tags.length > 0 && this.#tags.length + command.events.length > EVENTS) break;
-      for (const { eventId, subject } of command.events) {
-        const tag = this.#state.tagOf(eventId);
-        this.#tags.push(tag);
-        if (subject !== null && this.#columns.count < EVENTS) this.#columns.addKeys(subject, tag);
-      }
+      if (events.length > 0 && events.length + command.events.length > EVENTS) break;
+      for (const event of command.events) events.push(event);
+    }
+    this.#tags = this.#state.idTags.ofAll(events.map(({ eventId }) => eventId));
+    for (const [i, { subject }] of events.entries()) {
+      if (subject !== null && this.#columns.count < EVENTS) this.#columns.addKeys(subject, this.#tags[i]!);
     }
     this.#state.warm(this.#columns);
     return to;

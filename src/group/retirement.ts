@@ -40,7 +40,7 @@ export interface RetirePiece extends Rewritten {
 
 /** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
 export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
-  const tagOf = (eventId: string) => follower.state.tagOf(eventId);
+  const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retirePiece(log, work, tagOf, follower);
 }
 

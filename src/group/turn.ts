@@ -100,7 +100,7 @@ export class Turn<T> {
       case 'half_life':
         return this.#decide(decideHalfLife(state, command.days, this.#now));
       case 'locate':
-        return { seq: state.eventIds.seqOf(state.tagOf(command.eventId)), asOf: state.redacted };
+        return { seq: state.eventIds.seqOf(state.idTags.of(command.eventId)), asOf: state.redacted };
       case 'chains':
         return chainsOf(state, command.subject);
       case 'publish_weights':

@@ -386,7 +386,7 @@ test('a crash between any two effects loses nothing acknowledged, and the erasur
     const { state } = machine.actor;
     assert.is(state.erasures.size + state.withdrawals.size, 0);
     for (const token of acknowledged) {
-      if (/^e\d$/.test(token)) assert.ok(state.eventIds.seqOf(state.tagOf(`victim-${token.slice(1)}`)) > 0, token);
+      if (/^e\d$/.test(token)) assert.ok(state.eventIds.seqOf(state.idTags.of(`victim-${token.slice(1)}`)) > 0, token);
     }
     const isErased = acknowledged.includes('erase') || (erasureStarted && state.auditSeqs.length === 3);
     if (isErased) assert.is(machine.stored().indexOf(subjectOf('victim')), -1, `crash at ${crashAt}`);
@@ -410,7 +410,8 @@ test('a refused commit, or one whose answer is lost, is left to recovery: what w
       machine.restart();
       await machine.work();
       const { state } = machine.actor;
-      for (const token of acknowledged) assert.ok(state.eventIds.seqOf(state.tagOf(`victim-${token.slice(1)}`)) > 0);
+      for (const token of acknowledged)
+        assert.ok(state.eventIds.seqOf(state.idTags.of(`victim-${token.slice(1)}`)) > 0);
     }
   }
 });

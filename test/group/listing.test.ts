@@ -78,7 +78,7 @@ test('a listing ends where events left the log by their age', async () => {
   );
   assert.is(page!.next, null);
   assert.is(page!.summarised, 9);
-  const behind = machine.actor.state.eventIds.seqOf(machine.actor.state.tagOf('e4'));
+  const behind = machine.actor.state.eventIds.seqOf(machine.actor.state.idTags.of('e4'));
   assert.equal((await list(machine, 1, 3, behind))!.own, []);
 });
 
@@ -89,7 +89,7 @@ test('a cursor that points at another peer, another player or nothing is refused
     caller: null,
     events: [{ ...submission, eventId: 'x', subject: subjectOf('q') }],
   });
-  const seqOf = (id: string) => machine.actor.state.eventIds.seqOf(machine.actor.state.tagOf(id));
+  const seqOf = (id: string) => machine.actor.state.eventIds.seqOf(machine.actor.state.idTags.of(id));
   assert.is(await list(machine, 0, 5, seqOf('e1')), null);
   assert.is(await list(machine, 0, 5, seqOf('x')), null);
   assert.is(await list(machine, 0, 5, 1), null);

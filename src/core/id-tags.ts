@@ -1,0 +1,28 @@
+/** The keyed tags under which a group remembers the ids of events. */
+import { hash } from 'node:crypto';
+import { ID_TAG_BYTES, type IdTag } from './event-ids.js';
+import { ManyHashes } from './many-hashes.js';
+import { KEY_BYTES, KEY_WORDS } from './words.js';
+
+export class IdTags {
+  readonly #key: string;
+  readonly #hashes: ManyHashes;
+
+  /** `salt` is never kept. */
+  constructor(secret: Uint8Array, salt: Uint8Array) {
+    this.#key = hash('sha256', Buffer.concat([secret, salt]), 'hex');
+    this.#hashes = new ManyHashes(this.#key, '');
+  }
+
+  of(eventId: string): IdTag {
+    return hash('sha256', this.#key + eventId, 'binary').slice(0, ID_TAG_BYTES);
+  }
+
+  ofAll(eventIds: readonly string[]): IdTag[] {
+    const digests = new Uint32Array(eventIds.length * KEY_WORDS);
+    for (let i = 0; i < eventIds.length; i++) this.#hashes.add(eventIds[i]!, digests, i * KEY_WORDS);
+    this.#hashes.finish(digests);
+    const text = Buffer.from(digests.buffer).toString('latin1');
+    return eventIds.map((_, i) => text.slice(i * KEY_BYTES, i * KEY_BYTES + ID_TAG_BYTES));
+  }
+}

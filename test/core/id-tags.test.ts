@@ -1,0 +1,38 @@
+/** Tags of many event ids at once are those of each alone, whatever else was hashed in between. */
+import { createHash } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { IdTags } from '../../src/core/id-tags.js';
+import { Pseudonyms } from '../../src/core/pseudonym.js';
+import { limits } from '../../src/limits.js';
+import { Random } from '../support/random.js';
+
+const secret = Buffer.alloc(32, 7);
+const salt = Buffer.from('a salt of some bytes');
+
+test('a tag is the beginning of a digest that is keyed by secret and salt', () => {
+  const key = createHash('sha256').update(secret).update(salt).digest('hex');
+  const digest = createHash('sha256').update(key).update('event-1').digest();
+  assert.is(new IdTags(secret, salt).of('event-1'), digest.toString('latin1', 0, 10));
+});
+
+test('ids of every length, and other hashes in between', () => {
+  const random = new Random(5);
+  const tags = [new IdTags(secret, salt), new IdTags(salt, secret)];
+  const pseudonyms = new Pseudonyms(salt.toString(), 'privacy-first');
+  const subject = pseudonyms.ofAll(['player'])!;
+  for (let round = 0; round < 500; round++) {
+    const some = tags[random.below(2)]!;
+    const ids = Array.from({ length: random.below(40) }, () => {
+      const length = 1 + random.below(random.below(2) === 0 ? 40 : limits.eventIdLength);
+      return String(random.below(1e9)).padStart(length, 'event:');
+    });
+    assert.equal(
+      some.ofAll(ids),
+      ids.map((id) => some.of(id)),
+    );
+    if (random.below(3) === 0) assert.equal(pseudonyms.ofAll(['player']), subject);
+  }
+});
+
+test.run();

@@ -124,11 +124,11 @@ export class PeerEntries {
     return ~low;
   }
 
-  /** Reads both ends of an entry, which may lie in two cache lines, as `Subjects.warm` does. */
-  warm(entry: number): number {
-    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
-    const at = (entry & SEGMENT_MASK) * WORDS;
-    return words[at]! + words[at + COUNT]!;
+  /** Reads both ends of the `count` entries from `first` on, which of most players lie in two cache lines, as `Subjects.warm` does. */
+  warm(first: number, count: number): number {
+    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
+    const at = (first & SEGMENT_MASK) * WORDS;
+    return words[at]! + words[at + count * WORDS - 1]!;
   }
 
   set(entry: number, peer: number, lowering: number, raising: number, count: number, head: number): void {

@@ -172,6 +172,10 @@ export class Subjects implements KeyedRows {
     return words[at]! + words[at + PEERS]!;
   }
 
+  warmEntries(row: number): number {
+    return this.entries.warm(this.firstEntry(row), this.peerCount(row));
+  }
+
   /** The entry of a peer on a row, or -1. */
   findEntry(row: number, peer: number): number {
     const first = this.firstEntry(row);
@@ -227,7 +231,7 @@ export class Subjects implements KeyedRows {
     for (let i = 0; i < count; i++) sum += this.#index.warm(hashes[i]!);
     for (let i = 0; i < count; i++) warmed[i] = this.#index.likelyRow(hashes[i]!);
     for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.warmRow(warmed[i]!);
-    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.entries.warm(this.firstEntry(warmed[i]!));
+    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.warmEntries(warmed[i]!);
     return sum;
   }
 

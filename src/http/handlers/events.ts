@@ -54,19 +54,23 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
 
   /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
   function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
-    const asked: Asked[] = [];
+    const ids: (string | null)[] = [];
+    const faults = new Map<number, Refusal>();
     const events: EventBody[] = [];
-    for (const item of body.events) {
+    for (const [place, item] of body.events.entries()) {
       const checked = checkedItem(item);
       if (checked.ok) {
-        asked.push({ id: checked.value.event_id, fault: undefined });
+        ids.push(checked.value.event_id);
         events.push(checked.value);
-      } else asked.push({ id: eventIdOf(item), fault: checked });
+      } else {
+        ids.push(eventIdOf(item));
+        faults.set(place, checked);
+      }
     }
     const subjects = subjectsOf(events);
     const submissions = events.map((event, i) => submissionOf(event, subjects[i]!));
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions);
-    return outcomes.then((decided) => batchReply(asked, decided));
+    return outcomes.then((decided) => batchReply(ids, faults, decided));
   }
 
   async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -97,17 +101,16 @@ function checkedItem(item: unknown): Outcome<EventBody> {
   return isJsonWithin(item, limits.eventBodyBytes) ? checked : refused('payload_too_large');
 }
 
-/** An event of a batch: its id, where it has one, and why it was not even submitted. */
-interface Asked {
-  readonly id: string | null;
-  readonly fault: Refusal | undefined;
-}
-
-function batchReply(asked: readonly Asked[], outcomes: readonly Outcome<AcceptedEvent>[]): ApiReply {
+/** `ids` of all events of a batch, null where one has none; `faults`, by their places, of those that were not even submitted. */
+function batchReply(
+  ids: readonly (string | null)[],
+  faults: ReadonlyMap<number, Refusal>,
+  outcomes: readonly Outcome<AcceptedEvent>[],
+): ApiReply {
   const turnedAway = wholeRefusal(outcomes);
   if (turnedAway !== undefined) return refusalReply(turnedAway);
   let next = 0;
-  const results = asked.map(({ id, fault }) => entryOf(id, fault ?? outcomes[next++]));
+  const results = ids.map((id, place) => entryOf(id, faults.get(place) ?? outcomes[next++]));
   if (next !== outcomes.length) throw new Error('the group gave an outcome for no event of a batch');
   return ok(batchResult(results));
 }

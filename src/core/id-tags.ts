@@ -2,7 +2,11 @@
 import { hash } from 'node:crypto';
 import { ID_TAG_BYTES, type IdTag } from './event-ids.js';
 import { ManyHashes } from './many-hashes.js';
+import { Texts } from './texts.js';
 import { KEY_BYTES, KEY_WORDS } from './words.js';
+
+/** Reused from call to call. */
+const texts = new Texts();
 
 export class IdTags {
   readonly #key: string;
@@ -11,7 +15,7 @@ export class IdTags {
   /** `salt` is never kept. */
   constructor(secret: Uint8Array, salt: Uint8Array) {
     this.#key = hash('sha256', Buffer.concat([secret, salt]), 'hex');
-    this.#hashes = new ManyHashes(this.#key, '');
+    this.#hashes = new ManyHashes(Buffer.from(this.#key), Buffer.alloc(0));
   }
 
   of(eventId: string): IdTag {
@@ -19,8 +23,12 @@ export class IdTags {
   }
 
   ofAll(eventIds: readonly string[]): IdTag[] {
+    texts.clear();
     const digests = new Uint32Array(eventIds.length * KEY_WORDS);
-    for (let i = 0; i < eventIds.length; i++) this.#hashes.add(eventIds[i]!, digests, i * KEY_WORDS);
+    for (const [i, eventId] of eventIds.entries()) {
+      texts.push(eventId);
+      this.#hashes.add(texts, i, digests, i * KEY_WORDS);
+    }
     this.#hashes.finish(digests);
     const text = Buffer.from(digests.buffer).toString('latin1');
     return eventIds.map((_, i) => text.slice(i * KEY_BYTES, i * KEY_BYTES + ID_TAG_BYTES));

@@ -4,7 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import { BLOCK_BYTES, BLOCKS_MAX, blocksOf, LANES, Sha256Lanes } from './sha256-lanes.js';
-import { KEY_BYTES, readKey } from './words.js';
+import type { Texts } from './texts.js';
+import { readKey } from './words.js';
 
 /** For all there are, made when they are first needed: an instance of WebAssembly reserves gigabytes of addresses. */
 let lanes: Sha256Lanes | undefined;
@@ -12,9 +13,8 @@ let lanes: Sha256Lanes | undefined;
 let holder: ManyHashes | undefined;
 
 export class ManyHashes {
-  readonly #before: string;
-  readonly #after: string;
-  readonly #afterBytes: Uint8Array;
+  readonly #before: Uint8Array;
+  readonly #after: Uint8Array;
   /** The sums after `before`. */
   #start: Uint32Array | undefined;
   /** Behind a text of which length a lane has `after` already: ids are often of one length. 0 for none. */
@@ -25,28 +25,36 @@ export class ManyHashes {
   /** Of the messages of the filled lanes. */
   #blocks = 0;
 
-  /** `before`: ASCII, and whole blocks of it, which are taken in once and for all. */
-  constructor(before: string, after: string) {
+  /** `before`: whole blocks, which are taken in once and for all. */
+  constructor(before: Uint8Array, after: Uint8Array) {
     if (before.length % BLOCK_BYTES !== 0) throw new Error('hashes: what comes before is no whole number of blocks');
     this.#before = before;
     this.#after = after;
-    this.#afterBytes = Buffer.from(after);
   }
 
   /**
-   * Writes the hash of a text, which is neither empty nor longer than 65,535, to `to` of a column as little-endian words: now, or when others are
+   * Writes the hash of text `i`, which has 1 to 65,535 bytes, to `to` of a column as little-endian words: now, or when others are
    * added to the same column, or it is finished. Nobody else may add in between.
    */
-  add(text: string, words: Uint32Array, to: number): void {
-    const blocks = blocksOf(text.length + this.#afterBytes.length);
-    if (this.#filled > 0 && blocks !== this.#blocks) this.finish(words);
-    if (blocks > BLOCKS_MAX || !this.#write(text)) {
-      const digest = hash('sha256', this.#before + text + this.#after, 'buffer');
-      readKey(new DataView(digest.buffer, digest.byteOffset, KEY_BYTES), 0, words, to);
+  add(texts: Texts, i: number, words: Uint32Array, to: number): void {
+    const length = texts.length(i);
+    const blocks = blocksOf(length + this.#after.length);
+    if (blocks > BLOCKS_MAX) {
+      const digest = hash('sha256', Buffer.concat([this.#before, Buffer.from(texts.text(i)), this.#after]), 'buffer');
+      readKey(new DataView(digest.buffer, digest.byteOffset), 0, words, to);
       return;
     }
+    if (this.#filled > 0 && blocks !== this.#blocks) this.finish(words);
+    const lane = this.#filled;
+    const held = this.#held();
+    held.writeStart(lane, texts.view, texts.start(i), length);
+    if (this.#lengths[lane] !== length) {
+      held.writeEnd(lane, length, this.#after);
+      this.#lengths[lane] = length;
+    }
     this.#blocks = blocks;
-    this.#places[this.#filled++] = to;
+    this.#places[lane] = to;
+    this.#filled = lane + 1;
     if (this.#filled === LANES) this.finish(words);
   }
 
@@ -56,20 +64,6 @@ export class ManyHashes {
     held.digest(this.#blocks);
     for (let lane = 0; lane < this.#filled; lane++) held.read(lane, words, this.#places[lane]!);
     this.#filled = 0;
-  }
-
-  /** Whether the next lane holds the text now, and what comes after it. */
-  #write(text: string): boolean {
-    const held = this.#held();
-    const lane = this.#filled;
-    const { length } = text;
-    if (!held.writeAscii(lane, text)) {
-      this.#lengths[lane] = 0;
-      return false;
-    }
-    if (this.#lengths[lane] !== length) held.writeEnd(lane, length, this.#afterBytes);
-    this.#lengths[lane] = length;
-    return true;
   }
 
   #held(): Sha256Lanes {

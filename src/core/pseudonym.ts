@@ -1,6 +1,7 @@
 /** How a player becomes a subject (specification section 1): the only place where a raw player id is looked at. */
 import { hash } from 'node:crypto';
 import { ManyHashes } from './many-hashes.js';
+import type { Texts } from './texts.js';
 import type { IdentityMode } from './vocabulary.js';
 import { KEY_WORDS } from './words.js';
 
@@ -50,7 +51,7 @@ export class Pseudonyms {
   constructor(salt: string, mode: IdentityMode) {
     this.#salt = salt;
     this.#mode = mode;
-    this.#hashes = new ManyHashes('', salt);
+    this.#hashes = new ManyHashes(Buffer.alloc(0), Buffer.from(salt));
   }
 
   /** See `pseudonymise`. */
@@ -59,13 +60,14 @@ export class Pseudonyms {
   }
 
   /** The same of many at once, as little-endian words, `KEY_WORDS` each; null where it is of one of them. */
-  ofAll(playerIds: readonly string[]): Uint32Array | null {
-    const keys = new Uint32Array(playerIds.length * KEY_WORDS);
-    for (let i = 0; i < playerIds.length; i++) {
-      const playerId = playerIds[i]!;
-      if (playerId.length === HASH_LENGTH && readHex(playerId, keys, i * KEY_WORDS)) continue;
+  ofAll(playerIds: Texts): Uint32Array | null {
+    const { count } = playerIds;
+    const keys = new Uint32Array(count * KEY_WORDS);
+    for (let i = 0; i < count; i++) {
+      if (playerIds.length(i) === HASH_LENGTH && readHex(playerIds.bytes, playerIds.start(i), keys, i * KEY_WORDS))
+        continue;
       if (this.#mode === 'high-security') return null;
-      this.#hashes.add(playerId, keys, i * KEY_WORDS);
+      this.#hashes.add(playerIds, i, keys, i * KEY_WORDS);
     }
     this.#hashes.finish(keys);
     return keys;
@@ -73,22 +75,21 @@ export class Pseudonyms {
 }
 
 /** The values of hexadecimal digits by their ASCII code. */
-const hexDigits = new Uint8Array(128).fill(NO_DIGIT);
+const hexDigits = new Uint8Array(256).fill(NO_DIGIT);
 for (let i = 0; i < 16; i++) {
   const digit = i.toString(16);
   hexDigits[digit.charCodeAt(0)] = i;
   hexDigits[digit.toUpperCase().charCodeAt(0)] = i;
 }
 
-/** Writes a subject hash to `to` of a column, as little-endian words. False where the text is none; then the words mean nothing. */
-function readHex(text: string, words: Uint32Array, to: number): boolean {
+/** Writes the subject hash at `from` to `to` of a column, as little-endian words. False where it is none; then the words mean nothing. */
+function readHex(bytes: Uint8Array, from: number, words: Uint32Array, to: number): boolean {
   let seen = 0;
   for (let w = 0; w < KEY_WORDS; w++) {
     let word = 0;
     for (let i = 0; i < 8; i++) {
-      const unit = text.charCodeAt(w * 8 + i);
-      const digit = hexDigits[unit & 0x7f]!;
-      seen |= digit | (unit & ~0x7f);
+      const digit = hexDigits[bytes[from + w * 8 + i]!]!;
+      seen |= digit;
       // The first digit of a byte is its upper half.
       word |= digit << ((i ^ 1) * 4);
     }

@@ -73,12 +73,12 @@ export class Sha256Lanes {
     this.#words.set(roundConstants, CONSTANTS / WORD_BYTES);
   }
 
-  /** The sums after so many whole blocks of ASCII, with which `startFrom` goes on; spoils all lanes. */
-  after(blocks: string): Uint32Array {
+  /** The sums after whole blocks, with which `startFrom` goes on; spoils all lanes. */
+  after(blocks: Uint8Array): Uint32Array {
     const sums = Uint32Array.from(startOfHash);
-    if (blocks === '') return sums;
+    if (blocks.length === 0) return sums;
     this.startFrom(sums, 0);
-    this.writeAscii(0, blocks);
+    this.writeStart(0, new DataView(blocks.buffer, blocks.byteOffset), 0, blocks.length);
     this.digest(blocks.length / BLOCK_BYTES);
     const digests = new DataView(this.#words.buffer, DIGESTS);
     return sums.map((_, i) => digests.getUint32(i * VECTOR_BYTES));
@@ -90,30 +90,13 @@ export class Sha256Lanes {
     this.#before = bytes;
   }
 
-  /**
-   * Writes a text to the beginning of a lane's message; the text must be shorter than a message may be. False where it is not ASCII alone, and the message is
-   * then spoilt.
-   */
-  writeAscii(lane: number, text: string): boolean {
-    const words = this.#words;
+  /** Writes so many bytes at `from` to the beginning of a lane's message; they must be fewer than a message may have. */
+  writeStart(lane: number, view: DataView, from: number, length: number): void {
     const start = MESSAGES / WORD_BYTES + lane;
-    const whole = text.length & ~3;
-    let units = 0;
-    // Four bytes in one write. A word of the message is as far from the next as four of the memory.
-    for (let i = 0; i < whole; i += WORD_BYTES) {
-      const a = text.charCodeAt(i);
-      const b = text.charCodeAt(i + 1);
-      const c = text.charCodeAt(i + 2);
-      const d = text.charCodeAt(i + 3);
-      units |= a | b | c | d;
-      words[start + i] = (a << 24) | (b << 16) | (c << 8) | d;
-    }
-    for (let i = whole; i < text.length; i++) {
-      const unit = text.charCodeAt(i);
-      units |= unit;
-      this.#bytes[byteAt(lane, i)] = unit;
-    }
-    return units < 0x80;
+    const whole = length & ~3;
+    // A word of the message is as far from the next as four of the memory.
+    for (let i = 0; i < whole; i += WORD_BYTES) this.#words[start + i] = view.getUint32(from + i);
+    for (let i = whole; i < length; i++) this.#bytes[byteAt(lane, i)] = view.getUint8(from + i);
   }
 
   /** Writes the end of a lane's message behind its first `length` bytes, and what pads it. */

@@ -1,4 +1,5 @@
 /** Reads the parameters of paths and queries into values, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
+import { Texts } from '../core/texts.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import { type CursorKind, decodeCursor } from './cursor.js';
@@ -50,21 +51,44 @@ export function readExplain(query: string): Outcome<boolean> {
   return raw.value === 'true' ? granted(true) : invalid('explain must be true or false');
 }
 
-/** The ids of the match read: split at literal commas, then percent-decoded. */
-export function readIds(query: string): Outcome<string[]> {
+/** Reused from match to match. */
+const matchIds = new Texts();
+
+const COMMA = 0x2c;
+
+/** The ids of a match. `isPlain`: JSON writes each of them as it is. They hold until the next call. */
+export interface MatchIds {
+  readonly texts: Texts;
+  readonly isPlain: boolean;
+}
+
+/** The ids of the match read: split at literal commas, then percent-decoded. The query is of the characters of a target. */
+export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;
-  const parts = (raw.value ?? '').split(',', limits.matchIdsMax + 1);
-  if (parts.length > limits.matchIdsMax) return invalid(`ids holds more than ${limits.matchIdsMax} ids`);
-  const ids: string[] = [];
-  const isEscaped = raw.value?.includes('%');
-  for (const part of parts) {
-    const id = isEscaped ? decodeText(part) : part;
-    if (id === undefined || !isPlayerId(id))
-      return invalid('ids must be player ids, percent-encoded, with commas between');
+  const value = raw.value ?? '';
+  const isPlain = !(value.includes('%') || value.includes('"') || value.includes('\\'));
+  matchIds.clear();
+  if (isPlain) matchIds.pushSplit(value, COMMA);
+  else if (!decodeInto(matchIds, value)) return invalid(noIds);
+  if (matchIds.count > limits.matchIdsMax) return invalid(`ids holds more than ${limits.matchIdsMax} ids`);
+  for (let i = 0; i < matchIds.count; i++) {
+    const length = matchIds.length(i);
+    if (length === 0 || (length > limits.playerIdLength && !isPlayerId(matchIds.text(i)))) return invalid(noIds);
+  }
+  return granted({ texts: matchIds, isPlain });
+}
+
+const noIds = 'ids must be player ids, percent-encoded, with commas between';
+
+/** False where an id is not percent-encoded UTF-8. */
+function decodeInto(ids: Texts, value: string): boolean {
+  for (const part of value.split(',', limits.matchIdsMax + 1)) {
+    const id = decodeText(part);
+    if (id === undefined) return false;
     ids.push(id);
   }
-  return granted(ids);
+  return true;
 }
 
 /** The player of a path. */

@@ -3,10 +3,12 @@
  * 450, and visits each of them when it is sent.
  */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
+import type { Texts } from '../core/texts.js';
 import { type Verdict, verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { dayText, quoted, updatedHour } from './bodies.js';
+import type { MatchIds } from './parameters.js';
 
 /** A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a NaN. */
 interface Part {
@@ -50,15 +52,20 @@ const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The score of one player: `trustScoreBody`. */
 export function trustScoreText(playerId: string, trust: TrustView): string {
-  return textUpTo(writeRow(0, playerId, trust));
+  return textUpTo(writeTrust(writeId(write(0, parts.playerId), playerId), trust));
 }
 
-/** The scores of a match, each known or not, in the order of the ids. At most `limits.matchIdsMax`. */
-export function trustScoresText(playerIds: readonly string[], trusts: readonly (TrustView | undefined)[]): string {
+/** The scores of a match, each known or not, in the order of the ids. */
+export function trustScoresText(ids: MatchIds, trusts: readonly (TrustView | undefined)[]): string {
+  const { texts, isPlain } = ids;
   let at = write(0, parts.rows);
-  for (let i = 0; i < playerIds.length; i++) {
+  for (let i = 0; i < texts.count; i++) {
     if (i > 0) bytes[at++] = 0x2c;
-    at = writeRow(at, playerIds[i]!, trusts[i]);
+    const start = write(at, parts.playerId);
+    const afterId = isPlain ? copyId(start, texts, i) : writeId(start, texts.text(i));
+    const trust = trusts[i];
+    if (trust !== undefined) at = writeTrust(afterId, trust);
+    else at = write(write(afterId, parts.notFound), parts.notFoundEnd);
   }
   return textUpTo(write(at, parts.rowsEnd));
 }
@@ -67,11 +74,9 @@ function textUpTo(end: number): string {
   return bytes.toString('latin1', 0, end);
 }
 
-/** This and all that follow write from `at` on and return where they ended. */
-function writeRow(at: number, playerId: string, trust: TrustView | undefined): number {
-  const afterId = writeId(write(at, parts.playerId), playerId);
-  if (trust === undefined) return write(write(afterId, parts.notFound), parts.notFoundEnd);
-  const afterScore = writeHundredths(write(afterId, parts.score), wholeScore(trust));
+/** What stands behind the id. This and all that follow write from `at` on and return where they ended. */
+function writeTrust(at: number, trust: TrustView): number {
+  const afterScore = writeHundredths(write(at, parts.score), wholeScore(trust));
   const afterConfidence = writeTenThousandths(write(afterScore, parts.confidence), wholeConfidence(trust));
   const afterVerdict = write(write(afterConfidence, parts.verdict), verdictParts[trust.verdict]);
   const afterCount = writeWhole(write(afterVerdict, parts.eventCount), trust.eventCount);
@@ -82,6 +87,16 @@ function write(at: number, { first, second, length }: Part): number {
   view.setFloat64(at, first, true);
   view.setFloat64(at + 8, second, true);
   return at + length;
+}
+
+/** Within quotes, as all of it may stand. */
+function copyId(at: number, texts: Texts, i: number): number {
+  const from = texts.start(i);
+  const length = texts.length(i);
+  bytes[at] = 0x22;
+  for (let k = 0; k < length; k += 8) view.setFloat64(at + 1 + k, texts.view.getFloat64(from + k, true), true);
+  bytes[at + 1 + length] = 0x22;
+  return at + length + 2;
 }
 
 /** Within quotes. */

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { Pseudonyms, pseudonymise, subjectHex } from '../../src/core/pseudonym.js';
 import { BLOCKS_MAX } from '../../src/core/sha256-lanes.js';
 import { Random } from '../support/random.js';
+import { textsOf } from '../support/texts.js';
 
 const hash = '0123456789abcdefABCDEF0123456789abcdef0123456789abcdef0123456789';
 
@@ -13,7 +14,7 @@ function oneByOne(playerIds: readonly string[], salt: string): string[] {
 }
 
 function atOnce(pseudonyms: Pseudonyms, playerIds: readonly string[]): string[] {
-  const keys = pseudonyms.ofAll(playerIds)!;
+  const keys = pseudonyms.ofAll(textsOf(playerIds))!;
   return playerIds.map((_, i) => subjectHex(new Uint8Array(keys.buffer, i * 32, 32)));
 }
 
@@ -61,8 +62,8 @@ test('a hash that was made already is taken as it is, in either case', () => {
 
 test('where raw ids must not travel, one of them refuses all', () => {
   const pseudonyms = new Pseudonyms('a salt of some bytes', 'high-security');
-  assert.is(pseudonyms.ofAll([hash, 'player']), null);
-  assert.is(pseudonyms.ofAll([`${hash.slice(1)}g`]), null);
+  assert.is(pseudonyms.ofAll(textsOf([hash, 'player'])), null);
+  assert.is(pseudonyms.ofAll(textsOf([`${hash.slice(1)}g`])), null);
   assert.is(pseudonyms.of('player'), null);
 });
 

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Outcome } from '../../src/errors.js';
 import { decodeCursor, encodeCursor } from '../../src/http/cursor.js';
 import {
+  type MatchIds,
   readCursor,
   readExplain,
   readIds,
@@ -36,10 +37,26 @@ test('explain takes true and false only', () => {
 });
 
 test('ids are split at literal commas before they are decoded', () => {
-  assert.equal(read(readIds('ids=a,b')), ['a', 'b']);
-  assert.equal(read(readIds('ids=a%2Cb,c+d,a%2Cb')), ['a,b', 'c+d', 'a,b']);
-  assert.equal(read(readIds(`ids=${Array(128).fill('x').join(',')}`)), Array(128).fill('x'));
+  assert.equal(idsOf('ids=a,b'), ['a', 'b']);
+  assert.equal(idsOf('ids=a%2Cb,c+d,a%2Cb'), ['a,b', 'c+d', 'a,b']);
+  assert.equal(idsOf('ids=a"b,c\\d,%F0%9F%98%80,e'), ['a"b', 'c\\d', '\u{1F600}', 'e']);
+  assert.equal(idsOf(`ids=${Array(128).fill('x').join(',')}`), Array(128).fill('x'));
+  assert.equal(idsOf(`ids=${'%F0%9F%98%80'.repeat(128)},${'y'.repeat(128)}`), [
+    '\u{1F600}'.repeat(128),
+    'y'.repeat(128),
+  ]);
 });
+
+test('whether JSON writes all ids of a match as they are', () => {
+  const isPlain = (query: string) => (read(readIds(query)) as MatchIds).isPlain;
+  assert.is(isPlain("ids=a,b.c:d-e_f~g'(h)"), true);
+  for (const query of ['ids=a,b"', 'ids=a\\,b', 'ids=a,%22', 'ids=a,%41']) assert.is(isPlain(query), false, query);
+});
+
+function idsOf(query: string): string[] {
+  const { texts } = read(readIds(query)) as MatchIds;
+  return Array.from({ length: texts.count }, (_, i) => texts.text(i));
+}
 
 test('no ids, an empty one, too many or too long ones are refused', () => {
   const bad = [
@@ -51,6 +68,7 @@ test('no ids, an empty one, too many or too long ones are refused', () => {
     'ids=%zz',
     `ids=${Array(129).fill('x').join(',')}`,
     `ids=${'x'.repeat(129)}`,
+    `ids=${'%F0%9F%98%80'.repeat(129)}`,
   ];
   for (const query of bad) assert.is(read(readIds(query)), 'invalid_parameter', query);
 });

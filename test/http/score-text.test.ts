@@ -2,9 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { verdicts } from '../../src/core/vocabulary.js';
-import { trustScoreBody } from '../../src/http/bodies.js';
+import { plainText, trustScoreBody } from '../../src/http/bodies.js';
 import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { limits } from '../../src/limits.js';
+import { textsOf } from '../support/texts.js';
 import { assertIsJsonOf } from './ascii-json.js';
 
 const ids = ['p', 'a"b', 'a\\b', 'Žofie', 'a\u2028b', '\u0000', '\u007f', '🎮', '</script>', ' ', '7656119000000000'];
@@ -30,8 +31,10 @@ test('one player, whatever the id and the figures', () => {
 test('a match of known players and others', () => {
   for (let i = 0; i < 1_000; i++) {
     const asked = Array.from({ length: 1 + (i % limits.matchIdsMax) }, (_, k) => ids[(i + k * 3) % ids.length]!);
+    if (i % 2 === 0)
+      for (const [k, id] of asked.entries()) asked[k] = plainText.test(id) ? id : `plain-${k}`.repeat(1 + (k % 20));
     const trusts = asked.map((_, k) => ((i + k) % 3 === 0 ? undefined : shown((i * 7 + k) % 10_001)));
-    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(asked, trusts));
+    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(idsOf(asked), trusts));
   }
 });
 
@@ -39,11 +42,16 @@ test('a match of the longest ids, each character as long as JSON can make it', (
   for (const character of ['🎮', '\u2028', '\u0000', '"']) {
     const asked = Array.from({ length: limits.matchIdsMax }, () => character.repeat(limits.playerIdLength));
     const trusts = asked.map(() => ({ ...shown(9_999), eventCount: Number.MAX_SAFE_INTEGER }));
-    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(asked, trusts));
-    assertIsJsonOf(matchBody(['p'], [undefined]), trustScoresText(['p'], [undefined]));
+    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(idsOf(asked), trusts));
+    assertIsJsonOf(matchBody(['p'], [undefined]), trustScoresText(idsOf(['p']), [undefined]));
   }
-  assert.is(trustScoresText([], []), '{"data":[]}');
+  assert.is(trustScoresText(idsOf([]), []), '{"data":[]}');
 });
+
+/** As a match gives them: whether JSON may take them as they are is looked at once for all. */
+function idsOf(asked: readonly string[]) {
+  return { texts: textsOf(asked), isPlain: asked.every((id) => plainText.test(id)) };
+}
 
 function matchBody(asked: readonly string[], trusts: readonly (ReturnType<typeof shown> | undefined)[]) {
   return {

@@ -1,5 +1,6 @@
 /** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
 import { keysAsBytes } from '../../core/event-columns.js';
+import { Texts } from '../../core/texts.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -17,6 +18,9 @@ type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEv
 type BatchEntry = BatchResultBody['results'][number];
 
 const validateEvent = validatorOf(eventSchema);
+
+/** Of a batch, reused from one to the next. */
+const playerIds = new Texts();
 
 export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): EventHandlers {
   function submissionOf(event: EventBody, subject: Uint8Array | null): EventSubmission {
@@ -36,9 +40,10 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
 
   /** Null where the identity mode forbids what a peer sent, of that event alone. */
   function subjectsOf(events: readonly EventBody[]): (Uint8Array | null)[] {
-    const playerIds = events.map((event) => event.player_id);
+    playerIds.clear();
+    for (const event of events) playerIds.push(event.player_id);
     const keys = pseudonyms.ofAll(playerIds);
-    if (keys === null) return playerIds.map((playerId) => pseudonyms.of(playerId));
+    if (keys === null) return events.map((event) => pseudonyms.of(event.player_id));
     return keysAsBytes(keys);
   }
 

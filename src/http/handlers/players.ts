@@ -50,7 +50,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
   function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
-    const keys = pseudonyms.ofAll(ids.value);
+    const keys = pseudonyms.ofAll(ids.value.texts);
     if (keys === null) return refusalReply(refused('subject_hash_required'));
     const tag = new ScoreTag();
     const trusts = group.trusts(keys);

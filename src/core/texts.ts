@@ -1,0 +1,83 @@
+/** Short texts as bytes side by side, put in one after the other and taken out all at once: many are hashed without an object for each. */
+
+/** Whoever reads words or more at a time may read so many bytes beyond the last text. */
+const SPARE_BYTES = 16;
+/** Bytes of UTF-8 for a unit of UTF-16, at most. */
+const UNIT_BYTES = 3;
+
+export class Texts {
+  /** UTF-8. */
+  bytes: Buffer = Buffer.alloc(4096);
+  /** The same bytes. */
+  view: DataView = viewOf(this.bytes);
+  count = 0;
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  #end = 0;
+
+  /** Where text `i` begins. */
+  start(i: number): number {
+    return this.#starts[i]!;
+  }
+
+  /** Bytes of text `i`. */
+  length(i: number): number {
+    return this.#ends[i]! - this.#starts[i]!;
+  }
+
+  text(i: number): string {
+    return this.bytes.toString('utf8', this.#starts[i]!, this.#ends[i]!);
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.#end = 0;
+  }
+
+  push(text: string): void {
+    this.#makeRoom(text.length * UNIT_BYTES);
+    const { bytes } = this;
+    const start = this.#end;
+    let units = 0;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      units |= unit;
+      bytes[start + i] = unit;
+    }
+    this.#close(start, start + (units < 0x80 ? text.length : bytes.write(text, start)));
+  }
+
+  /** What stands between separators, each a byte of `separator`; `joined` is ASCII. */
+  pushSplit(joined: string, separator: number): void {
+    this.#makeRoom(joined.length);
+    const { bytes } = this;
+    let start = this.#end;
+    const end = start + bytes.write(joined, start, 'latin1');
+    for (let at = start; at < end; at++) {
+      if (bytes[at] !== separator) continue;
+      this.#close(start, at);
+      start = at + 1;
+    }
+    this.#close(start, end);
+  }
+
+  #close(start: number, end: number): void {
+    this.#starts[this.count] = start;
+    this.#ends[this.count] = end;
+    this.#end = end;
+    this.count++;
+  }
+
+  #makeRoom(more: number): void {
+    const needed = this.#end + more + SPARE_BYTES;
+    if (needed <= this.bytes.length) return;
+    const wider = Buffer.alloc(2 * needed);
+    wider.set(this.bytes);
+    this.bytes = wider;
+    this.view = viewOf(wider);
+  }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}

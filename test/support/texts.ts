@@ -1,0 +1,8 @@
+import { Texts } from '../../src/core/texts.js';
+
+/** The same as `Texts`. */
+export function textsOf(list: readonly string[]): Texts {
+  const texts = new Texts();
+  for (const text of list) texts.push(text);
+  return texts;
+}

@@ -15,7 +15,7 @@ export interface KeyColumns {
   /** Subject hashes as little-endian words, `KEY_WORDS` each. */
   readonly keys: Uint32Array;
   /** `Subjects` fills them in. */
-  readonly hashes: Uint32Array;
+  readonly hashes: Int32Array;
 }
 
 export class EventColumns implements KeyColumns {
@@ -24,7 +24,7 @@ export class EventColumns implements KeyColumns {
   /** Tags of the event ids, `TAG_WORDS` each. */
   readonly tags: Uint16Array;
   readonly keys: Uint32Array;
-  readonly hashes: Uint32Array;
+  readonly hashes: Int32Array;
   readonly peers: Uint16Array;
   readonly masses: Float64Array;
   /** ms since 1970: when the events happened, as their peers say. */
@@ -34,7 +34,7 @@ export class EventColumns implements KeyColumns {
     this.capacity = capacity;
     this.tags = new Uint16Array(capacity * TAG_WORDS);
     this.keys = new Uint32Array(capacity * KEY_WORDS);
-    this.hashes = new Uint32Array(capacity);
+    this.hashes = new Int32Array(capacity);
     this.peers = new Uint16Array(capacity);
     this.masses = new Float64Array(capacity);
     this.timestamps = new Float64Array(capacity);

@@ -18,7 +18,10 @@ export function sipKey(secret: Uint8Array): SipKey {
   return { k0: view.getUint32(0, true), k1: view.getUint32(4, true) };
 }
 
-/** The hash (unsigned 32 bits) of `count` words of `words` from `from` on. */
+/**
+ * The hash, 32 bits as a signed number: half of the unsigned ones are no small integers to V8, and what it compiled for the small ones it would
+ * throw away at the first that is none. Of `count` words of `words` from `from` on.
+ */
 export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
   let v0 = key.k0;
   let v1 = key.k1;
@@ -42,5 +45,5 @@ export function sipHash(key: SipKey, words: Uint32Array, from: number, count: nu
     v2 = (v2 << 16) | (v2 >>> 16);
     v0 ^= m;
   }
-  return (v1 ^ v3) >>> 0;
+  return v1 ^ v3;
 }

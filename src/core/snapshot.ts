@@ -205,7 +205,7 @@ function loadIds({ eventIds }: GroupState, view: DataView): void {
 const PLAYERS = 256;
 
 function loadPlayers(state: GroupState, view: DataView): void {
-  const columns = { keys: new Uint32Array(PLAYERS * KEY_WORDS), hashes: new Uint32Array(PLAYERS), count: 0 };
+  const columns = { keys: new Uint32Array(PLAYERS * KEY_WORDS), hashes: new Int32Array(PLAYERS), count: 0 };
   for (let at = 0; at < view.byteLength; ) {
     const from = at;
     for (columns.count = 0; columns.count < PLAYERS && at < view.byteLength; columns.count++) {

@@ -162,7 +162,7 @@ export class SortedEvents {
       const entry = this.#subjects.ensureEntryAt(
         words,
         from,
-        words[from + HASH]!,
+        words[from + HASH]! | 0,
         words[from + PEER]!,
         words[from + HOUR]!,
         decaysFrom,

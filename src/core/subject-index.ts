@@ -28,18 +28,18 @@ export interface KeyedRows {
 }
 
 interface Shard {
-  slots: Uint32Array;
+  slots: Int32Array;
   used: number;
 }
 
 /** What every shard starts with. */
-const noSlots = new Uint32Array(0);
+const noSlots = new Int32Array(0);
 
 /** Of the rows of a shard that grows, reused from one to the next. */
 let homes = new Uint16Array(0);
 
 function slotValue(row: number, hash: number): number {
-  return (((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1)) >>> 0;
+  return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
 }
 
 /** The row of a slot, -1 for an empty one. */
@@ -59,7 +59,7 @@ export class SubjectIndex {
   reserve(count: number): void {
     let slots = 0;
     while (count / SHARDS > slots * LOAD_MAX) slots = slotsAfter(slots);
-    for (const shard of this.#shards) if (shard.used === 0) shard.slots = new Uint32Array(slots);
+    for (const shard of this.#shards) if (shard.used === 0) shard.slots = new Int32Array(slots);
   }
 
   /** The row of the key whose words begin at `from`, or -1. */
@@ -109,7 +109,7 @@ export class SubjectIndex {
   }
 
   /** The slot that holds the key, or the empty one where it belongs. */
-  #slotOf(slots: Uint32Array, keys: Uint32Array, from: number, hash: number): number {
+  #slotOf(slots: Int32Array, keys: Uint32Array, from: number, hash: number): number {
     for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
       const stored = slots[slot]!;
       if (stored === 0) return slot;
@@ -121,7 +121,7 @@ export class SubjectIndex {
   #grow(shard: Shard): void {
     const old = shard.slots;
     if (old.length >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
-    shard.slots = new Uint32Array(slotsAfter(old.length));
+    shard.slots = new Int32Array(slotsAfter(old.length));
     // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
     if (homes.length < old.length) homes = new Uint16Array(old.length);
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
@@ -144,17 +144,17 @@ export class SubjectIndex {
 }
 
 /** Where the lowest bits of a hash belong. The uppermost of them, which the slot holds as well, decides least. */
-function slotFor(home: number, slots: Uint32Array): number {
+function slotFor(home: number, slots: Int32Array): number {
   const spread = ((home << 1) | ((home & HOME_MASK) >>> (HOME_BITS - 1))) & HOME_MASK;
   return Math.imul(spread, slots.length) >>> HOME_BITS;
 }
 
-function next(slot: number, slots: Uint32Array): number {
+function next(slot: number, slots: Int32Array): number {
   return slot + 1 === slots.length ? 0 : slot + 1;
 }
 
 /** Steps from one slot on to another. */
-function distance(from: number, to: number, slots: Uint32Array): number {
+function distance(from: number, to: number, slots: Int32Array): number {
   return to >= from ? to - from : to - from + slots.length;
 }
 
@@ -164,7 +164,7 @@ function slotsAfter(slots: number): number {
   return (slots & (slots - 1)) === 0 ? slots * 1.5 : (slots / 3) * 4;
 }
 
-function putInto(slots: Uint32Array, home: number, stored: number): void {
+function putInto(slots: Int32Array, home: number, stored: number): void {
   let slot = slotFor(home, slots);
   while (slots[slot] !== 0) slot = next(slot, slots);
   slots[slot] = stored;

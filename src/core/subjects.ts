@@ -104,7 +104,7 @@ export class Subjects implements KeyedRows {
   /** The rows of the subjects of a column of keys, -1 for one that is not there; what a read of them needs next is at hand. */
   findAll(keys: Uint32Array): Int32Array {
     const count = keys.length / KEY_WORDS;
-    const hashes = new Uint32Array(count);
+    const hashes = new Int32Array(count);
     const rows = new Int32Array(count);
     this.warm({ keys, hashes, count });
     for (let i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ export class Subjects implements KeyedRows {
     return rows;
   }
 
-  /** Uniform unsigned 32 bits that a key and the node's secret decide. */
+  /** Uniform 32 bits, signed, that a key and the node's secret decide. */
   #hashOf(keys: Uint32Array, from: number): number {
     return sipHash(this.#key, keys, from, KEY_WORDS);
   }
@@ -153,7 +153,7 @@ export class Subjects implements KeyedRows {
 
   /** Uniform unsigned 32 bits that the row's key and the node's secret decide. */
   mixOf(row: number): number {
-    return this.#hashOf(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS);
+    return this.#hashOf(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS) >>> 0;
   }
 
   homeOf(row: number): number {

@@ -1,23 +1,25 @@
-/** What each step of a durable event and of a score read costs by itself: the budget of the two hot requests, in nanoseconds. */
+/** What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests, in nanoseconds. */
 import { randomBytes } from 'node:crypto';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
-import { pseudonymise } from '../../src/core/pseudonym.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
+import { Pseudonyms, pseudonymise } from '../../src/core/pseudonym.js';
+import { type Moment, momentOf, trustOf } from '../../src/core/score.js';
+import type { GroupState } from '../../src/core/state.js';
 import { storedEventText, timeText } from '../../src/http/bodies.js';
 import { parseUtcDateTime } from '../../src/http/contract/formats.js';
 import { type EventBody, eventSchema } from '../../src/http/contract/request-bodies.js';
 import { routes } from '../../src/http/contract/routes.js';
 import { validatorOf } from '../../src/http/contract/validators.js';
 import { parseJson } from '../../src/http/hot-shapes.js';
+import { readIds } from '../../src/http/parameters.js';
 import { PlainHeadReader } from '../../src/http/plain-head.js';
 import { okJson, replyText, wireReply } from '../../src/http/reply.js';
 import { newRequestId } from '../../src/http/request-id.js';
 import { RequestTally } from '../../src/http/request-tally.js';
 import { ScoreTag } from '../../src/http/score-tag.js';
-import { trustScoreText } from '../../src/http/score-text.js';
+import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { claimFolder } from '../../src/store/owner.js';
-import { eventKind, mix, playerId, scoreKind } from '../load/requests.js';
+import { eventId, eventKind, matchPlayers, mix, playerId, scoreKind } from '../load/requests.js';
 import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
 import { credentials, type Population } from './population.js';
 import type { OnProgress } from './tasks.js';
@@ -37,6 +39,7 @@ export interface StepCost {
 export interface StepsResult {
   readonly write: readonly StepCost[];
   readonly read: readonly StepCost[];
+  readonly match: readonly StepCost[];
 }
 
 const events = 100_000;
@@ -104,6 +107,8 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const tally = new RequestTally();
   const log = await logCost(task, decided);
   onProgress(2, 4);
+  const turnIds = Array.from({ length: task.batch }, (_, i) => eventId(task.seed, i));
+  const tags = cost('id tags', Math.ceil(events / task.batch), () => state.idTags.ofAll(turnIds));
   const write = [
     cost('bytes to text', events, (i) => at(requests, i).toString('latin1')),
     cost('head', events, (i) => heads.read(at(texts, i), 0)),
@@ -112,6 +117,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('date', events, (i) => parseUtcDateTime(i % 2 === 0 ? '2026-01-02T03:04:05.678Z' : '2026-01-02T03:04:05Z')),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
     cost('id tag', events, (i) => state.idTags.of(`step-${i}`)),
+    { name: `id tag, ${task.batch} at a time`, ns: tags.ns / task.batch },
     cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
     ...log,
     cost('body of the answer', events, (i) => storedEventText(peerId, 'p', submission(i), benchTime + i)),
@@ -134,7 +140,34 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
   ];
-  return { write, read };
+  return { write, read, match: matchCost(task, state, moment) };
+}
+
+/** The steps of a match that a single read has not, or not in this form. */
+function matchCost({ players, seed }: StepsTask, state: GroupState, moment: Moment): StepCost[] {
+  const matches = 1000;
+  const pseudonyms = new Pseudonyms(benchSalt, 'privacy-first');
+  const queries = Array.from({ length: matches }, (_, i) => {
+    const ids = Array.from({ length: matchPlayers }, (_, k) => playerId(mix(seed, i * matchPlayers + k) % players));
+    return `ids=${ids.join()}`;
+  });
+  // The ids of a query hold until the next is read.
+  const idsOf = (i: number) => {
+    const ids = readIds(queries[i % matches]!);
+    if (!ids.ok) throw new Error(ids.code);
+    return ids.value;
+  };
+  const keys = queries.map((_, i) => pseudonyms.ofAll(idsOf(i).texts)!);
+  const trusts = keys
+    .slice(0, 10)
+    .map((one) => Array.from(state.subjects.findAll(one), (row) => trustOf(state, row, moment)));
+  const ids = idsOf(0);
+  return [
+    cost('ids', matches, idsOf),
+    cost('subjects', matches, () => pseudonyms.ofAll(ids.texts)),
+    cost('look-ups', matches, (i) => state.subjects.findAll(keys[i % matches]!)),
+    cost('body of the answer', matches, (i) => trustScoresText(ids, trusts[i % trusts.length]!)),
+  ];
 }
 
 /** Encoding, sealing and the log itself, an event. */

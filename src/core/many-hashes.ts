@@ -7,18 +7,31 @@ import { BLOCK_BYTES, BLOCKS_MAX, blocksOf, LANES, Sha256Lanes } from './sha256-
 import type { Texts } from './texts.js';
 import { readKey } from './words.js';
 
-/** For all there are, made when they are first needed: an instance of WebAssembly reserves gigabytes of addresses. */
-let lanes: Sha256Lanes | undefined;
+/** For all there are, since an instance of WebAssembly reserves gigabytes of addresses. Null where there are no lanes, and undefined at first. */
+let lanes: Sha256Lanes | null | undefined;
 /** Whose texts lie in the lanes. */
 let holder: ManyHashes | undefined;
+
+/**
+ * Makes the lanes, where they are not there: some milliseconds that a node had better spend at its start. A process whose addresses are bounded, or without WebAssembly and its
+ * vectors, hashes one after the other.
+ */
+export function makeLanes(): void {
+  if (lanes !== undefined) return;
+  try {
+    lanes = new Sha256Lanes();
+  } catch {
+    lanes = null;
+  }
+}
 
 export class ManyHashes {
   readonly #before: Uint8Array;
   readonly #after: Uint8Array;
   /** The sums after `before`. */
   #start: Uint32Array | undefined;
-  /** Behind a text of which length a lane has `after` already: ids are often of one length. 0 for none. */
-  readonly #lengths = new Uint16Array(LANES);
+  /** Behind a text of which length a lane has `after` already: ids are often of one length. -1 for none. */
+  readonly #lengths = new Int32Array(LANES);
   /** Where the hashes of the filled lanes go. */
   readonly #places = new Uint32Array(LANES);
   #filled = 0;
@@ -33,20 +46,20 @@ export class ManyHashes {
   }
 
   /**
-   * Writes the hash of text `i`, which has 1 to 65,535 bytes, to `to` of a column as little-endian words: now, or when others are
-   * added to the same column, or it is finished. Nobody else may add in between.
+   * Writes the hash of text `i` to `to` of a column as little-endian words: now, or when others are added to the same column, or it
+   * is finished. Nobody else may add in between.
    */
   add(texts: Texts, i: number, words: Uint32Array, to: number): void {
     const length = texts.length(i);
     const blocks = blocksOf(length + this.#after.length);
-    if (blocks > BLOCKS_MAX) {
+    const held = this.#held();
+    if (held === null || blocks > BLOCKS_MAX) {
       const digest = hash('sha256', Buffer.concat([this.#before, Buffer.from(texts.text(i)), this.#after]), 'buffer');
       readKey(new DataView(digest.buffer, digest.byteOffset), 0, words, to);
       return;
     }
     if (this.#filled > 0 && blocks !== this.#blocks) this.finish(words);
     const lane = this.#filled;
-    const held = this.#held();
     held.writeStart(lane, texts.view, texts.start(i), length);
     if (this.#lengths[lane] !== length) {
       held.writeEnd(lane, length, this.#after);
@@ -61,17 +74,19 @@ export class ManyHashes {
   finish(words: Uint32Array): void {
     if (this.#filled === 0) return;
     const held = this.#held();
+    if (held === null) throw new Error('hashes: lanes are filled that are not there');
     held.digest(this.#blocks);
     for (let lane = 0; lane < this.#filled; lane++) held.read(lane, words, this.#places[lane]!);
     this.#filled = 0;
   }
 
-  #held(): Sha256Lanes {
-    lanes ??= new Sha256Lanes();
-    if (holder === this) return lanes;
+  /** The lanes, with nobody else's texts; null where there are none. */
+  #held(): Sha256Lanes | null {
+    if (lanes === undefined) makeLanes();
+    if (lanes === undefined || lanes === null || holder === this) return lanes ?? null;
     this.#start ??= lanes.after(this.#before);
     lanes.startFrom(this.#start, this.#before.length);
-    this.#lengths.fill(0);
+    this.#lengths.fill(-1);
     holder = this;
     return lanes;
   }

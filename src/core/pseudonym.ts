@@ -1,18 +1,14 @@
-/** How a player becomes a subject (specification section 1): the only place where a raw player id is looked at. */
+/** How a player becomes a subject (specification section 1): behind this no raw player id is known. */
 import { hash } from 'node:crypto';
-import { ManyHashes } from './many-hashes.js';
+import { ManyHashes, makeLanes } from './many-hashes.js';
 import type { Texts } from './texts.js';
 import type { IdentityMode } from './vocabulary.js';
-import { KEY_WORDS } from './words.js';
+import { KEY_BYTES, KEY_WORDS } from './words.js';
 
 const HASH_LENGTH = 64;
-const SUBJECT_BYTES = 32;
 const subjectHash = /^[0-9a-f]{64}$/i;
 
-/** Beyond every hexadecimal digit. */
-const NO_DIGIT = 0x80;
-
-/** Whether a text is a subject hash: 64 hex characters, in either case. */
+/** Whether a text is a subject hash: 64 hex characters, in either case; `readHex` has the same rule for bytes. */
 function isSubjectHash(text: string): boolean {
   return text.length === HASH_LENGTH && subjectHash.test(text);
 }
@@ -37,8 +33,8 @@ export function pseudonymise(playerId: string, salt: string, mode: IdentityMode)
 
 /** By hand from a string of a character per byte: twice as fast as asking for a buffer, and by a third as through hex. */
 function digestBytes(digest: string): Uint8Array {
-  const bytes = new Uint8Array(SUBJECT_BYTES);
-  for (let i = 0; i < SUBJECT_BYTES; i++) bytes[i] = digest.charCodeAt(i);
+  const bytes = new Uint8Array(KEY_BYTES);
+  for (let i = 0; i < KEY_BYTES; i++) bytes[i] = digest.charCodeAt(i);
   return bytes;
 }
 
@@ -52,6 +48,7 @@ export class Pseudonyms {
     this.#salt = salt;
     this.#mode = mode;
     this.#hashes = new ManyHashes(Buffer.alloc(0), Buffer.from(salt));
+    makeLanes();
   }
 
   /** See `pseudonymise`. */
@@ -73,6 +70,9 @@ export class Pseudonyms {
     return keys;
   }
 }
+
+/** Beyond every hexadecimal digit. */
+const NO_DIGIT = 0x80;
 
 /** The values of hexadecimal digits by their ASCII code. */
 const hexDigits = new Uint8Array(256).fill(NO_DIGIT);

@@ -19,8 +19,8 @@ export function sipKey(secret: Uint8Array): SipKey {
 }
 
 /**
- * The hash, 32 bits as a signed number: half of the unsigned ones are no small integers to V8, and what it compiled for the small ones it would
- * throw away at the first that is none. Of `count` words of `words` from `from` on.
+ * The hash of `count` words of `words` from `from` on: 32 bits as a signed number. Half of the unsigned ones are no small integers to V8, which
+ * throws away what it compiled for small ones at the first that is none.
  */
 export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
   let v0 = key.k0;

@@ -162,6 +162,7 @@ export class SortedEvents {
       const entry = this.#subjects.ensureEntryAt(
         words,
         from,
+        // Signed, as everywhere, for V8's sake (`sipHash`).
         words[from + HASH]! | 0,
         words[from + PEER]!,
         words[from + HOUR]!,

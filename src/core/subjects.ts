@@ -51,7 +51,7 @@ export interface SubjectTimes {
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
 
-/** Rows of events, and later their first entries, between the phases of `warm`; reused likewise. */
+/** The likely rows of the keys that were warmed last, two or more; reused likewise. */
 let warmed = new Int32Array(0);
 
 export class Subjects implements KeyedRows {
@@ -109,6 +109,7 @@ export class Subjects implements KeyedRows {
     this.warm({ keys, hashes, count });
     for (let i = 0; i < count; i++) {
       const row = warmed[i]!;
+      // One key alone is not warmed.
       const isRight = count > 1 && (row < 0 || this.hasKey(row, keys, i * KEY_WORDS));
       rows[i] = isRight ? row : this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
     }

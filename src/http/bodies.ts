@@ -20,7 +20,7 @@ const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3,
 /** `2026-01-02T03:04:05.678Z`; what `toISOString` gives, in a fifth of the time. `ms`: a whole number. */
 export function timeText(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
-  const day = dayTexts.get(days) ?? dayText(days);
+  const day = dayText(days);
   const rest = ms - days * DAY_MS;
   const seconds = Math.floor(rest / 1000);
   const minutes = Math.floor(seconds / 60);
@@ -29,6 +29,8 @@ export function timeText(ms: number): string {
 
 /** `2026-01-02T`. */
 export function dayText(days: number): string {
+  const known = dayTexts.get(days);
+  if (known !== undefined) return known;
   // Few days are asked for, again and again; so a map that is full may begin anew.
   if (dayTexts.size >= limits.timeTextsKept) dayTexts.clear();
   const text = new Date(days * DAY_MS).toISOString().slice(0, -13);

@@ -1,6 +1,6 @@
 /**
- * Scores as JSON of ASCII alone, written byte by byte: V8 keeps the parts of a string that was put together, of a match some
- * 450, and visits each of them when it is sent.
+ * Scores as JSON of ASCII alone, written byte by byte: V8 keeps the parts of a string that was put together, nine of each
+ * player, and visits every one when it is sent.
  */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
 import type { Texts } from '../core/texts.js';
@@ -41,9 +41,8 @@ const parts = {
 };
 const verdictParts = Object.fromEntries(verdicts.map((verdict) => [verdict, part(verdict)])) as Record<Verdict, Part>;
 
-/** Of so many days, by their number since 1970, one in each place: the players of a match were seen on few. */
-const DAYS_KEPT = 64;
-const keptDays = Array.from({ length: DAYS_KEPT }, () => ({ day: -1, text: part('') }));
+/** Days by their number since 1970, one of them in each place. */
+const keptDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
 
 /** A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything else. */
 const ROW_BYTES = limits.playerIdLength * 12 + 256;
@@ -89,7 +88,7 @@ function write(at: number, { first, second, length }: Part): number {
   return at + length;
 }
 
-/** Within quotes, as all of it may stand. */
+/** Within quotes, as all of it may stand. What lies behind it is UTF-8 as well, of which no eight bytes are a NaN either. */
 function copyId(at: number, texts: Texts, i: number): number {
   const from = texts.start(i);
   const length = texts.length(i);
@@ -161,7 +160,7 @@ function writeHour(at: number, hour: number): number {
 }
 
 function dayPart(day: number): Part {
-  const kept = keptDays[day % DAYS_KEPT]!;
+  const kept = keptDays[day % keptDays.length]!;
   if (kept.day !== day) {
     kept.day = day;
     kept.text = part(dayText(day));

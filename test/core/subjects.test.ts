@@ -8,6 +8,7 @@ import { subjectOf } from '../support/given.js';
 import { Random } from '../support/random.js';
 
 const key = sipKey(Buffer.alloc(32, 7));
+
 /** The keys of players as a column. */
 function keysOf(players: readonly string[]): Uint32Array {
   const keys = new Uint32Array(players.length * KEY_WORDS);
@@ -98,6 +99,15 @@ test('the slot mix is HalfSipHash-1-3', () => {
   const kernelKey = sipKey(Uint8Array.from({ length: 8 }, (_, i) => i));
   const hashes = [0, 1, 2].map((count) => sipHash(kernelKey, words, 0, count));
   assert.equal(hashes, [0x5814c896, 0x7e059ea6, 0x577999b1]);
+});
+
+test('what rows are sampled by is uniform over 32 bits, none of it negative', () => {
+  const subjects = new Subjects(key);
+  for (let i = 0; i < 1_000; i++) subjects.ensureEntry(subjectOf(`p${i}`), 0, times(1));
+  const mixes = Array.from({ length: subjects.rows }, (_, row) => subjects.mixOf(row));
+  assert.ok(mixes.every((mix) => mix >= 0 && mix < 2 ** 32));
+  const upper = mixes.filter((mix) => mix >= 2 ** 31).length;
+  assert.ok(upper > 400 && upper < 600, `${upper}`);
 });
 
 test('the slot mix depends on the key and on every word', () => {

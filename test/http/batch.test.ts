@@ -22,6 +22,17 @@ function send(events: readonly unknown[], key = peer.key): Promise<Answer> {
   return ask(node.url, '/api/v1/events/batch', { key, json: { events } });
 }
 
+test('every event of a batch is of its own player, whatever is wrong with others', async () => {
+  const players = Array.from({ length: 11 }, () => newPlayer());
+  const events = players.map((player_id, i) => peer.event({ player_id, severity: i % 3 === 1 ? 2 : 0.5 }));
+  const { body } = await send([null, ...events]);
+  assert.equal([body.accepted, body.rejected], [7, 5]);
+  for (const [i, player_id] of players.entries()) {
+    const { status } = await ask(node.url, `/api/v1/players/${encodeURIComponent(player_id)}/trust-score`);
+    assert.is(status, i % 3 === 1 ? 404 : 200, `${i}`);
+  }
+});
+
 test('every item gets what it would have got alone, in the order sent', async () => {
   await other.submit({ event_id: 'theirs' });
   const first = await peer.submit({ event_id: 'stored' });

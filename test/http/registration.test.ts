@@ -133,6 +133,10 @@ test('what the group may not see reaches it as no subject', async () => {
   const { body } = await send('AB'.repeat(32));
   assert.equal(subjects, [null, 'ab'.repeat(32)]);
   assert.is(body.player_id, 'AB'.repeat(32));
+  const players = ['passport-1', 'cd'.repeat(32), 'passport-2', 'EF'.repeat(32)];
+  const events = players.map((player_id, i) => eventBody({ player_id, event_id: `e${i}` }));
+  await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events } });
+  assert.equal(subjects.slice(2), [null, 'cd'.repeat(32), null, 'ef'.repeat(32)]);
   await face.drain();
 });
 

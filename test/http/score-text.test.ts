@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { verdicts } from '../../src/core/vocabulary.js';
 import { plainText, trustScoreBody } from '../../src/http/bodies.js';
+import { readIds } from '../../src/http/parameters.js';
 import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { limits } from '../../src/limits.js';
 import { textsOf } from '../support/texts.js';
@@ -46,6 +47,18 @@ test('a match of the longest ids, each character as long as JSON can make it', (
     assertIsJsonOf(matchBody(['p'], [undefined]), trustScoresText(idsOf(['p']), [undefined]));
   }
   assert.is(trustScoresText(idsOf([]), []), '{"data":[]}');
+});
+
+test('ids as a query has them, as many and as long as one may be, after others of another kind', () => {
+  const hashes = Array.from({ length: limits.matchIdsMax }, (_, i) => String(i).padStart(64, 'a'));
+  // With their commas 4,096 bytes, for which there is room at first, and the last ends within eight.
+  const exact = Array.from({ length: 128 }, (_, i) => 'x'.repeat(i === 0 ? 32 : 31));
+  for (const asked of [['🎮', '"', '\u007f'.repeat(9)], exact, ['é'.repeat(128), 'a'], ['b'], hashes, ['c', 'd']]) {
+    const ids = readIds(`ids=${asked.map(encodeURIComponent).join()}`);
+    assert.ok(ids.ok);
+    const trusts = asked.map((_, i) => (i % 2 === 0 ? shown(i) : undefined));
+    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(ids.value, trusts));
+  }
 });
 
 /** As a match gives them: whether JSON may take them as they are is looked at once for all. */

@@ -38,6 +38,11 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
     };
   }
 
+  function submissionsOf(events: readonly EventBody[]): EventSubmission[] {
+    const subjects = subjectsOf(events);
+    return events.map((event, i) => submissionOf(event, subjects[i]!));
+  }
+
   /** Null where the identity mode forbids what a peer sent, of that event alone. */
   function subjectsOf(events: readonly EventBody[]): (Uint8Array | null)[] {
     playerIds.clear();
@@ -72,8 +77,7 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
         faults.set(place, checked);
       }
     }
-    const subjects = subjectsOf(events);
-    const submissions = events.map((event, i) => submissionOf(event, subjects[i]!));
+    const submissions = submissionsOf(events);
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions);
     return outcomes.then((decided) => batchReply(ids, faults, decided));
   }

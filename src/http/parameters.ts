@@ -45,6 +45,7 @@ export function readCursor(query: string, kind: CursorKind): Outcome<number | nu
 
 /** False where absent. */
 export function readExplain(query: string): Outcome<boolean> {
+  if (query === '') return granted(false);
   const raw = single(query, 'explain');
   if (!raw.ok) return raw;
   if (raw.value === undefined || raw.value === 'false') return granted(false);

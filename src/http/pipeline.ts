@@ -171,10 +171,11 @@ function bodyValidator<Id extends OperationId>(id: Id): Validator<BodyOf<Id>> {
 
 function namedParams(names: readonly string[], captures: readonly string[]): Outcome<Record<string, string>> {
   const params: Record<string, string> = {};
-  for (const [place, name] of names.entries()) {
+  for (let place = 0; place < names.length; place++) {
     const value = decodeText(captures[place] ?? '');
-    if (value === undefined) return refused('invalid_parameter', { text: `${name} is not percent-encoded UTF-8` });
-    params[name] = value;
+    if (value === undefined)
+      return refused('invalid_parameter', { text: `${names[place]} is not percent-encoded UTF-8` });
+    params[names[place]!] = value;
   }
   return granted(params);
 }

@@ -14,6 +14,14 @@ const UNKNOWN = -1;
 /** A confidence as shown is one of so many, and so is a score. */
 const FIGURES = CONFIDENCE_UNIT + 1;
 
+/** Of base64url. */
+const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+
+/** The code of the digit that the lowest six bits make. */
+function digit(bits: number): number {
+  return digits[bits & 63]!;
+}
+
 export class ScoreTag {
   // Two sums in the manner of murmur3's last step, each with constants of its own: any one figure that differs gives another tag, several
   // do but for one case in 2 ** 64.
@@ -30,7 +38,21 @@ export class ScoreTag {
   }
 
   get text(): string {
-    return `${this.#a}-${this.#b}`;
+    const [a, b] = [this.#a, this.#b];
+    // All 64 bits, six at a time: a third of the time of two numbers as text.
+    return String.fromCharCode(
+      digit(a >>> 26),
+      digit(a >>> 20),
+      digit(a >>> 14),
+      digit(a >>> 8),
+      digit(a >>> 2),
+      digit((a << 4) | (b >>> 28)),
+      digit(b >>> 22),
+      digit(b >>> 16),
+      digit(b >>> 10),
+      digit(b >>> 4),
+      digit(b << 2),
+    );
   }
 
   #mix(shown: number, eventCount: number, hour: number): this {

@@ -13,16 +13,17 @@ let lanes: Sha256Lanes | null | undefined;
 let holder: ManyHashes | undefined;
 
 /**
- * Makes the lanes, where they are not there: some milliseconds that a node had better spend at its start. A process whose addresses are bounded, or without WebAssembly and its
- * vectors, hashes one after the other.
+ * The lanes, made when they are first asked for: some milliseconds that a node had better spend at its start. Null in a process whose addresses are
+ * bounded, or without WebAssembly and its vectors: it hashes one after the other.
  */
-export function makeLanes(): void {
-  if (lanes !== undefined) return;
+export function sharedLanes(): Sha256Lanes | null {
+  if (lanes !== undefined) return lanes;
   try {
     lanes = new Sha256Lanes();
   } catch {
     lanes = null;
   }
+  return lanes;
 }
 
 export class ManyHashes {
@@ -73,8 +74,8 @@ export class ManyHashes {
 
   finish(words: Uint32Array): void {
     if (this.#filled === 0) return;
-    const held = this.#held();
-    if (held === null) throw new Error('hashes: lanes are filled that are not there');
+    const held = sharedLanes();
+    if (held === null || holder !== this) throw new Error('hashes: somebody else added in between');
     held.digest(this.#blocks);
     for (let lane = 0; lane < this.#filled; lane++) held.read(lane, words, this.#places[lane]!);
     this.#filled = 0;
@@ -82,12 +83,12 @@ export class ManyHashes {
 
   /** The lanes, with nobody else's texts; null where there are none. */
   #held(): Sha256Lanes | null {
-    if (lanes === undefined) makeLanes();
-    if (lanes === undefined || lanes === null || holder === this) return lanes ?? null;
-    this.#start ??= lanes.after(this.#before);
-    lanes.startFrom(this.#start, this.#before.length);
+    const held = sharedLanes();
+    if (held === null || holder === this) return held;
+    this.#start ??= held.after(this.#before);
+    held.startFrom(this.#start, this.#before.length);
     this.#lengths.fill(-1);
     holder = this;
-    return lanes;
+    return held;
   }
 }

@@ -1,6 +1,6 @@
 /** How a player becomes a subject (specification section 1): behind this no raw player id is known. */
 import { hash } from 'node:crypto';
-import { ManyHashes, makeLanes } from './many-hashes.js';
+import { ManyHashes, sharedLanes } from './many-hashes.js';
 import type { Texts } from './texts.js';
 import type { IdentityMode } from './vocabulary.js';
 import { KEY_BYTES, KEY_WORDS } from './words.js';
@@ -48,7 +48,8 @@ export class Pseudonyms {
     this.#salt = salt;
     this.#mode = mode;
     this.#hashes = new ManyHashes(Buffer.alloc(0), Buffer.from(salt));
-    makeLanes();
+    // Made now, not in the middle of a request.
+    sharedLanes();
   }
 
   /** See `pseudonymise`. */

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ManyHashes, sharedLanes } from '../../src/core/many-hashes.js';
 import { Pseudonyms, pseudonymise, subjectHex } from '../../src/core/pseudonym.js';
 import { BLOCKS_MAX } from '../../src/core/sha256-lanes.js';
 import { Random } from '../support/random.js';
@@ -18,6 +19,22 @@ function atOnce(pseudonyms: Pseudonyms, playerIds: readonly string[]): string[] 
   const keys = pseudonyms.ofAll(textsOf(playerIds))!;
   return playerIds.map((_, i) => subjectHex(new Uint8Array(keys.buffer, i * 32, 32)));
 }
+
+test('there are lanes: without them the rest here would hold the library against itself', () => {
+  assert.ok(sharedLanes() !== null);
+});
+
+test('hashes of two kinds must not be mixed in the lanes', () => {
+  const [one, other] = ['one', 'other'].map((salt) => new ManyHashes(Buffer.alloc(0), Buffer.from(salt))) as [
+    ManyHashes,
+    ManyHashes,
+  ];
+  const words = new Uint32Array(16);
+  one.add(textsOf(['a']), 0, words, 0);
+  other.add(textsOf(['b']), 0, words, 8);
+  assert.throws(() => one.finish(words), /somebody else/);
+  other.finish(words);
+});
 
 test('ids and salts of every length, in one block and in many', () => {
   for (let bytes = 16; bytes <= 130; bytes++) {

@@ -26,21 +26,21 @@ export function reportOfDeath(dir: string, how: string): VerifyReport {
 
 /**
  * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an `AbortError` where
- * `signal` ends it, and with `DiskFullError` where a full disk ended it.
+ * `ending` ends it, and with `DiskFullError` where a full disk ended it.
  */
 export function verifyInChild(
   dir: string,
   mode: VerifyMode,
   onProgress?: OnProgress,
-  signal?: AbortSignal,
+  ending?: AbortSignal,
 ): Promise<VerifyReport> {
   return new Promise((resolve, reject) => {
     const child = fork(entry, [dir, mode], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
-      // Ctrl-C is for the parent: of this process it would make a death that looks like a damaged store.
+      // Ctrl-C is for the parent.
       detached: true,
-      ...(signal === undefined ? {} : { signal, killSignal: 'SIGKILL' }),
+      ...(ending === undefined ? {} : { signal: ending, killSignal: 'SIGKILL' }),
     });
     let report: VerifyReport | null = null;
     child.on('message', (text) => {
@@ -51,6 +51,8 @@ export function verifyInChild(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       try {
+        // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a damaged store.
+        if (report === null && signal === 'SIGINT') return resolve(verifyInChild(dir, mode, onProgress, ending));
         if (report === null && signal === 'SIGBUS') refuseIfFull(dir);
         resolve(report ?? reportOfDeath(dir, signal ?? `exit code ${code}`));
       } catch (error) {

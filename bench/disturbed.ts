@@ -1,6 +1,4 @@
 /** What readers feel of work in the background: quiet windows, and windows that last as long as the work does. */
-
-import { setTimeout as delay } from 'node:timers/promises';
 import { at } from './load/latency.js';
 import { only, type Site, scoreKind } from './load/requests.js';
 import { startProgress } from './progress.js';
@@ -14,8 +12,8 @@ export interface DisturbedOptions {
   readonly what: string;
   /** Starts the work, and resolves when it is done to how long it took, s. */
   readonly work: () => Promise<number>;
-  /** Does the work once before it is measured. */
-  readonly rehearse: boolean;
+  /** How often the work is done, under readers, before it is measured. */
+  readonly rehearsals: number;
   /** How often; after each, a quiet window that lasts at least `restFactor` times as long as the work did. */
   readonly rounds: number;
   readonly restFactor: number;
@@ -32,35 +30,39 @@ export interface Disturbed {
   readonly worstLoopMs: number;
 }
 
-const warmUpS = 1;
+const warmUpSecondsMax = 2;
 const longestWorkS = 600;
 
 export async function measureDisturbed(options: DisturbedOptions, to: Report): Promise<Disturbed> {
-  const { target, site, what, work, rehearse, rounds, restFactor, quietS, connections, rate } = options;
+  const { target, site, what, work, rehearsals, rounds, restFactor, quietS, connections, rate } = options;
   const series: Series = { name: `reads, quiet`, target, workload: only(scoreKind(site)), connections, rate };
   const busySeries: Series = { ...series, name: `reads, during ${what}` };
   const startedMs = performance.now();
-  const quiet: Window[] = [];
-  const busy: Window[] = [];
-  const progress = startProgress(what, rounds * 2 + 1);
-  if (rehearse) await delay((await work()) * restFactor * 1000);
-  await driveWindow(series, Math.min(warmUpS, quietS), startedMs);
+  const all = rehearsals + rounds;
+  const progress = startProgress(what, all * 2 + 1);
+  /** Readers while the work is done, or for some seconds of quiet. */
+  const drive = async (of: Series, seconds: number, until?: AbortSignal): Promise<Window> => {
+    const window = await driveWindow(of, seconds, startedMs, undefined, until);
+    progress.advance(1);
+    return window;
+  };
+  // As fast as it goes: at the rate that is measured, both sides would compile their code for a long time, and each stop for it.
+  await driveWindow({ ...series, rate: null }, Math.min(warmUpSecondsMax, quietS), startedMs);
   const workS: number[] = [];
-  quiet.push(await driveWindow(series, quietS / (rounds + 1), startedMs));
-  for (let round = 0; round < rounds; round++) {
+  const busy: Window[] = [];
+  const quiet = [await drive(series, quietS / (rounds + 1))];
+  for (let round = 0; round < all; round++) {
     const ended = new AbortController();
-    const driving = driveWindow(busySeries, longestWorkS, startedMs, undefined, ended.signal);
+    const driving = drive(busySeries, longestWorkS, ended.signal);
     try {
       workS.push(await work());
     } finally {
       ended.abort();
     }
     busy.push(await driving);
-    progress.advance(1);
-    const restS = Math.max(quietS / (rounds + 1), restFactor * workS.at(-1)!);
-    quiet.push(await driveWindow(series, restS, startedMs));
-    progress.advance(1);
+    quiet.push(await drive(series, Math.max(quietS / (rounds + 1), restFactor * workS.at(-1)!)));
   }
+  for (const rehearsed of [workS, busy, quiet]) rehearsed.splice(0, rehearsals);
   await awaitLoopSamples(target);
   progress.stop();
   const [ofQuiet, ofBusy] = [measuredOf(series, quiet), measuredOf(busySeries, busy)];

@@ -122,8 +122,19 @@ export async function driveWindow(
     endMs = Date.now();
   };
   const { host, port } = target;
-  const given = { host, port, connections, seconds, rate, workload, first, onBegin, onOver, onTick };
-  const driven = await drive(until === undefined ? given : { ...given, until });
+  const driven = await drive({
+    host,
+    port,
+    connections,
+    seconds,
+    rate,
+    workload,
+    first,
+    until,
+    onBegin,
+    onOver,
+    onTick,
+  });
   // With that of late answers, and so is what it is divided by.
   const cpuS = cpuSOf(target.pids) - cpuSBefore;
   const lastedS = (performance.now() - begunMs) / 1000;

@@ -36,7 +36,7 @@ export interface DriveOptions {
   /** Number of the first request. */
   readonly first: number;
   /** Ends the drive before its time. */
-  readonly until?: AbortSignal;
+  readonly until?: AbortSignal | undefined;
   /** Called when the first requests are about to be sent, and when the time is over. */
   readonly onBegin?: () => void;
   readonly onOver?: () => void;

@@ -41,7 +41,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
           // From when the service began: it may have rested first.
           return (Date.now() - Date.parse((await health(node)).weights.computed_at!)) / 1000;
         },
-        rehearse: true,
+        rehearsals: 3,
         rounds,
         restFactor,
         quietS: options.seconds,

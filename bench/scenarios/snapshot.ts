@@ -28,7 +28,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
         site,
         what: 'a snapshot',
         work: () => makeSnapshot(node, site),
-        rehearse: false,
+        rehearsals: 0,
         rounds: 1,
         restFactor: 0,
         quietS: options.seconds,

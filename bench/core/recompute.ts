@@ -1,13 +1,17 @@
-/** The peer-trust computation alone, on a drawn group: what a recompute costs without the node around it. */
-import type { EvidenceColumns } from '../../src/core/trust/columns.js';
+/** The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node around it. */
+import type { GroupState } from '../../src/core/state.js';
+import { gatherVotes } from '../../src/core/trust/gather.js';
 import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/scratch.js';
 import { trustConstants } from '../../src/core/trust-constants.js';
-import { randomFrom, uniform } from '../quality/random.js';
-import { entriesOf, lowers, type Population } from './population.js';
+import { mix } from '../load/requests.js';
+import { benchTime, emptyGroup } from './empty-group.js';
+import { arrivals, countEntries, entriesOf, lowers, type Population, peerOfEntry } from './population.js';
 import type { OnProgress } from './tasks.js';
 
 export interface RecomputeTask extends Population {
+  /** How the tables lie: as players arrived over time, or as a start from a snapshot lays them out. */
+  readonly layout: 'grown' | 'loaded';
   readonly repeat: number;
 }
 
@@ -17,46 +21,50 @@ export interface RecomputeResult {
   readonly peakMb: number;
 }
 
+const keyWords = 8;
+
 export function recompute(task: RecomputeTask, onProgress: OnProgress): RecomputeResult {
-  const { players, peers, repeat } = task;
-  const evidence = drawEvidence(task, players);
-  // As the service does: in a very large group the log-odds are fitted on a sample.
-  const isLarge = players > trustConstants.sampledPlayers;
-  const sample = isLarge ? drawEvidence(task, trustConstants.sampledPlayers) : evidence;
-  const facts = { preTrusted: new Uint8Array(peers), excluded: new Uint8Array(peers) };
+  const { repeat } = task;
+  const total = countEntries(task);
+  const state = drawnGroup(task, (drawn) => onProgress(drawn, total + repeat));
   const groupMb = process.memoryUsage().rss / 1e6;
   // Kept from one to the next, as a node does.
   const scratch = new Scratch();
   const times: number[] = [];
   for (let i = 0; i < repeat; i++) {
     const startedMs = performance.now();
-    computePeerTrust(evidence, facts, sample, trustConstants, scratch.begin());
+    const votes = gatherVotes(state, benchTime, trustConstants, scratch.begin());
+    computePeerTrust(votes, trustConstants, scratch);
     times.push((performance.now() - startedMs) / 1000);
-    onProgress(i + 1, repeat);
+    onProgress(total + i + 1, total + repeat);
   }
   const peakMb = (process.resourceUsage().maxRSS * 1024) / 1e6;
   return { times, groupMb, peakMb };
 }
 
-/** The first `players` of the population. Busy peers are drawn more often, and one in ten entries holds both kinds of evidence. */
-function drawEvidence(population: Population, players: number): EvidenceColumns {
-  const { peers, seed } = population;
-  const random = randomFrom('recompute', seed);
-  const offsets = new Uint32Array(players + 1);
-  for (let i = 0; i < players; i++) offsets[i + 1] = offsets[i]! + entriesOf(population, i);
-  const total = offsets[players]!;
-  const peer = new Uint32Array(total);
-  const lowering = new Float64Array(total);
-  const raising = new Float64Array(total);
-  for (let i = 0; i < players; i++) {
-    const start = offsets[i]!;
-    for (let e = start; e < offsets[i + 1]!; e++) {
-      do peer[e] = Math.floor(peers * random() ** 1.5);
-      while (peer.subarray(start, e).includes(peer[e]!));
-      const mine = lowers(population, i, e - start) ? lowering : raising;
-      mine[e] = uniform(random, 0.4, 2.4);
-      if (random() < 0.1) lowering[e]! += 0.3;
-    }
+/** A group with the entries of the population, of masses from .4 to 1.4; one in ten holds both kinds of evidence. */
+function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => void): GroupState {
+  const state = emptyGroup(population);
+  const { subjects } = state;
+  const times = { updatedAt: benchTime, evidenceAt: benchTime };
+  const words = new Uint32Array(keyWords);
+  const key = new Uint8Array(words.buffer);
+  let number = 0;
+  for (const [player, entry] of population.layout === 'grown' ? arrivals(population) : inOrder(population)) {
+    for (let word = 0; word < keyWords; word++) words[word] = mix(word, player);
+    const at = subjects.ensureEntry(key, peerOfEntry(population, player, entry), times);
+    const drawn = mix(population.seed + 13, ++number) / 2 ** 32;
+    const mass = 0.4 + drawn;
+    subjects.entries.add(at, lowers(population, player, entry) ? -mass : mass, number);
+    if (drawn < 0.1) subjects.entries.add(at, -0.3, number);
+    if (number % 10_000 === 0) onProgress(number);
   }
-  return { peers, players, offsets, peer, lowering, raising };
+  return state;
+}
+
+/** All entries of one player after the other. */
+function* inOrder(population: Population): Generator<[player: number, entry: number]> {
+  for (let player = 0; player < population.players; player++) {
+    for (let entry = 0; entry < entriesOf(population, player); entry++) yield [player, entry];
+  }
 }

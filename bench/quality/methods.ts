@@ -1,5 +1,5 @@
 /** Every method that the quality bench compares, and what it measures of each on one group. */
-import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import { referenceConstants } from '../../src/core/trust-constants.js';
 import type { TrustSet } from '../data/trust-set.js';
 import { meanError, type Quality, quality } from '../metrics.js';
@@ -48,8 +48,8 @@ export type MeasuresByMethod = Readonly<Record<MethodName, Measures>>;
 export function measureAll(set: TrustSet): MeasuresByMethod {
   const evidence = evidenceColumns(set);
   const facts = peerFacts(set);
-  const readings = readOut(evidence, facts, computePeerTrust(evidence, facts));
-  const reference = readOut(evidence, facts, computePeerTrust(evidence, facts, evidence, referenceConstants));
+  const readings = readOut(evidence, facts, peerTrustOf(evidence, facts));
+  const reference = readOut(evidence, facts, peerTrustOf(evidence, facts, referenceConstants));
   const measure = (badness: Float64Array): Measures => ({
     ...quality(badness, set.truth),
     targetError: meanError(badness, set.truth, set.targets),

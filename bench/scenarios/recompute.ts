@@ -22,8 +22,12 @@ export const recompute = measured(
 
 async function run(options: LoadOptions, to: Report): Promise<void> {
   const { players, peers, seed } = options;
-  const alone = await runTask('recompute', { players, peers, seed, repeat }, 'recompute, alone');
-  const aloneS = to.figure(`peer trust of ${players} players, ${peers} peers, alone`, 's', 'less', alone.times);
+  const task = { players, peers, seed, repeat };
+  const grown = await runTask('recompute', { ...task, layout: 'grown' }, 'recompute, alone, in tables that grew');
+  const alone = await runTask('recompute', { ...task, layout: 'loaded' }, 'recompute, alone');
+  const what = `peer trust of ${players} players, ${peers} peers, alone`;
+  const aloneS = to.figure(what, 's', 'less', alone.times);
+  to.figure(`${what}, in tables that grew`, 's', 'less', grown.times);
   to.figure('memory with the group drawn', 'MB', 'less', alone.groupMb);
   to.figure('memory at the peak', 'MB', 'less', alone.peakMb);
   const environment = { WEIGHTS_INTERVAL_MS: '50' };

@@ -94,7 +94,8 @@ export class OtherHalfLife {
       peerCount: (row) => subjects.peerCount(row),
       evidenceAt: (row) => subjects.evidenceAt(row),
       updatedAt: (row) => subjects.updatedAt(row),
-      mixOf: (row) => subjects.mixOf(row),
+      homeOf: (row) => subjects.homeOf(row),
+      warmEntries: (row) => subjects.warmEntries(row),
       entries: {
         peer: (entry) => entries.peer(entry),
         count: (entry) => entries.count(entry),

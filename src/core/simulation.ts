@@ -7,8 +7,10 @@ import type { EvidenceView, PeerColumns } from './evidence-view.js';
 import { subjectHex } from './pseudonym.js';
 import { momentOf, type TrustView, trustOf } from './score.js';
 import type { GroupState } from './state.js';
-import { gatherEvidence } from './trust/gather.js';
+import { gatherVotes } from './trust/gather.js';
 import { computePeerTrust } from './trust/peer-trust.js';
+import { Scratch } from './trust/scratch.js';
+import { trustConstants } from './trust-constants.js';
 import type { Verdict } from './vocabulary.js';
 
 /** What is assumed otherwise; null: as it is. Peers by their number. */
@@ -110,11 +112,10 @@ function viewed(
 ): EvidenceView {
   const { subjects, epoch, halfLifeDays } = sums;
   const peerWeights = peersAssumed(state, assumption);
-  const { evidence, sample, facts } = gatherEvidence(
-    { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers },
-    at,
-  );
-  const { tau, a, b, weight } = computePeerTrust(evidence, facts, sample);
+  const scratch = new Scratch();
+  const view = { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers };
+  const votes = gatherVotes(view, at, trustConstants, scratch);
+  const { tau, a, b, weight } = computePeerTrust(votes, trustConstants, scratch);
   return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, tau, a, b, weight } };
 }
 

@@ -152,11 +152,7 @@ export class Subjects implements KeyedRows {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + word]!;
   }
 
-  /** Uniform unsigned 32 bits that the row's key and the node's secret decide. */
-  mixOf(row: number): number {
-    return this.#hashOf(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS) >>> 0;
-  }
-
+  /** Uniform `HOME_BITS` bits that the row's key and the node's secret decide. */
   homeOf(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! >>> PEERS_BITS;
   }

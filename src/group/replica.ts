@@ -10,7 +10,7 @@ import { type Assumption, type Simulation, simulate } from '../core/simulation.j
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import type { GroupState } from '../core/state.js';
 import { type ToldPiece, ToldTable, type ToldWalk } from '../core/told-table.js';
-import { gatherEvidence } from '../core/trust/gather.js';
+import { gatherVotes } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
 import { Scratch } from '../core/trust/scratch.js';
 import { trustConstants } from '../core/trust-constants.js';
@@ -131,8 +131,9 @@ export class Replica {
   weights(upTo: number, at: number): WeightsComputed {
     const { state } = this.follow(upTo);
     const scratch = this.#scratch.begin();
-    const { evidence, sample, facts, reported, shared } = gatherEvidence(state, at, scratch);
-    const { tau, a, b, pi, pairs } = computePeerTrust(evidence, facts, sample, trustConstants, scratch);
+    const votes = gatherVotes(state, at, trustConstants, scratch);
+    const { tau, a, b, pi, pairs } = computePeerTrust(votes, trustConstants, scratch);
+    const { reported, shared } = votes.sums;
     if (![tau, a, b].every((column) => column.every(Number.isFinite)))
       throw new Error('replica: a weight is no number');
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, signals: { pairs, reported, shared } };

@@ -12,7 +12,7 @@ import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from '../../
 import { type Measures, type MethodName, measureAll } from '../../bench/quality/methods.js';
 import { evidenceColumns, peerFacts, readOut } from '../../bench/quality/readout.js';
 import type { EvidenceColumns } from '../../src/core/trust/columns.js';
-import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import { referenceConstants } from '../../src/core/trust-constants.js';
 
 /** Three peers on three players: [lowering, raising] per peer, null for none. */
@@ -147,7 +147,7 @@ const columns: readonly (readonly [string, MethodName])[] = [
 function referenceScoreAuc(set: TrustSet): number {
   const evidence = evidenceColumns(set);
   const facts = peerFacts(set);
-  const { score } = readOut(evidence, facts, computePeerTrust(evidence, facts, evidence, referenceConstants));
+  const { score } = readOut(evidence, facts, peerTrustOf(evidence, facts, referenceConstants));
   return quality(
     score.map((value) => (100 - value) / 100),
     set.truth,

@@ -9,8 +9,10 @@ import { OtherHalfLife } from '../../src/core/other-half-life.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import { type Assumption, type Simulation, simulate } from '../../src/core/simulation.js';
 import type { GroupState } from '../../src/core/state.js';
-import { gatherEvidence } from '../../src/core/trust/gather.js';
+import { gatherVotes } from '../../src/core/trust/gather.js';
 import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { Scratch } from '../../src/core/trust/scratch.js';
+import { trustConstants } from '../../src/core/trust-constants.js';
 import { verdicts } from '../../src/core/vocabulary.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
@@ -37,8 +39,9 @@ function grown(seed = 7): Given {
 
 /** Takes weights into force, as the replica computes and the actor publishes them. */
 function publish({ state }: Given, at: number): void {
-  const { evidence, sample, facts } = gatherEvidence(state, at);
-  const { tau, a, b, pi } = computePeerTrust(evidence, facts, sample);
+  const scratch = new Scratch();
+  const votes = gatherVotes(state, at, trustConstants, scratch);
+  const { tau, a, b, pi } = computePeerTrust(votes, trustConstants, scratch);
   state.apply({ type: 'weights_published', based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b }, state.lastAt);
 }
 

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { subjectWords } from '../../src/core/event-columns.js';
 import { sipHash, sipKey } from '../../src/core/siphash.js';
+import { HOME_BITS } from '../../src/core/subject-index.js';
 import { Subjects } from '../../src/core/subjects.js';
 import { KEY_WORDS } from '../../src/core/words.js';
 import { subjectOf } from '../support/given.js';
@@ -101,12 +102,12 @@ test('the slot mix is HalfSipHash-1-3', () => {
   assert.equal(hashes, [0x5814c896, 0x7e059ea6, 0x577999b1]);
 });
 
-test('what rows are sampled by is uniform over 32 bits, none of it negative', () => {
+test('what rows are sampled by is uniform over its bits', () => {
   const subjects = new Subjects(key);
   for (let i = 0; i < 1_000; i++) subjects.ensureEntry(subjectOf(`p${i}`), 0, times(1));
-  const mixes = Array.from({ length: subjects.rows }, (_, row) => subjects.mixOf(row));
-  assert.ok(mixes.every((mix) => mix >= 0 && mix < 2 ** 32));
-  const upper = mixes.filter((mix) => mix >= 2 ** 31).length;
+  const homes = Array.from({ length: subjects.rows }, (_, row) => subjects.homeOf(row));
+  assert.ok(homes.every((home) => home >= 0 && home < 2 ** HOME_BITS));
+  const upper = homes.filter((home) => home >= 2 ** (HOME_BITS - 1)).length;
   assert.ok(upper > 400 && upper < 600, `${upper}`);
 });
 

@@ -13,7 +13,7 @@ import { type KindName, kindNames, simulate } from '../../bench/quality/simulato
 import { type EventTypeName, eventTypes } from '../../src/core/event-types.js';
 import { saturate } from '../../src/core/evidence.js';
 import { momentOf, trustOf, verdictOf } from '../../src/core/score.js';
-import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import { trustConstants as k } from '../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup } from '../core/trust/small-groups.js';
 import { dayMs, Given, t0 } from '../support/given.js';
@@ -162,7 +162,7 @@ test('the worked examples of whole groups are what the computation gives', () =>
   const read = (peers: number, group: readonly Entry[][], player: readonly Entry[], weightOf: number): string[] => {
     const evidence = evidenceOf(peers, [...group, player]);
     const facts = factsOf(peers);
-    const trust = computePeerTrust(evidence, facts);
+    const trust = peerTrustOf(evidence, facts);
     const readings = readOut(evidence, facts, trust);
     const [score, confidence] = [readings.score.at(-1)!, readings.confidence.at(-1)!];
     const verdict = verdictOf(score, confidence, player.length);
@@ -235,7 +235,7 @@ function copycats(count: number, copied: number, preTrusted: number): TrustSet[]
     const before = toTrustSet(scene, { ...roles, adversaries: [], targets: [] });
     const evidence = evidenceColumns(before);
     const facts = peerFacts(before);
-    const { score } = readOut(evidence, facts, computePeerTrust(evidence, facts));
+    const { score } = readOut(evidence, facts, peerTrustOf(evidence, facts));
     const isFirmlyKnown = (player: number) => {
       const peers = evidence.peer.subarray(evidence.offsets[player]!, evidence.offsets[player + 1]!);
       return preTrusted === 0 ? peers.length > 1 : peers.some((peer) => facts.preTrusted[peer] === 1);
@@ -274,7 +274,7 @@ function condemned(sets: readonly TrustSet[], truth: 0 | 1, chosen: (set: TrustS
   for (const set of sets) {
     const evidence = evidenceColumns(set);
     const facts = peerFacts(set);
-    const { score, confidence } = readOut(evidence, facts, computePeerTrust(evidence, facts));
+    const { score, confidence } = readOut(evidence, facts, peerTrustOf(evidence, facts));
     for (const player of chosen(set)) {
       if (set.truth.get(player) !== truth) continue;
       const peers = evidence.offsets[player + 1]! - evidence.offsets[player]!;

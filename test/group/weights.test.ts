@@ -1,7 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideWeights } from '../../src/core/decide-scale.js';
-import { gatherEvidence } from '../../src/core/trust/gather.js';
+import { gatherVotes } from '../../src/core/trust/gather.js';
+import { Scratch } from '../../src/core/trust/scratch.js';
+import { trustConstants } from '../../src/core/trust-constants.js';
 import type { GroupPool } from '../../src/group/ports.js';
 import { type WeightsComputed, WeightsSchedule } from '../../src/group/weights.js';
 import { WeightsWork } from '../../src/group/weights-work.js';
@@ -130,15 +132,16 @@ test('evidence is gathered at its worth of the moment, with what each peer share
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'commendation' });
   given.event(2, 'b', { severity: 0.5 });
-  const { evidence, sample, facts, reported, shared } = gatherEvidence(given.state, t0 + 30 * dayMs);
-  assert.is(sample, evidence);
-  assert.equal([...evidence.offsets], [0, 2, 3]);
-  assert.equal([...evidence.peer], [0, 1, 2]);
-  assert.equal([...evidence.lowering], [0.5, 0, 0.25]);
-  assert.equal([...evidence.raising], [0, 0.5, 0]);
+  const { judged, facts, sums } = gatherVotes(given.state, t0 + 30 * dayMs, trustConstants, new Scratch());
+  assert.equal([...judged.offsets.subarray(0, judged.players + 1)], [0, 2, 3]);
+  assert.equal([...judged.peer], [0, 1, 2]);
+  assert.equal([...judged.mass], [0.5, 0.5, 0.25]);
+  assert.equal([...judged.x], [1, 0, 1]);
   assert.equal([...facts.preTrusted, ...facts.excluded], [0, 0, 0, 0, 0, 0]);
-  assert.equal([...reported], [1, 1, 1]);
-  assert.equal([...shared], [1, 1, 0]);
+  assert.equal([...sums.volume], [0.5, 0.5, 0.25]);
+  assert.equal([...sums.badVolume], [0.5, 0, 0.25]);
+  assert.equal([...sums.reported], [1, 1, 1]);
+  assert.equal([...sums.shared], [1, 1, 0]);
 });
 
 test('a clock that was set back makes no evidence larger than it was', () => {
@@ -146,8 +149,8 @@ test('a clock that was set back makes no evidence larger than it was', () => {
   const ahead = t0 + 40 * dayMs;
   given.event(0, 'a', { timestamp: ahead }, ahead);
   given.event(1, 'b', { timestamp: t0 - 7_300 * dayMs }, t0 - 7_300 * dayMs);
-  const { evidence } = gatherEvidence(given.state, t0 - 7_300 * dayMs);
-  assert.equal([...evidence.lowering], [1, 1]);
+  const { judged } = gatherVotes(given.state, t0 - 7_300 * dayMs, trustConstants, new Scratch());
+  assert.equal([...judged.mass], [1, 1]);
 });
 
 test.run();

@@ -1,7 +1,7 @@
 /** The service's computation of peer weights, with a node's own numbers, against the oracle's: drawn groups in any order of players and peers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import { evidenceOf, factsOf } from '../core/trust/small-groups.js';
 import { Random } from '../support/random.js';
 import { compareFit, type Weighed } from './trust.js';
@@ -53,7 +53,7 @@ function compare(random: Random, size: Size): string {
   const some = (oneIn: number) => new Set(random.below(oneIn) === 0 ? [random.below(size.peers)] : []);
   const revoked = some(6);
   const preTrusted = new Set([...some(3), ...some(6)].filter((peer) => !revoked.has(peer)));
-  const computed = computePeerTrust(columns, factsOf(size.peers, [...preTrusted], [...revoked]));
+  const computed = peerTrustOf(columns, factsOf(size.peers, [...preTrusted], [...revoked]));
   return compareFit(evidence, { peers: size.peers, preTrusted, revoked }, computed);
 }
 

@@ -6,9 +6,7 @@
 import type { TrustConstants } from '../trust-constants.js';
 import { lowerWeightedMedian } from './median.js';
 import type { Centres, Pairs } from './pair-list.js';
-import { gatherPairs } from './pairs.js';
-import type { Scratch } from './scratch.js';
-import type { Votes } from './votes.js';
+import type { VoteSums } from './vote-sums.js';
 
 export interface Gate {
   readonly tau: Float64Array;
@@ -16,9 +14,9 @@ export interface Gate {
 }
 
 /** `preTrusted`: one byte per peer. Peers without votes move nothing and get the gate of a newcomer. */
-export function openGates(votes: Votes, preTrusted: Uint8Array, c: TrustConstants, scratch: Scratch): Gate {
+export function openGates(votes: VoteSums, preTrusted: Uint8Array, c: TrustConstants): Gate {
   const hasPreTrusted = preTrusted.includes(1);
-  const pairs = gatherPairs(votes, centres(votes, c), preTrusted, c, scratch);
+  const pairs = votes.pairs(centres(votes, c), preTrusted);
   const partnerMass = sumOfWeights(pairs, votes.peers);
   const sharing = partnerMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
   // Two peers that differ: nothing tells which of them is right.
@@ -27,7 +25,7 @@ export function openGates(votes: Votes, preTrusted: Uint8Array, c: TrustConstant
 }
 
 /** `mu = clip(weighted median of the peers' mean votes)`, `mu_j = (sum n1 x + .5 mu) / (sum n1 + .5)`. */
-function centres({ peers, volume, badVolume }: Votes, c: TrustConstants): Centres {
+function centres({ peers, volume, badVolume }: VoteSums, c: TrustConstants): Centres {
   const means: number[] = [];
   const weights: number[] = [];
   for (let j = 0; j < peers; j++) {
@@ -52,7 +50,7 @@ function sumOfWeights(pairs: Pairs, peers: number): Float64Array {
 
 /** `t <- (t + t') / 2` until `t'` stays within `gateSettled` of `t`, at most `gateRoundsMax` times; returns the last `t'`. */
 function settle(
-  votes: Votes,
+  votes: VoteSums,
   pairs: Pairs,
   partnerMass: Float64Array,
   preTrusted: Uint8Array,

@@ -5,6 +5,7 @@
 import { damping, logit, saturate, sigmoid, unit } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
 import type { Scratch } from './scratch.js';
+import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
 
 export interface LogOdds {
@@ -14,15 +15,16 @@ export interface LogOdds {
   readonly pi: number;
 }
 
-/** `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
+/** `votes`: all of the group's or a sample of them, and `sums` of all; `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
 export function fitLogOdds(
   votes: Votes,
+  sums: VoteSums,
   tau: Float64Array,
   preTrusted: Uint8Array,
   c: TrustConstants,
   scratch: Scratch,
 ): LogOdds {
-  const weighed = weigh(votes, tau, c, scratch);
+  const weighed = weigh(votes, sums, tau, c, scratch);
   const a = new Float64Array(votes.peers).fill(c.priorLogOdds);
   const b = new Float64Array(votes.peers).fill(c.priorLogOdds);
   let pi: number = c.badShareStart;
@@ -61,7 +63,7 @@ interface Weighed {
   readonly piMax: number;
 }
 
-function weigh(votes: Votes, tau: Float64Array, c: TrustConstants, scratch: Scratch): Weighed {
+function weigh(votes: Votes, sums: VoteSums, tau: Float64Array, c: TrustConstants, scratch: Scratch): Weighed {
   const { peers, players, offsets, peer, mass, x } = votes;
   const pull = scratch.float64(peer.length);
   const told = scratch.float64(peer.length);
@@ -69,7 +71,7 @@ function weigh(votes: Votes, tau: Float64Array, c: TrustConstants, scratch: Scra
   const nb = new Float64Array(peers);
   const ng = new Float64Array(peers);
   const corroborated = new Float64Array(peers);
-  const voters = votes.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
+  const voters = sums.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
   const floor = voters < c.corroboratedPeersMin ? 0 : c.corroborationFloor;
   for (let i = 0; i < players; i++) {
     const end = offsets[i + 1]!;
@@ -95,11 +97,11 @@ function weigh(votes: Votes, tau: Float64Array, c: TrustConstants, scratch: Scra
       ng[j]! += om * (1 - x[e]!);
     }
   }
-  return { pull, told, known, nb, ng, corroborated, piMax: ceiling(votes, tau, c) };
+  return { pull, told, known, nb, ng, corroborated, piMax: ceiling(sums, tau, c) };
 }
 
 /** `pimax = clip(G / (B + G) + .25, .2, .6)`, B and G the gated masses; a peer with many votes counts as one with `groupVotesMax`. */
-function ceiling({ peers, volume, badVolume }: Votes, tau: Float64Array, c: TrustConstants): number {
+function ceiling({ peers, volume, badVolume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
   let bad = 0;
   let good = 0;
   for (let j = 0; j < peers; j++) {

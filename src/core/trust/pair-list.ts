@@ -17,6 +17,9 @@ export interface Pairs {
   readonly weight: Float64Array;
 }
 
+/** Around what votes are summed up. */
+export const MIDDLE = 0.5;
+
 /** Around what votes are judged: the group's `mu`, and each peer's own `mu_j`. */
 export interface Centres {
   readonly mu: number;
@@ -46,7 +49,7 @@ export class PairList implements Pairs {
   }
 
   /**
-   * Takes the pair whose sums stand at `at`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Nothing where
+   * Takes the pair whose sums stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Nothing where
    * the two share no player.
    */
   add(j: number, k: number, sums: Float64Array, at: number): void {
@@ -55,14 +58,16 @@ export class PairList implements Pairs {
     const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
-    let r = uv / Math.sqrt(Math.max(uu * vv, c.spreadProductMin));
-    // The same around each peer's own mean: v_j = u_j - (mu_j - mu), so these sums follow from the six.
-    const dj = own[j]! - mu;
-    const dk = own[k]! - mu;
-    const spread = (uu - 2 * dj * u + n * dj * dj) * (vv - 2 * dk * v + n * dk * dk);
-    const d2 = Math.sqrt(Math.max(spread, c.spreadProductMin));
+    // The same around other centres, so far from the middle: (u - p)(v - q) = u v - q u - p v + p q, and so on.
+    const product = (p: number, q: number) => uv - q * u - p * v + n * p * q;
+    const squares = (p: number, q: number) => (uu - 2 * p * u + n * p * p) * (vv - 2 * q * v + n * q * q);
+    const around = mu - MIDDLE;
+    const aroundJ = own[j]! - MIDDLE;
+    const aroundK = own[k]! - MIDDLE;
+    let r = product(around, around) / Math.sqrt(Math.max(squares(around, around), c.spreadProductMin));
+    const d2 = Math.sqrt(Math.max(squares(aroundJ, aroundK), c.spreadProductMin));
     const twoSided = d2 > c.twoSidedSpread * n;
-    if (twoSided) r = Math.min(r, (uv - dk * u - dj * v + n * dj * dk) / d2);
+    if (twoSided) r = Math.min(r, product(aroundJ, aroundK) / d2);
     const likely = r * (n / (n + c.correlationPrior));
     const agreement = (Math.min(1, Math.max(-1, likely / c.fullAgreement)) * n) / (n + c.agreementPrior);
     this.#append(j, k, n, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));

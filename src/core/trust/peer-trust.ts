@@ -6,9 +6,11 @@ import { type TrustConstants, trustConstants } from '../trust-constants.js';
 import { weightOf } from '../weights.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import { openGates } from './gate.js';
+import type { GroupVotes } from './gather.js';
 import { fitLogOdds } from './log-odds.js';
 import type { Pairs } from './pair-list.js';
 import { Scratch } from './scratch.js';
+import { VoteSums } from './vote-sums.js';
 import { readVotes } from './votes.js';
 
 /** Two peers that agree with each other while the group trusts neither fully. */
@@ -37,28 +39,31 @@ export interface PeerTrust {
   readonly pairs: readonly DiscountedPair[];
 }
 
-/**
- * `sample`: players to fit log-odds on in a group of very many; the gate always sees all. `constants`: others than a
- * node's own serve to reproduce the reference. `scratch`: of the evidence, or one of its own; nothing that is returned lies in it.
- */
-export function computePeerTrust(
-  evidence: EvidenceColumns,
-  facts: PeerFacts,
-  sample = evidence,
-  constants: TrustConstants = trustConstants,
-  scratch = new Scratch(),
-): PeerTrust {
-  const votes = readVotes(evidence, facts, scratch);
-  const judged = sample === evidence ? votes : readVotes(sample, facts, scratch);
+/** `scratch`: of the votes. Nothing that is returned lies in it. */
+export function computePeerTrust(votes: GroupVotes, constants: TrustConstants, scratch: Scratch): PeerTrust {
+  const { sums, judged, facts } = votes;
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
-  const gate = openGates(votes, preTrusted, constants, scratch);
-  const odds = fitLogOdds(judged, gate.tau, preTrusted, constants, scratch);
+  const gate = openGates(sums, preTrusted, constants);
+  const odds = fitLogOdds(judged, sums, gate.tau, preTrusted, constants, scratch);
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   const tau = counted(gate.tau);
   const a = counted(odds.a);
   const b = counted(odds.b);
   const weight = tau.map((t, j) => weightOf(t, a[j]!, b[j]!, constants.weightReference));
   return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau, constants) };
+}
+
+/** Of evidence that stands in columns. `constants`: others than a node's own serve to reproduce the reference. */
+export function peerTrustOf(
+  evidence: EvidenceColumns,
+  facts: PeerFacts,
+  constants: TrustConstants = trustConstants,
+): PeerTrust {
+  const scratch = new Scratch();
+  const sums = new VoteSums(evidence.peers, constants, scratch);
+  const judged = readVotes(evidence, facts, scratch);
+  sums.take(judged);
+  return computePeerTrust({ sums, judged, facts }, constants, scratch);
 }
 
 interface Candidate {

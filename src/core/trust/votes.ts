@@ -1,5 +1,4 @@
 /** Evidence read as votes: one per entry with mass, of a peer that is not excluded. */
-import { unit } from '../evidence.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import type { Scratch } from './scratch.js';
 
@@ -13,32 +12,17 @@ export interface Votes {
   readonly mass: Float64Array;
   /** `x = b / m`, in [0, 1]: 1 is a bad vote. 0 where there is no vote. */
   readonly x: Float64Array;
-  /** Per peer `sum n1`, and `sum n1 x`. A peer with volume 0 has no votes. */
-  readonly volume: Float64Array;
-  readonly badVolume: Float64Array;
 }
 
-export function readVotes(evidence: EvidenceColumns, facts: PeerFacts, scratch: Scratch): Votes {
+export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
   const { peers, players, offsets, peer, lowering, raising } = evidence;
   const entries = offsets[players]!;
   const mass = scratch.float64(entries);
   const x = scratch.float64(entries);
-  const volume = new Float64Array(peers);
-  const badVolume = new Float64Array(peers);
   for (let e = 0; e < entries; e++) {
-    const j = peer[e]!;
-    const m = lowering[e]! + raising[e]!;
-    if (m === 0 || facts.excluded[j] !== 0) {
-      mass[e] = 0;
-      x[e] = 0;
-      continue;
-    }
-    const share = lowering[e]! / m;
-    const n1 = unit(m);
+    const m = excluded[peer[e]!] === 0 ? lowering[e]! + raising[e]! : 0;
     mass[e] = m;
-    x[e] = share;
-    volume[j]! += n1;
-    badVolume[j]! += n1 * share;
+    x[e] = m === 0 ? 0 : lowering[e]! / m;
   }
-  return { peers, players, offsets, peer, mass, x, volume, badVolume };
+  return { peers, players, offsets, peer, mass, x };
 }

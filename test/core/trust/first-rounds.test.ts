@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EvidenceColumns } from '../../../src/core/trust/columns.js';
-import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { Random } from '../../support/random.js';
 
@@ -43,8 +43,8 @@ test('weights differ by a hundredth at most from those whose every round looks a
   const evidence = drawGroup(120_000, 20);
   const facts = { preTrusted: new Uint8Array(20), excluded: new Uint8Array(20) };
   const constants = { ...trustConstants, firstRoundsPerPeer: 1 };
-  const all = computePeerTrust(evidence, facts, evidence, { ...constants, firstRoundsPlayers: 1e9 });
-  const part = computePeerTrust(evidence, facts, evidence, { ...constants, firstRoundsPlayers: 30_000 });
+  const all = peerTrustOf(evidence, facts, { ...constants, firstRoundsPlayers: 1e9 });
+  const part = peerTrustOf(evidence, facts, { ...constants, firstRoundsPlayers: 30_000 });
   const change = Math.max(...all.weight.map((weight, j) => Math.abs(weight - part.weight[j]!)));
   assert.not.equal(part.a, all.a, 'the part was all');
   assert.ok(change < 0.01, String(change));
@@ -54,8 +54,8 @@ test('weights differ by a hundredth at most from those whose every round looks a
 test('a group that is not large is computed bit for bit as if there were no such part', () => {
   const evidence = drawGroup(5_000, 20);
   const facts = { preTrusted: new Uint8Array(20), excluded: new Uint8Array(20) };
-  const all = computePeerTrust(evidence, facts, evidence, { ...trustConstants, firstRoundsPlayers: 1e9 });
-  assert.equal(computePeerTrust(evidence, facts), all);
+  const all = peerTrustOf(evidence, facts, { ...trustConstants, firstRoundsPlayers: 1e9 });
+  assert.equal(peerTrustOf(evidence, facts), all);
 });
 
 test.run();

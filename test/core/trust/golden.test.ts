@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadTrustSet } from '../../../bench/data/trust-set.js';
 import { evidenceColumns, peerFacts, readOut } from '../../../bench/quality/readout.js';
-import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { referenceConstants } from '../../../src/core/trust-constants.js';
 
 interface Golden {
@@ -64,7 +64,7 @@ if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
         expected.pretrusted,
       );
 
-      const trust = computePeerTrust(evidence, facts, evidence, referenceConstants);
+      const trust = peerTrustOf(evidence, facts, referenceConstants);
       near(trust.pi, expected.pi, 'pi');
       assert.is(Object.keys(expected.peers).length, set.peers.length);
       set.peers.forEach((peer, j) => {

@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Centres, PairList } from '../../../src/core/trust/pair-list.js';
-import { gatherPairs } from '../../../src/core/trust/pairs.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';
+import { VoteSums } from '../../../src/core/trust/vote-sums.js';
 import { readVotes } from '../../../src/core/trust/votes.js';
 import { referenceConstants, type TrustConstants, trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
@@ -18,8 +18,9 @@ function pairsOf(
   constants: TrustConstants = referenceConstants,
 ) {
   const scratch = new Scratch();
-  const votes = readVotes(evidenceOf(peers, rows), factsOf(peers), scratch);
-  return gatherPairs(votes, centres, new Uint8Array(peers), constants, scratch);
+  const sums = new VoteSums(peers, constants, scratch);
+  sums.take(readVotes(evidenceOf(peers, rows), factsOf(peers), scratch));
+  return sums.pairs(centres, new Uint8Array(peers));
 }
 
 function repeat(count: number, row: readonly Entry[]): (readonly Entry[])[] {

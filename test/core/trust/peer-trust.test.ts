@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
-import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { referenceConstants, trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
@@ -12,7 +12,7 @@ function trustOf(
   preTrusted: number[] = [],
   excluded: number[] = [],
 ) {
-  return computePeerTrust(evidenceOf(peers, rows), factsOf(peers, preTrusted, excluded));
+  return peerTrustOf(evidenceOf(peers, rows), factsOf(peers, preTrusted, excluded));
 }
 
 const firstOf = (values: Float64Array, count: number) => [...values.subarray(0, count)];
@@ -139,7 +139,7 @@ test('a known liar counts for nothing and is not inverted', () => {
   const lied = [...rows.map((row, i) => [...row, isBad[i] ? good(5) : bad(5)]), unknown];
   const evidence = evidenceOf(6, lied);
   const facts = factsOf(6);
-  const trust = computePeerTrust(evidence, facts);
+  const trust = peerTrustOf(evidence, facts);
   assert.is(trust.tau[5], 0);
   assert.is(trust.weight[5], 0);
   assert.ok(trust.a[5]! >= 0 && trust.b[5]! >= 0);

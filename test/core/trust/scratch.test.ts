@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EvidenceSubjects } from '../../../src/core/evidence-view.js';
-import { type GatheredView, gatherEvidence } from '../../../src/core/trust/gather.js';
+import { HOME_BITS } from '../../../src/core/subject-index.js';
+import { type GatheredView, gatherVotes } from '../../../src/core/trust/gather.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';
 import { type TrustConstants, trustConstants } from '../../../src/core/trust-constants.js';
@@ -40,7 +41,8 @@ function drawnView(players: number, peers: number): GatheredView {
     peerCount: (row) => first[row + 1]! - first[row]!,
     evidenceAt: () => 0,
     updatedAt: () => 0,
-    mixOf: (row) => Math.imul(row + 1, 0x9e3779b1) >>> 0,
+    homeOf: (row) => Math.imul(row + 1, 0x9e3779b1) >>> (32 - HOME_BITS),
+    warmEntries: () => 0,
     entries: {
       peer: (entry) => peer[entry]!,
       count: () => 1,
@@ -62,13 +64,9 @@ function drawnView(players: number, peers: number): GatheredView {
 }
 
 function trustOf(view: GatheredView, scratch: Scratch, constants: TrustConstants = trustConstants) {
-  const { evidence, sample, facts, reported, shared } = gatherEvidence(view, 0, scratch);
-  return {
-    sampled: sample.players,
-    trust: computePeerTrust(evidence, facts, sample, constants, scratch),
-    reported,
-    shared,
-  };
+  const votes = gatherVotes(view, 0, constants, scratch);
+  const { reported, shared } = votes.sums;
+  return { sampled: votes.judged.players, trust: computePeerTrust(votes, constants, scratch), reported, shared };
 }
 
 for (const [what, constants] of [
@@ -84,12 +82,52 @@ for (const [what, constants] of [
   });
 }
 
-test('the same holds for a sample', () => {
-  const players = trustConstants.sampledPlayers + 20_000;
-  const view = drawnView(players, 2);
-  const clean = trustOf(view, new Scratch());
-  assert.ok(clean.sampled > 0 && clean.sampled < players);
-  assert.equal(trustOf(view, soiled(players * 24)), clean);
+for (const [what, densePeersMax] of [
+  ['few peers, whose votes come in parts', 8],
+  ['many peers, whose votes come all at once', 4],
+] as const) {
+  const sampling = { ...trustConstants, densePeersMax, sampledPlayers: 10_000, sampledPlayersPerPeer: 0 };
+
+  test(`the same holds for a sample, with ${what}`, () => {
+    const view = drawnView(30_000, 8);
+    const clean = trustOf(view, new Scratch(), sampling);
+    assert.ok(clean.sampled > 9_000 && clean.sampled < 11_000, `${clean.sampled}`);
+    assert.equal(trustOf(view, soiled(1_000_000), sampling), clean);
+  });
+
+  test(`a gate of all votes is settled from all of them, with ${what}`, () => {
+    const view = drawnView(30_000, 8);
+    const ofAll = trustOf(view, new Scratch(), { ...sampling, sampledPlayers: 30_000 });
+    const sampled = trustOf(view, new Scratch(), sampling);
+    assert.is(ofAll.sampled, 30_000);
+    assert.equal(
+      [sampled.trust.tau, sampled.trust.pairs, sampled.reported, sampled.shared],
+      [ofAll.trust.tau, ofAll.trust.pairs, ofAll.reported, ofAll.shared],
+    );
+    for (const [j, weight] of ofAll.trust.weight.entries()) {
+      assert.ok(Math.abs(weight - sampled.trust.weight[j]!) < 0.1, `${j}`);
+    }
+  });
+}
+
+test('a sample is of the players whose mix falls below its share, each with all of its entries', () => {
+  const view = drawnView(30_000, 8);
+  const { subjects } = view;
+  const constants = { ...trustConstants, sampledPlayers: 7_500, sampledPlayersPerPeer: 0 };
+  const { judged } = gatherVotes(view, 0, constants, new Scratch());
+  const rows = Array.from({ length: subjects.rows }, (_, row) => row).filter(
+    (row) => subjects.homeOf(row) < 2 ** HOME_BITS / 4,
+  );
+  assert.is(judged.players, rows.length);
+  rows.forEach((row, i) => {
+    const peers = [...judged.peer.subarray(judged.offsets[i], judged.offsets[i + 1])];
+    const first = subjects.firstEntry(row);
+    assert.equal(
+      peers,
+      peers.map((_, n) => subjects.entries.peer(first + n)),
+    );
+    assert.is(peers.length, subjects.peerCount(row));
+  });
 });
 
 test('the columns of one computation never share memory, and those of the next are the same memory', () => {

@@ -1,0 +1,154 @@
+/**
+ * The sums over the players that two peers both reported, for every two peers (scoring page, stage 1). What they say is worked out at
+ * once in `pair-list.ts`, so that they need not be kept.
+ */
+import type { TrustConstants } from '../trust-constants.js';
+import { MIDDLE, type PairList } from './pair-list.js';
+import type { Scratch } from './scratch.js';
+import type { Votes } from './votes.js';
+
+export interface PairSums {
+  /** Whether `take` may be called more than once; otherwise its votes must stay as they are until they are listed. */
+  readonly takesParts: boolean;
+  take(votes: Votes): void;
+  /** Adds every pair, ordered by the lower peer, then the higher. */
+  list(to: PairList): void;
+}
+
+export function pairSums(peers: number, { densePeersMax }: TrustConstants, scratch: Scratch): PairSums {
+  return peers <= densePeersMax ? new DensePairSums(peers, scratch) : new SparsePairSums(scratch);
+}
+
+/**
+ * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Around the middle, since
+ * around what votes are judged is known only once all are there.
+ * Six of eight places: a pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
+ */
+const STRIDE = 8;
+
+/** Where the sums of a pair begin in a triangle of all pairs; `j < k`. */
+function placeOf(j: number, k: number): number {
+  return (((k * (k - 1)) >>> 1) + j) * STRIDE;
+}
+
+/** Few peers: all pairs in one triangle, filled player by player. */
+class DensePairSums implements PairSums {
+  readonly takesParts = true;
+  readonly #peers: number;
+  readonly #sums: Float64Array;
+
+  constructor(peers: number, scratch: Scratch) {
+    this.#peers = peers;
+    this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
+  }
+
+  take({ players, offsets, peer, mass, x }: Votes): void {
+    const sums = this.#sums;
+    for (let i = 0; i < players; i++) {
+      const start = offsets[i]!;
+      const end = offsets[i + 1]!;
+      for (let e = start + 1; e < end; e++) {
+        if (mass[e] === 0) continue;
+        const j = peer[e]!;
+        for (let f = start; f < e; f++) {
+          if (mass[f] === 0) continue;
+          const k = peer[f]!;
+          if (j < k) addTo(sums, placeOf(j, k), x[e]!, x[f]!);
+          else addTo(sums, placeOf(k, j), x[f]!, x[e]!);
+        }
+      }
+    }
+  }
+
+  list(to: PairList): void {
+    for (let j = 0; j < this.#peers; j++) {
+      for (let k = j + 1; k < this.#peers; k++) to.add(j, k, this.#sums, placeOf(j, k));
+    }
+  }
+}
+
+/** Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are. */
+class SparsePairSums implements PairSums {
+  readonly takesParts = false;
+  readonly #scratch: Scratch;
+  #votes: Votes | null = null;
+
+  constructor(scratch: Scratch) {
+    this.#scratch = scratch;
+  }
+
+  take(votes: Votes): void {
+    if (this.#votes !== null) throw new Error('pair sums: votes of many peers come all at once');
+    this.#votes = votes;
+  }
+
+  list(to: PairList): void {
+    const votes = this.#votes;
+    if (votes === null) return;
+    const { peers, offsets, peer, mass, x } = votes;
+    const shared = sharedEntries(votes, this.#scratch);
+    const sums = new Float64Array(peers * STRIDE);
+    const partners = new Uint32Array(peers);
+    for (let j = 0; j < peers; j++) {
+      let met = 0;
+      for (let s = shared.starts[j]!; s < shared.starts[j + 1]!; s++) {
+        const i = shared.player[s]!;
+        const own = x[shared.entry[s]!]!;
+        for (let f = offsets[i]!; f < offsets[i + 1]!; f++) {
+          const k = peer[f]!;
+          if (k <= j || mass[f] === 0) continue;
+          if (sums[k * STRIDE] === 0) partners[met++] = k;
+          addTo(sums, k * STRIDE, own, x[f]!);
+        }
+      }
+      for (const k of partners.subarray(0, met).sort()) {
+        to.add(j, k, sums, k * STRIDE);
+        sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
+      }
+    }
+  }
+}
+
+/** Per peer its votes on players with two votes or more: the entry and its player, in the order of players. */
+function sharedEntries(
+  votes: Votes,
+  scratch: Scratch,
+): { starts: Uint32Array; entry: Uint32Array; player: Uint32Array } {
+  const { peers, players, offsets, peer, mass } = votes;
+  const starts = new Uint32Array(peers + 1);
+  const isShared = (i: number): boolean => {
+    let count = 0;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) if (mass[e] !== 0) count++;
+    return count > 1;
+  };
+  for (let i = 0; i < players; i++) {
+    if (!isShared(i)) continue;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) if (mass[e] !== 0) starts[peer[e]! + 1]! += 1;
+  }
+  for (let j = 0; j < peers; j++) starts[j + 1]! += starts[j]!;
+  const next = starts.slice();
+  const entry = scratch.uint32(starts[peers]!);
+  const player = scratch.uint32(starts[peers]!);
+  for (let i = 0; i < players; i++) {
+    if (!isShared(i)) continue;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+      if (mass[e] === 0) continue;
+      const at = next[peer[e]!]!++;
+      entry[at] = e;
+      player[at] = i;
+    }
+  }
+  return { starts, entry, player };
+}
+
+/** `x`, `y`: the votes of the lower peer and of the higher. */
+function addTo(sums: Float64Array, at: number, x: number, y: number): void {
+  const u = x - MIDDLE;
+  const v = y - MIDDLE;
+  sums[at]! += 1;
+  sums[at + 1]! += u * v;
+  sums[at + 2]! += u;
+  sums[at + 3]! += v;
+  sums[at + 4]! += u * u;
+  sums[at + 5]! += v * v;
+}

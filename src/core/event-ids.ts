@@ -20,7 +20,7 @@ export type IdTag = string;
 export const ID_TAG_BYTES = 10;
 
 const WORDS = 9;
-const SHARD_BITS = 9;
+const SHARD_BITS = 10;
 const SHARDS = 1 << SHARD_BITS;
 
 /** The table's parts, of which each lies in one piece, and the one where the tag at `from` of a column belongs. */

@@ -11,7 +11,7 @@ import { UnknownRecordError } from './core/records.js';
 import { messageOf, type Outcome } from './errors.js';
 import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import type { Group } from './group/group.js';
-import { DamagedError, DiskFullError, type LogWriter, type SnapshotStore } from './group/ports.js';
+import { DamagedError, type LogWriter, type SnapshotStore, UnreadError } from './group/ports.js';
 import { lastSeqOf, type Recovered, recover } from './group/recovery.js';
 import { limits } from './limits.js';
 import { makePrivate } from './store/backup-folder.js';
@@ -29,7 +29,7 @@ export class StartRefusedError extends Error {
 
 /** To listen, a name is looked up first. */
 const listening = ['listen', 'getaddrinfo'];
-const refusals = [DamagedError, DiskFullError, FolderOwnedError, UnknownRecordError];
+const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
 
 /** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
 export function refuseStart(error: unknown): never {

@@ -61,8 +61,13 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** A disk has no room left, not even for what a reader needs of it. Nothing is said of what is stored. */
-export class DiskFullError extends Error {
+/** Something else than what is stored kept it from being read. Nothing is said of it. */
+export class UnreadError extends Error {
+  override readonly name: string = 'UnreadError';
+}
+
+/** A disk has no room left, not even for what a reader needs of it. */
+export class DiskFullError extends UnreadError {
   override readonly name = 'DiskFullError';
 }
 

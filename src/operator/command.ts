@@ -4,7 +4,7 @@
  */
 import { CommanderError } from 'commander';
 import { messageOf } from '../errors.js';
-import { DiskFullError } from '../group/ports.js';
+import { DiskFullError, UnreadError } from '../group/ports.js';
 import { OperatorError } from './client.js';
 import { programOf } from './program.js';
 import type { CommandDeps } from './session.js';
@@ -53,6 +53,7 @@ function print(
 function failureOf(error: unknown, args: readonly string[]): OperatorError {
   if (error instanceof OperatorError) return error;
   if (error instanceof DiskFullError) return new OperatorError('disk_full', error.message);
+  if (error instanceof UnreadError) return new OperatorError('store_unread', error.message);
   if (error instanceof CommanderError) {
     // Its code for "printed the help, since a command is missing".
     const asked = args[args.indexOf('help') + 1];

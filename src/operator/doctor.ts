@@ -3,7 +3,7 @@ import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promise
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { DiskFullError } from '../group/ports.js';
+import { UnreadError } from '../group/ports.js';
 import { NoNodeError, OperatorError } from './client.js';
 import {
   type FileFacts,
@@ -66,7 +66,7 @@ async function storeOf(
     const isGroup = report.ok && report.lastSeq > 0;
     return { findings: judgeStore(verifyValue(report)), refusals: isGroup ? await session.startFaults(dir) : [] };
   } catch (error) {
-    if (error instanceof DiskFullError) return { findings: [judgeUnread(error.message)], refusals: [] };
+    if (error instanceof UnreadError) return { findings: [judgeUnread(error.message)], refusals: [] };
     throw error;
   }
 }

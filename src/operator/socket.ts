@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../errors.js';
 import type { GroupApi, OnProgress } from '../group/api.js';
-import { DiskFullError } from '../group/ports.js';
+import { UnreadError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { answerCommand, answersOf } from './answers.js';
 import { leavePlace, takePlace } from './place.js';
@@ -73,7 +73,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
       return outcome;
     } catch (error) {
       log.error({ err: error, command: name }, 'an operator command failed');
-      if (error instanceof DiskFullError) return refused('dependency_unavailable', { text: error.message });
+      if (error instanceof UnreadError) return refused('dependency_unavailable', { text: error.message });
       return refused('internal_error');
     }
   }

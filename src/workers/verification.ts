@@ -5,6 +5,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../group/api.js';
+import { UnreadError } from '../group/ports.js';
 import type { VerifyMode } from '../group/verification.js';
 import { dataFileOf } from '../store/environment-file.js';
 import { refuseIfFull } from '../store/full-disk.js';
@@ -17,6 +18,9 @@ export type VerifyMessage =
 
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
+/** Signals by which others end a process; damage never does. SIGKILL is also how a system ends one that takes too much memory. */
+const fromOutside: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+
 /** What a reader that died leaves as its report. */
 export function reportOfDeath(dir: string, how: string): VerifyReport {
   const file = dataFileOf(logFolderOf(dir));
@@ -26,7 +30,7 @@ export function reportOfDeath(dir: string, how: string): VerifyReport {
 
 /**
  * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an `AbortError` where
- * `ending` ends it, and with `DiskFullError` where a full disk ended it.
+ * `ending` ends it, and with `UnreadError` where a full disk or somebody else ended it.
  */
 export function verifyInChild(
   dir: string,
@@ -53,6 +57,7 @@ export function verifyInChild(
       try {
         // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a damaged store.
         if (report === null && signal === 'SIGINT') return resolve(verifyInChild(dir, mode, onProgress, ending));
+        if (report === null && fromOutside.includes(signal)) throw endedFromOutside(dir, signal!);
         if (report === null && signal === 'SIGBUS') refuseIfFull(dir);
         resolve(report ?? reportOfDeath(dir, signal ?? `exit code ${code}`));
       } catch (error) {
@@ -60,4 +65,10 @@ export function verifyInChild(
       }
     });
   });
+}
+
+function endedFromOutside(dir: string, signal: NodeJS.Signals): UnreadError {
+  return new UnreadError(
+    `the process that reads the store in ${dir} was ended from outside (${signal}), as where memory is short; nothing is known of the store: try again`,
+  );
 }

@@ -2,6 +2,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UnreadError } from '../../src/group/ports.js';
+import { refuseStart, StartRefusedError } from '../../src/startup.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
@@ -21,6 +23,24 @@ if (process.platform === 'linux') {
     assert.ok(ok, faults.join());
     rmSync(dir, { recursive: true });
   });
+
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    test(`${signal} to the verifying process tells nothing of the store`, async () => {
+      const dir = temporaryFolder();
+      const verified = verifyInChild(dir, 'start').catch((error: unknown) => error);
+      await until(() => children().length > 0);
+      process.kill(children()[0]!, signal);
+      const error = await verified;
+      assert.instance(error, UnreadError);
+      assert.match(String(error), signal);
+      assert.not.match(String(error), 'damaged');
+      assert.throws(
+        () => refuseStart(error),
+        (refused: unknown) => refused instanceof StartRefusedError,
+      );
+      rmSync(dir, { recursive: true });
+    });
+  }
 
   test('any other death of the verifying process is told', async () => {
     const dir = temporaryFolder();

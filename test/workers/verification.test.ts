@@ -2,6 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { VerifyReport } from '../../src/group/api.js';
 import { UnreadError } from '../../src/group/ports.js';
 import { refuseStart, StartRefusedError } from '../../src/startup.js';
 import { verifyInChild } from '../../src/workers/verification.js';
@@ -13,24 +14,28 @@ function children(): readonly number[] {
   return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
-if (process.platform === 'linux') {
-  test('Ctrl-C that reaches the verifying process starts it again, and is no damage', async () => {
-    const dir = temporaryFolder();
+/** Verifies a folder in which nothing is yet, while a signal ends the first process that does. */
+async function verifiedUnder(signal: NodeJS.Signals): Promise<VerifyReport> {
+  const dir = temporaryFolder();
+  try {
     const verified = verifyInChild(dir, 'start');
     await until(() => children().length > 0);
-    process.kill(children()[0]!, 'SIGINT');
-    const { ok, faults } = await verified;
-    assert.ok(ok, faults.join());
+    process.kill(children()[0]!, signal);
+    return await verified;
+  } finally {
     rmSync(dir, { recursive: true });
+  }
+}
+
+if (process.platform === 'linux') {
+  test('Ctrl-C that reaches the verifying process starts it again, and is no damage', async () => {
+    const { ok, faults } = await verifiedUnder('SIGINT');
+    assert.ok(ok, faults.join());
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     test(`${signal} to the verifying process tells nothing of the store`, async () => {
-      const dir = temporaryFolder();
-      const verified = verifyInChild(dir, 'start').catch((error: unknown) => error);
-      await until(() => children().length > 0);
-      process.kill(children()[0]!, signal);
-      const error = await verified;
+      const error = await verifiedUnder(signal).catch((reason: unknown) => reason);
       assert.instance(error, UnreadError);
       assert.match(String(error), signal);
       assert.not.match(String(error), 'damaged');
@@ -38,19 +43,13 @@ if (process.platform === 'linux') {
         () => refuseStart(error),
         (refused: unknown) => refused instanceof StartRefusedError,
       );
-      rmSync(dir, { recursive: true });
     });
   }
 
   test('any other death of the verifying process is told', async () => {
-    const dir = temporaryFolder();
-    const verified = verifyInChild(dir, 'start');
-    await until(() => children().length > 0);
-    process.kill(children()[0]!, 'SIGSEGV');
-    const { ok, faults } = await verified;
+    const { ok, faults } = await verifiedUnder('SIGSEGV');
     assert.not.ok(ok);
     assert.match(faults.join(), 'SIGSEGV');
-    rmSync(dir, { recursive: true });
   });
 }
 

@@ -7,7 +7,7 @@ import type { Subjects } from './subjects.js';
 
 export type EvidenceSubjects = Pick<
   Subjects,
-  'rows' | 'size' | 'has' | 'firstEntry' | 'peerCount' | 'evidenceAt' | 'updatedAt' | 'homeOf' | 'warmEntries'
+  'rows' | 'size' | 'firstEntry' | 'peerCount' | 'evidenceAt' | 'updatedAt' | 'homeOf' | 'warmEntries'
 > & { readonly entries: Pick<PeerEntries, 'peer' | 'count' | 'lowering' | 'raising'> };
 
 /** By number of the peer, as in `PeerWeights`. */

@@ -89,7 +89,6 @@ export class OtherHalfLife {
     return {
       rows: subjects.rows,
       size: subjects.size,
-      has: (row) => subjects.has(row),
       firstEntry: (row) => subjects.firstEntry(row),
       peerCount: (row) => subjects.peerCount(row),
       evidenceAt: (row) => subjects.evidenceAt(row),

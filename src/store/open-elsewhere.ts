@@ -12,5 +12,5 @@ export async function openElsewhere(dir: string): Promise<void> {
   const child = spawn(execPath, [entry, dir], { stdio: 'ignore', detached: true });
   const [code, signal] = await once(child, 'exit');
   if (signal === 'SIGINT') return openElsewhere(dir);
-  if (code !== 0) throw new Error(`another process could not open the log of ${dir}: exit code ${code}`);
+  if (code !== 0) throw new Error(`another process could not open the log of ${dir}: ${signal ?? `exit code ${code}`}`);
 }

@@ -19,7 +19,7 @@ export type VerifyMessage =
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
 /** Signals by which others end a process; damage never does. SIGKILL is also how a system ends one that takes too much memory. */
-const fromOutside: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+const fromOutside: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 /** What a reader that died leaves as its report. */
 export function reportOfDeath(dir: string, how: string): VerifyReport {
@@ -54,12 +54,12 @@ export function verifyInChild(
     });
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      if (report !== null) return resolve(report);
+      // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a damaged store.
+      if (signal === 'SIGINT') return resolve(verifyInChild(dir, mode, onProgress, ending));
       try {
-        // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a damaged store.
-        if (report === null && signal === 'SIGINT') return resolve(verifyInChild(dir, mode, onProgress, ending));
-        if (report === null && fromOutside.includes(signal)) throw endedFromOutside(dir, signal!);
-        if (report === null && signal === 'SIGBUS') refuseIfFull(dir);
-        resolve(report ?? reportOfDeath(dir, signal ?? `exit code ${code}`));
+        refuseUnread(dir, signal);
+        resolve(reportOfDeath(dir, signal ?? `exit code ${code}`));
       } catch (error) {
         reject(error);
       }
@@ -67,8 +67,11 @@ export function verifyInChild(
   });
 }
 
-function endedFromOutside(dir: string, signal: NodeJS.Signals): UnreadError {
-  return new UnreadError(
+/** Throws `UnreadError` where a reader that died by `signal` did not die of what it read. */
+function refuseUnread(dir: string, signal: string | null): void {
+  if (signal === 'SIGBUS') refuseIfFull(dir);
+  if (signal === null || !fromOutside.includes(signal)) return;
+  throw new UnreadError(
     `the process that reads the store in ${dir} was ended from outside (${signal}), as where memory is short; nothing is known of the store: try again`,
   );
 }

@@ -1,13 +1,13 @@
 /** The votes of a group, read from the tables of a state at one moment, as peer trust is computed from them. */
 import { worthOf } from '../decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
-import { momentOf, worthFor } from '../score.js';
+import { type Moment, momentOf, worthFor } from '../score.js';
 import { HOME_BITS } from '../subject-index.js';
 import type { TrustConstants } from '../trust-constants.js';
 import type { PeerFacts } from './columns.js';
 import type { Scratch } from './scratch.js';
 import { VoteSums } from './vote-sums.js';
-import type { Votes } from './votes.js';
+import { badShare, type Votes } from './votes.js';
 
 /** A view together with how many peers there are. */
 export interface GatheredView extends EvidenceView {
@@ -91,7 +91,7 @@ class VoteColumns implements Votes {
   readonly mass: Float64Array;
   readonly x: Float64Array;
   readonly #view: EvidenceView;
-  readonly #moment: ReturnType<typeof momentOf>;
+  readonly #moment: Moment;
   readonly #excluded: Uint8Array;
 
   constructor(view: GatheredView, at: number, excluded: Uint8Array, entries: number, scratch: Scratch) {
@@ -132,7 +132,7 @@ class VoteColumns implements Votes {
       const m = excluded[j] === 0 ? lowering + worthOf(entries.raising(entry), worth) : 0;
       peer[to] = j;
       mass[to] = m;
-      x[to] = m === 0 ? 0 : lowering / m;
+      x[to] = badShare(lowering, m);
     }
     this.offsets[++this.players] = to;
   }

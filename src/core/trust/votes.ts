@@ -10,8 +10,13 @@ export interface Votes {
   readonly peer: Uint32Array | Uint16Array;
   /** `m = b + g`. */
   readonly mass: Float64Array;
-  /** `x = b / m`, in [0, 1]: 1 is a bad vote. 0 where there is no vote. */
+  /** See `badShare`. */
   readonly x: Float64Array;
+}
+
+/** `x = b / m`, in [0, 1]: 1 is a bad vote. 0 where there is no vote. */
+export function badShare(lowering: number, mass: number): number {
+  return mass === 0 ? 0 : lowering / mass;
 }
 
 export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
@@ -22,7 +27,7 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
   for (let e = 0; e < entries; e++) {
     const m = excluded[peer[e]!] === 0 ? lowering[e]! + raising[e]! : 0;
     mass[e] = m;
-    x[e] = m === 0 ? 0 : lowering[e]! / m;
+    x[e] = badShare(lowering[e]!, m);
   }
   return { peers, players, offsets, peer, mass, x };
 }

@@ -36,7 +36,6 @@ function drawnView(players: number, peers: number): GatheredView {
   const subjects: EvidenceSubjects = {
     rows: players,
     size: players,
-    has: () => true,
     firstEntry: (row) => first[row]!,
     peerCount: (row) => first[row + 1]! - first[row]!,
     evidenceAt: () => 0,

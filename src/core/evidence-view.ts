@@ -7,8 +7,8 @@ import type { Subjects } from './subjects.js';
 
 export type EvidenceSubjects = Pick<
   Subjects,
-  'rows' | 'size' | 'firstEntry' | 'peerCount' | 'evidenceAt' | 'updatedAt' | 'homeOf' | 'warmEntries'
-> & { readonly entries: Pick<PeerEntries, 'peer' | 'count' | 'lowering' | 'raising'> };
+  'rows' | 'size' | 'firstEntry' | 'peerCount' | 'evidenceAt' | 'updatedAt' | 'readRows'
+> & { readonly entries: Pick<PeerEntries, 'peer' | 'count' | 'lowering' | 'raising' | 'copySums' | 'warm' | 'size'> };
 
 /** By number of the peer, as in `PeerWeights`. */
 export interface PeerColumns {

@@ -86,6 +86,10 @@ export class OtherHalfLife {
     const { entries } = subjects;
     const isWhole = (entry: number) => this.#counted[entry] === entries.count(entry);
     const rest = (held: number, counted: number) => Math.max(0, worthOf(held, this.#worthNow) - counted);
+    const lowering = (entry: number) =>
+      this.#lowering[entry]! + (isWhole(entry) ? 0 : rest(entries.lowering(entry), this.#loweringNow[entry]!));
+    const raising = (entry: number) =>
+      this.#raising[entry]! + (isWhole(entry) ? 0 : rest(entries.raising(entry), this.#raisingNow[entry]!));
     return {
       rows: subjects.rows,
       size: subjects.size,
@@ -93,15 +97,21 @@ export class OtherHalfLife {
       peerCount: (row) => subjects.peerCount(row),
       evidenceAt: (row) => subjects.evidenceAt(row),
       updatedAt: (row) => subjects.updatedAt(row),
-      homeOf: (row) => subjects.homeOf(row),
-      warmEntries: (row) => subjects.warmEntries(row),
+      readRows: (from, end, into) => subjects.readRows(from, end, into),
       entries: {
+        size: entries.size,
+        warm: (first, count) => entries.warm(first, count),
         peer: (entry) => entries.peer(entry),
         count: (entry) => entries.count(entry),
-        lowering: (entry) =>
-          this.#lowering[entry]! + (isWhole(entry) ? 0 : rest(entries.lowering(entry), this.#loweringNow[entry]!)),
-        raising: (entry) =>
-          this.#raising[entry]! + (isWhole(entry) ? 0 : rest(entries.raising(entry), this.#raisingNow[entry]!)),
+        lowering,
+        raising,
+        copySums: (first, count, worth, into, to) => {
+          for (let i = 0; i < count; i++) {
+            into.peer[to + i] = entries.peer(first + i);
+            into.lowering[to + i] = worthOf(lowering(first + i), worth);
+            into.raising[to + i] = worthOf(raising(first + i), worth);
+          }
+        },
       },
     };
   }

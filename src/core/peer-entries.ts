@@ -11,7 +11,7 @@
  * | 5     | Uint16  | 2     | the peer's number, in the high half                                                  |
  * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
  */
-import { rescaled } from './decay.js';
+import { rescaled, worthOf } from './decay.js';
 import { Segment } from './segment.js';
 
 const SEGMENT_BITS = 16;
@@ -42,6 +42,13 @@ const PEER = 5;
 const COUNT = 6;
 const WORD = 0x1_0000_0000;
 
+/** Of entries one after the other: their peers, and their sums of lowering and of raising mass. */
+export interface SumColumns {
+  readonly peer: Uint16Array;
+  readonly lowering: Float64Array;
+  readonly raising: Float64Array;
+}
+
 function classOf(count: number): number {
   let c = 0;
   while (capacities[c]! < count) c++;
@@ -52,17 +59,25 @@ export class PeerEntries {
   readonly #segments: Segment[] = [];
   /** First unused entry of the newest segment; starts as if the one before the first were full. */
   #next = 0;
+  #size = 0;
   /** Blocks given back, per capacity class. */
   readonly #free: number[][] = capacities.map(() => []);
 
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** A block for `count` entries. */
   allocate(count: number): number {
+    this.#size += count;
     return this.#block(classOf(count));
   }
 
   /** Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies now. */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);
+    this.#size++;
     const { words } = this.#segments[block >>> SEGMENT_BITS]!;
     const from = ((block & SEGMENT_MASK) + place) * WORDS;
     // By hand: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
@@ -84,6 +99,7 @@ export class PeerEntries {
   release(at: number, count: number): void {
     for (let i = 0; i < count; i++) this.set(at + i, 0, 0, 0, 0, 0);
     this.#free[classOf(count)]!.push(at);
+    this.#size -= count;
   }
 
   lowering(entry: number): number {
@@ -106,6 +122,17 @@ export class PeerEntries {
 
   peer(entry: number): number {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
+  }
+
+  /** Copies the peers of the `count` entries from `first` on, and their sums at a worth, into columns, from `to` on. */
+  copySums(first: number, count: number, worth: number, { peer, lowering, raising }: SumColumns, to: number): void {
+    const { words, view } = this.#segments[first >>> SEGMENT_BITS]!;
+    let at = (first & SEGMENT_MASK) * WORDS;
+    for (let i = to; i < to + count; i++, at += WORDS) {
+      peer[i] = words[at + PEER]! >>> 16;
+      lowering[i] = worthOf(view.getFloat64(at * 4, true), worth);
+      raising[i] = worthOf(view.getFloat64(at * 4 + RAISING_AT, true), worth);
+    }
   }
 
   /** Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it would. */

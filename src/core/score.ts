@@ -58,9 +58,15 @@ export function momentOf(state: Pick<EvidenceView, 'epoch' | 'halfLifeDays'>, at
   return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
 }
 
-/** The worth of a subject's evidence. A clock that was set back inflates nothing: a read is never before the newest evidence. */
-export function worthFor(state: EvidenceView, row: number, moment: Moment): number {
-  const evidenceAt = state.subjects.evidenceAt(row);
+/**
+ * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates nothing: a read is never
+ * before the newest evidence.
+ */
+export function worthFor(
+  state: Pick<EvidenceView, 'epoch' | 'halfLifeDays'>,
+  evidenceAt: number,
+  moment: Moment,
+): number {
   return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }
 
@@ -69,7 +75,7 @@ export function trustOf(state: EvidenceView, row: number, moment: Moment): Trust
   const { subjects } = state;
   const { entries } = subjects;
   const { tau, a, b, weight, preTrusted, excluded } = state.peerWeights;
-  const worth = worthFor(state, row, moment);
+  const worth = worthFor(state, subjects.evidenceAt(row), moment);
   const first = subjects.firstEntry(row);
   const end = first + subjects.peerCount(row);
   let mass = 0;
@@ -118,7 +124,7 @@ export function verdictOf(score: number, confidence: number, peers: number): Ver
 export function explanationOf(state: GroupState, row: number, moment: Moment): TrustExplanation {
   const { subjects } = state;
   const { preTrusted, excluded } = state.peerWeights;
-  const worth = worthFor(state, row, moment);
+  const worth = worthFor(state, subjects.evidenceAt(row), moment);
   const first = subjects.firstEntry(row);
   const explanation = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {

@@ -47,6 +47,14 @@ export interface SubjectTimes {
   readonly evidenceAt: number;
 }
 
+/** Rows one after the other: what `peerCount`, `firstEntry`, `evidenceAt` and `homeOf` say of each. */
+export interface RowColumns {
+  readonly count: Uint16Array;
+  readonly first: Uint32Array;
+  readonly evidenceAt: Float64Array;
+  readonly home: Uint16Array;
+}
+
 /** A key as words, reused from call to call: the table copies it when it inserts. */
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
@@ -160,6 +168,22 @@ export class Subjects implements KeyedRows {
   hasKey(row: number, keys: Uint32Array, from: number): boolean {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     return sameKey(words, (row & SEGMENT_MASK) * WORDS, keys, from);
+  }
+
+  /** Reads the rows from `from` up to `end` into columns. */
+  readRows(from: number, end: number, { count, first, evidenceAt, home }: RowColumns): void {
+    for (let row = from; row < end; ) {
+      const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
+      const endHere = Math.min(end, (row | SEGMENT_MASK) + 1);
+      for (let at = (row & SEGMENT_MASK) * WORDS; row < endHere; row++, at += WORDS) {
+        const i = row - from;
+        const peers = words[at + PEERS]!;
+        count[i] = peers & PEERS_MASK;
+        home[i] = peers >>> PEERS_BITS;
+        first[i] = words[at + ENTRY_AT]!;
+        evidenceAt[i] = view.getFloat64(at * 4 + EVIDENCE_AT_BYTE, true);
+      }
+    }
   }
 
   /** Reads both ends of a row, which most often lies in two cache lines. */

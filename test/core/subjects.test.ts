@@ -111,6 +111,50 @@ test('what rows are sampled by is uniform over its bits', () => {
   assert.ok(upper > 400 && upper < 600, `${upper}`);
 });
 
+test('rows and entries that are read many at once say what each says by itself', () => {
+  const random = new Random(5);
+  const subjects = new Subjects(key);
+  for (let step = 1; step <= 90_000; step++) {
+    const subject = subjectOf(`p${random.below(18_000)}`);
+    if (random.below(40) === 0) subjects.remove(subject);
+    else subjects.entries.add(subjects.ensureEntry(subject, random.below(5), times(step)), random.next() - 0.5, step);
+  }
+  // Across the end of a segment of rows, some of which are empty.
+  const from = 16_384 - 100;
+  const end = Math.min(subjects.rows, from + 200);
+  assert.ok(end > 16_384, `${subjects.rows} rows`);
+  const size = end - from;
+  const rows = {
+    count: new Uint16Array(size),
+    first: new Uint32Array(size),
+    evidenceAt: new Float64Array(size),
+    home: new Uint16Array(size),
+  };
+  subjects.readRows(from, end, rows);
+  const { entries } = subjects;
+  const sums = { peer: new Uint16Array(8), lowering: new Float64Array(8), raising: new Float64Array(8) };
+  for (let i = 0; i < size; i++) {
+    const row = from + i;
+    const first = subjects.firstEntry(row);
+    const count = subjects.peerCount(row);
+    assert.equal(
+      [rows.count[i], rows.first[i], rows.evidenceAt[i], rows.home[i]],
+      [count, first, subjects.evidenceAt(row), subjects.homeOf(row)],
+    );
+    if (count === 0) continue;
+    entries.copySums(first, count, 0.5, sums, 2);
+    for (let e = 0; e < count; e++) {
+      assert.equal(
+        [sums.peer[2 + e], sums.lowering[2 + e], sums.raising[2 + e]],
+        [entries.peer(first + e), entries.lowering(first + e) / 2, entries.raising(first + e) / 2],
+      );
+    }
+  }
+  let held = 0;
+  for (let row = 0; row < subjects.rows; row++) held += subjects.peerCount(row);
+  assert.is(entries.size, held);
+});
+
 test('the slot mix depends on the key and on every word', () => {
   const words = new Uint32Array(8);
   const other = sipKey(Buffer.alloc(32, 8));

@@ -33,8 +33,10 @@ export function fitLogOdds(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
+  const some = lookAt(votes, weighed, stride, c);
+  const all = lookAt(votes, weighed, 1, c);
   for (let round = 0; round < c.rounds; round++) {
-    const judged = judge(votes, weighed, a, b, pi, c, round < c.rounds - c.fullRounds ? stride : 1);
+    const judged = judge(votes, weighed, a, b, pi, c, round < c.rounds - c.fullRounds ? some : all);
     pi = judged.pi;
     const group = groupRates(judged.records, weighed.corroborated, tau, c);
     judged.records.forEach((record, j) => {
@@ -131,10 +133,34 @@ interface Judged {
   readonly pi: number;
 }
 
-/**
- * One round over the votes on every `stride`-th player: its `q = sigmoid(logit pi + L)`, and what that says of its peers. The sums
- * of a part are brought to what they would be over all, a peer's by one factor: a rate of it stays within 0 and 1.
- */
+/** The players that a round looks at. */
+interface Look {
+  /** Every so-manieth of them. */
+  readonly stride: number;
+  /** Per peer `sum om x` and `sum om (1 - x)` over these players. */
+  readonly nb: Float64Array;
+  readonly ng: Float64Array;
+  /** Per peer what its sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
+  readonly scale: Float64Array;
+}
+
+function lookAt(votes: Votes, weighed: Weighed, stride: number, c: TrustConstants): Look {
+  const { peers, players, offsets, peer, x } = votes;
+  if (stride === 1) return { stride, nb: weighed.nb, ng: weighed.ng, scale: new Float64Array(peers).fill(1) };
+  const nb = new Float64Array(peers);
+  const ng = new Float64Array(peers);
+  for (let i = 0; i < players; i += stride) {
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+      const j = peer[e]!;
+      nb[j]! += weighed.told[e]! * x[e]!;
+      ng[j]! += weighed.told[e]! * (1 - x[e]!);
+    }
+  }
+  const scale = nb.map((bad, j) => (weighed.nb[j]! + weighed.ng[j]!) / Math.max(c.massMin, bad + ng[j]!));
+  return { stride, nb, ng, scale };
+}
+
+/** One round over the votes on some players: the `q = sigmoid(logit pi + L)` of each, and what that says of its peers. */
 function judge(
   votes: Votes,
   weighed: Weighed,
@@ -142,15 +168,13 @@ function judge(
   b: Float64Array,
   piBefore: number,
   c: TrustConstants,
-  stride: number,
+  { stride, nb, ng, scale }: Look,
 ): Judged {
   const { peers, players, offsets, peer, x } = votes;
-  const { pull, told, known, nb, ng } = weighed;
+  const { pull, told, known } = weighed;
   const prior = logit(piBefore);
   const bad = new Float64Array(peers);
   const hits = new Float64Array(peers);
-  const seenBad = new Float64Array(peers);
-  const seenGood = new Float64Array(peers);
   let knownSum = 0;
   let badSum = 0;
   for (let i = 0; i < players; i += stride) {
@@ -169,16 +193,10 @@ function judge(
       const toldBad = told[e]! * q;
       bad[j]! += toldBad;
       hits[j]! += toldBad * x[e]!;
-      seenBad[j]! += told[e]! * x[e]!;
-      seenGood[j]! += told[e]! * (1 - x[e]!);
     }
   }
   const pi = (badSum * stride + c.badSharePriorMass * c.badSharePrior) / (knownSum * stride + c.badSharePriorMass);
-  const records = Array.from(bad, (pos, j) => {
-    if (stride === 1) return recordOf(pos, hits[j]!, nb[j]!, ng[j]!);
-    const scale = (nb[j]! + ng[j]!) / Math.max(c.massMin, seenBad[j]! + seenGood[j]!);
-    return recordOf(pos * scale, hits[j]! * scale, seenBad[j]! * scale, seenGood[j]! * scale);
-  });
+  const records = Array.from(scale, (s, j) => recordOf(bad[j]! * s, hits[j]! * s, nb[j]! * s, ng[j]! * s));
   return { records, pi: Math.min(weighed.piMax, Math.max(c.badShareMin, pi)) };
 }
 

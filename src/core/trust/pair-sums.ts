@@ -10,7 +10,8 @@ import type { Votes } from './votes.js';
 export interface PairSums {
   /** Whether `take` may be called more than once; otherwise its votes must stay as they are until they are listed. */
   readonly takesParts: boolean;
-  take(votes: Votes): void;
+  /** `several`: those of the players with two votes or more. */
+  take(votes: Votes, several: Uint32Array): void;
   /** Adds every pair, ordered by the lower peer, then the higher. */
   list(to: PairList): void;
 }
@@ -42,19 +43,19 @@ class DensePairSums implements PairSums {
     this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
   }
 
-  take({ players, offsets, peer, mass, x }: Votes): void {
+  take({ offsets, peer, x }: Votes, several: Uint32Array): void {
     const sums = this.#sums;
-    for (let i = 0; i < players; i++) {
+    for (const i of several) {
       const start = offsets[i]!;
       const end = offsets[i + 1]!;
       for (let e = start + 1; e < end; e++) {
-        if (mass[e] === 0) continue;
         const j = peer[e]!;
+        const u = x[e]! - MIDDLE;
         for (let f = start; f < e; f++) {
-          if (mass[f] === 0) continue;
           const k = peer[f]!;
-          if (j < k) addTo(sums, placeOf(j, k), x[e]!, x[f]!);
-          else addTo(sums, placeOf(k, j), x[f]!, x[e]!);
+          const v = x[f]! - MIDDLE;
+          if (j < k) addTo(sums, placeOf(j, k), u, v);
+          else addTo(sums, placeOf(k, j), v, u);
         }
       }
     }
@@ -72,33 +73,35 @@ class SparsePairSums implements PairSums {
   readonly takesParts = false;
   readonly #scratch: Scratch;
   #votes: Votes | null = null;
+  #several: Uint32Array = new Uint32Array(0);
 
   constructor(scratch: Scratch) {
     this.#scratch = scratch;
   }
 
-  take(votes: Votes): void {
+  take(votes: Votes, several: Uint32Array): void {
     if (this.#votes !== null) throw new Error('pair sums: votes of many peers come all at once');
     this.#votes = votes;
+    this.#several = several;
   }
 
   list(to: PairList): void {
     const votes = this.#votes;
     if (votes === null) return;
-    const { peers, offsets, peer, mass, x } = votes;
-    const shared = sharedEntries(votes, this.#scratch);
+    const { peers, offsets, peer, x } = votes;
+    const shared = sharedEntries(votes, this.#several, this.#scratch);
     const sums = new Float64Array(peers * STRIDE);
     const partners = new Uint32Array(peers);
     for (let j = 0; j < peers; j++) {
       let met = 0;
       for (let s = shared.starts[j]!; s < shared.starts[j + 1]!; s++) {
         const i = shared.player[s]!;
-        const own = x[shared.entry[s]!]!;
+        const u = x[shared.entry[s]!]! - MIDDLE;
         for (let f = offsets[i]!; f < offsets[i + 1]!; f++) {
           const k = peer[f]!;
-          if (k <= j || mass[f] === 0) continue;
+          if (k <= j) continue;
           if (sums[k * STRIDE] === 0) partners[met++] = k;
-          addTo(sums, k * STRIDE, own, x[f]!);
+          addTo(sums, k * STRIDE, u, x[f]! - MIDDLE);
         }
       }
       for (const k of partners.subarray(0, met).sort()) {
@@ -111,28 +114,20 @@ class SparsePairSums implements PairSums {
 
 /** Per peer its votes on players with two votes or more: the entry and its player, in the order of players. */
 function sharedEntries(
-  votes: Votes,
+  { peers, offsets, peer }: Votes,
+  several: Uint32Array,
   scratch: Scratch,
 ): { starts: Uint32Array; entry: Uint32Array; player: Uint32Array } {
-  const { peers, players, offsets, peer, mass } = votes;
   const starts = new Uint32Array(peers + 1);
-  const isShared = (i: number): boolean => {
-    let count = 0;
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) if (mass[e] !== 0) count++;
-    return count > 1;
-  };
-  for (let i = 0; i < players; i++) {
-    if (!isShared(i)) continue;
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) if (mass[e] !== 0) starts[peer[e]! + 1]! += 1;
+  for (const i of several) {
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) starts[peer[e]! + 1]! += 1;
   }
   for (let j = 0; j < peers; j++) starts[j + 1]! += starts[j]!;
   const next = starts.slice();
   const entry = scratch.uint32(starts[peers]!);
   const player = scratch.uint32(starts[peers]!);
-  for (let i = 0; i < players; i++) {
-    if (!isShared(i)) continue;
+  for (const i of several) {
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      if (mass[e] === 0) continue;
       const at = next[peer[e]!]!++;
       entry[at] = e;
       player[at] = i;
@@ -141,10 +136,8 @@ function sharedEntries(
   return { starts, entry, player };
 }
 
-/** `x`, `y`: the votes of the lower peer and of the higher. */
-function addTo(sums: Float64Array, at: number, x: number, y: number): void {
-  const u = x - MIDDLE;
-  const v = y - MIDDLE;
+/** `u`, `v`: the votes of the lower peer and of the higher, from the middle. */
+function addTo(sums: Float64Array, at: number, u: number, v: number): void {
   sums[at]! += 1;
   sums[at + 1]! += u * v;
   sums[at + 2]! += u;

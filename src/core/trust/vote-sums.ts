@@ -14,9 +14,11 @@ export class VoteSums {
   /** Per peer `sum n1`, and `sum n1 x`. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
-  /** Per peer: players that it reported, and those of them that another peer reported too: one that shares none most likely has another salt. */
+  /** Per peer: players that it reported, and those of them that no other peer did. */
   readonly reported: Uint32Array;
-  readonly shared: Uint32Array;
+  readonly #alone: Uint32Array;
+  /** Players of the votes at hand with two votes or more. */
+  #several = new Uint32Array(0);
   readonly #pairs: PairSums;
   readonly #constants: TrustConstants;
 
@@ -26,9 +28,14 @@ export class VoteSums {
     this.volume = new Float64Array(peers);
     this.badVolume = new Float64Array(peers);
     this.reported = new Uint32Array(peers);
-    this.shared = new Uint32Array(peers);
+    this.#alone = new Uint32Array(peers);
     this.#pairs = pairSums(peers, constants, scratch);
     this.#constants = constants;
+  }
+
+  /** Per peer: players that another peer reported too. One that shares none most likely has another salt. */
+  get shared(): Uint32Array {
+    return this.reported.map((players, j) => players - this.#alone[j]!);
   }
 
   /** Whether votes may come in parts; otherwise they come all at once, and are looked at again by `pairs`. */
@@ -39,24 +46,30 @@ export class VoteSums {
   /** Takes in all votes on some players. */
   take(votes: Votes): void {
     const { players, offsets, peer, mass, x } = votes;
-    const { volume, badVolume, reported, shared } = this;
-    for (let i = 0; i < players; i++) {
-      const start = offsets[i]!;
-      const end = offsets[i + 1]!;
-      let voters = 0;
-      for (let e = start; e < end; e++) if (mass[e] !== 0) voters++;
-      const isShared = voters > 1 ? 1 : 0;
-      for (let e = start; e < end; e++) {
-        if (mass[e] === 0) continue;
-        const j = peer[e]!;
-        const n1 = unit(mass[e]!);
-        volume[j]! += n1;
-        badVolume[j]! += n1 * x[e]!;
-        reported[j]!++;
-        shared[j]! += isShared;
-      }
+    const { volume, badVolume, reported } = this;
+    const entries = offsets[players]!;
+    for (let e = 0; e < entries; e++) {
+      const j = peer[e]!;
+      const n1 = unit(mass[e]!);
+      volume[j]! += n1;
+      badVolume[j]! += n1 * x[e]!;
+      reported[j]!++;
     }
-    this.#pairs.take(votes);
+    if (this.#several.length < players) this.#several = new Uint32Array(players);
+    const alone = this.#alone;
+    const several = this.#several;
+    let found = 0;
+    let start = 0;
+    // Without a branch, as in `unit`.
+    for (let i = 0; i < players; i++) {
+      const end = offsets[i + 1]!;
+      const isShared = +(end - start > 1);
+      several[found] = i;
+      found += isShared;
+      alone[peer[start]!]! += 1 - isShared;
+      start = end;
+    }
+    this.#pairs.take(votes, several.subarray(0, found));
   }
 
   /** The pairs of peers with votes on a player in common. `preTrusted`: one byte per peer. */

@@ -1,33 +1,111 @@
 /** Evidence read as votes: one per entry with mass, of a peer that is not excluded. */
+import type { SumColumns } from '../peer-entries.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import type { Scratch } from './scratch.js';
 
-/** Entries as in the evidence they were read from; what is no vote has mass 0 and adds nothing to any sum. */
+/** Player `i` has the votes from `offsets[i]` up to `offsets[i + 1]`, one at least. */
 export interface Votes {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
-  readonly peer: Uint32Array | Uint16Array;
-  /** `m = b + g`. */
+  readonly peer: Uint16Array;
+  /** `m = b + g`, above 0. */
   readonly mass: Float64Array;
-  /** See `badShare`. */
+  /** `x = b / m`, in [0, 1]: 1 is a bad vote. */
   readonly x: Float64Array;
 }
 
-/** `x = b / m`, in [0, 1]: 1 is a bad vote. 0 where there is no vote. */
-export function badShare(lowering: number, mass: number): number {
-  return mass === 0 ? 0 : lowering / mass;
+/** Columns for so many entries, filled player by player with evidence, all of which then becomes votes in its own place. */
+export class VoteColumns implements Votes {
+  readonly peers: number;
+  players = 0;
+  readonly offsets: Uint32Array;
+  readonly peer: Uint16Array;
+  readonly mass: Float64Array;
+  readonly x: Float64Array;
+  /** Where evidence is written, at its worth; that of the next player from `end` on. */
+  readonly evidence: SumColumns;
+  readonly #excluded: Uint8Array;
+
+  /** The columns are the scratch's. `excluded`: one byte per peer. */
+  constructor(excluded: Uint8Array, entries: number, scratch: Scratch) {
+    this.peers = excluded.length;
+    // No player is without an entry.
+    this.offsets = scratch.uint32(entries + 1);
+    this.peer = scratch.uint16(entries);
+    this.mass = scratch.float64(entries);
+    this.x = scratch.float64(entries);
+    this.evidence = { peer: this.peer, lowering: this.mass, raising: this.x };
+    this.#excluded = excluded;
+    this.clear();
+  }
+
+  clear(): void {
+    this.players = 0;
+    this.offsets[0] = 0;
+  }
+
+  /** Where the entries of the next player begin. */
+  get end(): number {
+    return this.offsets[this.players]!;
+  }
+
+  hasRoom(entries: number): boolean {
+    return this.end + entries <= this.peer.length;
+  }
+
+  /** Adds the player whose `count` entries were written at the end. */
+  add(count: number): void {
+    const end = this.end + count;
+    this.offsets[++this.players] = end;
+  }
+
+  /** Makes votes of the evidence. */
+  judge(): this {
+    const { peer, mass, x } = this;
+    const excluded = this.#excluded;
+    const entries = this.end;
+    let none = 0;
+    for (let e = 0; e < entries; e++) {
+      const lowering = mass[e]!;
+      const m = excluded[peer[e]!] === 0 ? lowering + x[e]! : 0;
+      mass[e] = m;
+      x[e] = lowering / m;
+      if (m === 0) none++;
+    }
+    if (none > 0) this.#drop();
+    return this;
+  }
+
+  /** Closes up over what has no mass. */
+  #drop(): void {
+    const { offsets, peer, mass, x, players } = this;
+    this.players = 0;
+    let to = 0;
+    let start = 0;
+    for (let i = 0; i < players; i++) {
+      const end = offsets[i + 1]!;
+      for (let e = start; e < end; e++) {
+        if (mass[e] === 0) continue;
+        peer[to] = peer[e]!;
+        mass[to] = mass[e]!;
+        x[to] = x[e]!;
+        to++;
+      }
+      start = end;
+      if (to > this.end) offsets[++this.players] = to;
+    }
+  }
 }
 
+/** The votes of evidence that stands in columns. */
 export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
-  const { peers, players, offsets, peer, lowering, raising } = evidence;
+  const { players, offsets, peer, lowering, raising } = evidence;
   const entries = offsets[players]!;
-  const mass = scratch.float64(entries);
-  const x = scratch.float64(entries);
-  for (let e = 0; e < entries; e++) {
-    const m = excluded[peer[e]!] === 0 ? lowering[e]! + raising[e]! : 0;
-    mass[e] = m;
-    x[e] = badShare(lowering[e]!, m);
-  }
-  return { peers, players, offsets, peer, mass, x };
+  const votes = new VoteColumns(excluded, entries, scratch);
+  votes.evidence.peer.set(peer.subarray(0, entries));
+  votes.evidence.lowering.set(lowering.subarray(0, entries));
+  votes.evidence.raising.set(raising.subarray(0, entries));
+  for (let i = 0; i < players; i++) votes.add(offsets[i + 1]! - offsets[i]!);
+  return votes.judge();
 }

@@ -2,11 +2,13 @@
  * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share
  * of bad players (scoring page, "Peer trust, stage 2"). A fixed number of rounds over all votes.
  */
-import { damping, logit, saturate, sigmoid, unit } from '../evidence.js';
+import { logit, sigmoid } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
+import { inBlocks } from './blocks.js';
 import type { Scratch } from './scratch.js';
 import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
+import { WeighedVotes } from './weighed-votes.js';
 
 export interface LogOdds {
   readonly a: Float64Array;
@@ -24,7 +26,7 @@ export function fitLogOdds(
   c: TrustConstants,
   scratch: Scratch,
 ): LogOdds {
-  const weighed = weigh(votes, sums, tau, c, scratch);
+  const weighed = new WeighedVotes(votes, sums, tau, c, scratch);
   const a = new Float64Array(votes.peers).fill(c.priorLogOdds);
   const b = new Float64Array(votes.peers).fill(c.priorLogOdds);
   let pi: number = c.badShareStart;
@@ -33,86 +35,20 @@ export function fitLogOdds(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
-  const some = lookAt(votes, weighed, stride, c);
-  const all = lookAt(votes, weighed, 1, c);
-  for (let round = 0; round < c.rounds; round++) {
-    const judged = judge(votes, weighed, a, b, pi, c, round < c.rounds - c.fullRounds ? some : all);
-    pi = judged.pi;
-    const group = groupRates(judged.records, weighed.corroborated, tau, c);
-    judged.records.forEach((record, j) => {
+  const first = new Look(weighed, stride);
+  const last = new Look(weighed, 1);
+  for (let i = 0; i < c.rounds; i++) {
+    const round = new Round(weighed, i < c.rounds - c.fullRounds ? first : last, a, b, pi);
+    pi = round.pi(weighed.piMax, c);
+    const records = round.records(c);
+    const group = groupRates(records, weighed.corroborated, tau, c);
+    records.forEach((record, j) => {
       const odds = peerLogOdds(record, group, pi, preTrusted[j] === 1, c);
       a[j] = odds.a;
       b[j] = odds.b;
     });
   }
   return { a: a.map((fitted, j) => sharpened(fitted, weighed.nb[j]!, weighed.ng[j]!, c)), b, pi };
-}
-
-/** What stays the same in every round. */
-interface Weighed {
-  /** Per entry `tau n / deff`: how far the vote pulls its player's log-odds. */
-  readonly pull: Float64Array;
-  /** Per entry `om`: how much the player's state tells about the vote. */
-  readonly told: Float64Array;
-  /** Per player `c = M / (M + 1)`, M without the weightiest vote: what one peer alone says tells nothing of the group. */
-  readonly known: Float64Array;
-  /** Per peer `sum om x` and `sum om (1 - x)`. */
-  readonly nb: Float64Array;
-  readonly ng: Float64Array;
-  /** Per peer `sum n1 R / (R + half)`: its votes as far as others saw the player. */
-  readonly corroborated: Float64Array;
-  /** Upper bound of the share of bad players. */
-  readonly piMax: number;
-}
-
-function weigh(votes: Votes, sums: VoteSums, tau: Float64Array, c: TrustConstants, scratch: Scratch): Weighed {
-  const { peers, players, offsets, peer, mass, x } = votes;
-  const pull = scratch.float64(peer.length);
-  const told = scratch.float64(peer.length);
-  const known = scratch.float64(players);
-  const nb = new Float64Array(peers);
-  const ng = new Float64Array(peers);
-  const corroborated = new Float64Array(peers);
-  const voters = sums.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
-  const floor = voters < c.corroboratedPeersMin ? 0 : c.corroborationFloor;
-  for (let i = 0; i < players; i++) {
-    const end = offsets[i + 1]!;
-    let sum = 0;
-    let most = 0;
-    for (let e = offsets[i]!; e < end; e++) {
-      const vote = tau[peer[e]!]! * unit(mass[e]!);
-      sum += vote;
-      most = Math.max(most, vote);
-    }
-    const perDeff = 1 / damping(sum / c.repeatsFrom);
-    const seen = Math.max(0, sum - (1 - c.badShareAlone) * most);
-    known[i] = seen / (seen + 1);
-    for (let e = offsets[i]!; e < end; e++) {
-      const j = peer[e]!;
-      const n1 = unit(mass[e]!);
-      const others = Math.max(0, sum - tau[j]! * n1);
-      const om = (n1 * (others + floor)) / (others + c.corroborationHalf);
-      pull[e] = tau[j]! * saturate(mass[e]!) * perDeff;
-      told[e] = om;
-      corroborated[j]! += (n1 * others) / (others + c.corroborationHalf);
-      nb[j]! += om * x[e]!;
-      ng[j]! += om * (1 - x[e]!);
-    }
-  }
-  return { pull, told, known, nb, ng, corroborated, piMax: ceiling(sums, tau, c) };
-}
-
-/** `pimax = clip(G / (B + G) + .25, .2, .6)`, B and G the gated masses; a peer with many votes counts as one with `groupVotesMax`. */
-function ceiling({ peers, volume, badVolume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
-  let bad = 0;
-  let good = 0;
-  for (let j = 0; j < peers; j++) {
-    const part = tau[j]! * Math.min(1, c.groupVotesMax / Math.max(c.massMin, volume[j]!));
-    bad += part * badVolume[j]!;
-    good += part * (volume[j]! - badVolume[j]!);
-  }
-  const share = good / (bad + good + c.massMin);
-  return Math.min(c.badShareCeilingMax, Math.max(c.badShareCeilingMin, share + c.badShareMargin));
 }
 
 /** What the players' states say of one peer's votes in one round, in votes by `om`. */
@@ -128,76 +64,117 @@ interface PeerRecord {
   readonly ng: number;
 }
 
-interface Judged {
-  readonly records: readonly PeerRecord[];
-  readonly pi: number;
-}
-
 /** The players that a round looks at. */
-interface Look {
+class Look {
   /** Every so-manieth of them. */
   readonly stride: number;
   /** Per peer `sum om x` and `sum om (1 - x)` over these players. */
   readonly nb: Float64Array;
   readonly ng: Float64Array;
-  /** Per peer what its sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
-  readonly scale: Float64Array;
-}
+  readonly #weighed: WeighedVotes;
 
-function lookAt(votes: Votes, weighed: Weighed, stride: number, c: TrustConstants): Look {
-  const { peers, players, offsets, peer, x } = votes;
-  if (stride === 1) return { stride, nb: weighed.nb, ng: weighed.ng, scale: new Float64Array(peers).fill(1) };
-  const nb = new Float64Array(peers);
-  const ng = new Float64Array(peers);
-  for (let i = 0; i < players; i += stride) {
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      const j = peer[e]!;
-      nb[j]! += weighed.told[e]! * x[e]!;
-      ng[j]! += weighed.told[e]! * (1 - x[e]!);
+  constructor(weighed: WeighedVotes, stride: number) {
+    const { nb, ng } = weighed;
+    this.stride = stride;
+    this.nb = stride === 1 ? nb : new Float64Array(nb.length);
+    this.ng = stride === 1 ? ng : new Float64Array(ng.length);
+    this.#weighed = weighed;
+    if (stride > 1) this.inBlocks((from, to) => this.#add(from, to));
+  }
+
+  /** Calls back for all of them, block by block, each of which begins with one of them. */
+  inBlocks(take: (from: number, to: number) => void): void {
+    const { players } = this.#weighed.votes;
+    inBlocks(Math.ceil(players / this.stride), (from, to) => {
+      take(from * this.stride, Math.min(players, to * this.stride));
+    });
+  }
+
+  /** Per peer what its sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
+  scaleOf(j: number, c: TrustConstants): number {
+    const { nb, ng } = this.#weighed;
+    return this.stride === 1 ? 1 : (nb[j]! + ng[j]!) / Math.max(c.massMin, this.nb[j]! + this.ng[j]!);
+  }
+
+  #add(from: number, to: number): void {
+    const { votes, told } = this.#weighed;
+    const { offsets, peer, x } = votes;
+    const { stride, nb, ng } = this;
+    for (let i = from; i < to; i += stride) {
+      const end = offsets[i + 1]!;
+      for (let e = offsets[i]!; e < end; e++) {
+        const j = peer[e]!;
+        nb[j]! += told[e]! * x[e]!;
+        ng[j]! += told[e]! * (1 - x[e]!);
+      }
     }
   }
-  const scale = nb.map((bad, j) => (weighed.nb[j]! + weighed.ng[j]!) / Math.max(c.massMin, bad + ng[j]!));
-  return { stride, nb, ng, scale };
 }
 
 /** One round over the votes on some players: the `q = sigmoid(logit pi + L)` of each, and what that says of its peers. */
-function judge(
-  votes: Votes,
-  weighed: Weighed,
-  a: Float64Array,
-  b: Float64Array,
-  piBefore: number,
-  c: TrustConstants,
-  { stride, nb, ng, scale }: Look,
-): Judged {
-  const { peers, players, offsets, peer, x } = votes;
-  const { pull, told, known } = weighed;
-  const prior = logit(piBefore);
-  const bad = new Float64Array(peers);
-  const hits = new Float64Array(peers);
-  let knownSum = 0;
-  let badSum = 0;
-  for (let i = 0; i < players; i += stride) {
-    const start = offsets[i]!;
-    const end = offsets[i + 1]!;
-    let logOdds = prior;
-    for (let e = start; e < end; e++) {
-      const j = peer[e]!;
-      logOdds += pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
-    }
-    const q = sigmoid(logOdds);
-    knownSum += known[i]!;
-    badSum += known[i]! * q;
-    for (let e = start; e < end; e++) {
-      const j = peer[e]!;
-      const toldBad = told[e]! * q;
-      bad[j]! += toldBad;
-      hits[j]! += toldBad * x[e]!;
-    }
+class Round {
+  readonly #look: Look;
+  /** Per peer `sum om q` and `sum om x q`, over the players of the look. */
+  readonly #bad: Float64Array;
+  readonly #hits: Float64Array;
+  /** `sum c` and `sum c q` over these players. */
+  #known = 0;
+  #knownBad = 0;
+
+  constructor(weighed: WeighedVotes, look: Look, a: Float64Array, b: Float64Array, pi: number) {
+    this.#look = look;
+    this.#bad = new Float64Array(a.length);
+    this.#hits = new Float64Array(a.length);
+    const prior = logit(pi);
+    look.inBlocks((from, to) => this.#judge(from, to, weighed, a, b, prior));
   }
-  const pi = (badSum * stride + c.badSharePriorMass * c.badSharePrior) / (knownSum * stride + c.badSharePriorMass);
-  const records = Array.from(scale, (s, j) => recordOf(bad[j]! * s, hits[j]! * s, nb[j]! * s, ng[j]! * s));
-  return { records, pi: Math.min(weighed.piMax, Math.max(c.badShareMin, pi)) };
+
+  #judge(from: number, to: number, weighed: WeighedVotes, a: Float64Array, b: Float64Array, prior: number): void {
+    const { pull, told, known } = weighed;
+    const { offsets, peer, x } = weighed.votes;
+    const { stride } = this.#look;
+    const bad = this.#bad;
+    const hits = this.#hits;
+    let knownSum = this.#known;
+    let knownBad = this.#knownBad;
+    for (let i = from; i < to; i += stride) {
+      const start = offsets[i]!;
+      const end = offsets[i + 1]!;
+      let logOdds = prior;
+      for (let e = start; e < end; e++) {
+        const j = peer[e]!;
+        logOdds += pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+      }
+      const q = sigmoid(logOdds);
+      knownSum += known[i]!;
+      knownBad += known[i]! * q;
+      for (let e = start; e < end; e++) {
+        const j = peer[e]!;
+        const toldBad = told[e]! * q;
+        bad[j]! += toldBad;
+        hits[j]! += toldBad * x[e]!;
+      }
+    }
+    this.#known = knownSum;
+    this.#knownBad = knownBad;
+  }
+
+  /** The group's share of bad players. */
+  pi(piMax: number, c: TrustConstants): number {
+    const { stride } = this.#look;
+    const pi =
+      (this.#knownBad * stride + c.badSharePriorMass * c.badSharePrior) / (this.#known * stride + c.badSharePriorMass);
+    return Math.min(piMax, Math.max(c.badShareMin, pi));
+  }
+
+  /** Of every peer, as over all players. */
+  records(c: TrustConstants): PeerRecord[] {
+    const { nb, ng } = this.#look;
+    return Array.from(this.#bad, (bad, j) => {
+      const scale = this.#look.scaleOf(j, c);
+      return recordOf(bad * scale, this.#hits[j]! * scale, nb[j]! * scale, ng[j]! * scale);
+    });
+  }
 }
 
 /** om (1-x)(1-q) and om (1-q) need no sums of their own: om x + om (1-x) = om. */

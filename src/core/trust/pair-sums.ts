@@ -8,10 +8,10 @@ import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
 export interface PairSums {
-  /** Whether `take` may be called more than once; otherwise its votes must stay as they are until they are listed. */
+  /** Whether votes may be others from one `take` to the next; otherwise they are the same, and stay as they are until pairs are listed. */
   readonly takesParts: boolean;
-  /** `several`: those of the players with two votes or more. */
-  take(votes: Votes, several: Uint32Array): void;
+  /** `several`: of some of the players the first `count` numbers are of those with two votes or more. */
+  take(votes: Votes, several: Uint32Array, count: number): void;
   /** Adds every pair, ordered by the lower peer, then the higher. */
   list(to: PairList): void;
 }
@@ -43,9 +43,10 @@ class DensePairSums implements PairSums {
     this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
   }
 
-  take({ offsets, peer, x }: Votes, several: Uint32Array): void {
+  take({ offsets, peer, x }: Votes, several: Uint32Array, count: number): void {
     const sums = this.#sums;
-    for (const i of several) {
+    for (let n = 0; n < count; n++) {
+      const i = several[n]!;
       const start = offsets[i]!;
       const end = offsets[i + 1]!;
       for (let e = start + 1; e < end; e++) {
@@ -73,23 +74,22 @@ class SparsePairSums implements PairSums {
   readonly takesParts = false;
   readonly #scratch: Scratch;
   #votes: Votes | null = null;
-  #several: Uint32Array = new Uint32Array(0);
 
   constructor(scratch: Scratch) {
     this.#scratch = scratch;
   }
 
-  take(votes: Votes, several: Uint32Array): void {
-    if (this.#votes !== null) throw new Error('pair sums: votes of many peers come all at once');
+  take(votes: Votes): void {
+    if (this.#votes !== null && this.#votes !== votes)
+      throw new Error('pair sums: votes of many peers come all at once');
     this.#votes = votes;
-    this.#several = several;
   }
 
   list(to: PairList): void {
     const votes = this.#votes;
     if (votes === null) return;
     const { peers, offsets, peer, x } = votes;
-    const shared = sharedEntries(votes, this.#several, this.#scratch);
+    const shared = sharedEntries(votes, this.#scratch);
     const sums = new Float64Array(peers * STRIDE);
     const partners = new Uint32Array(peers);
     for (let j = 0; j < peers; j++) {
@@ -114,19 +114,21 @@ class SparsePairSums implements PairSums {
 
 /** Per peer its votes on players with two votes or more: the entry and its player, in the order of players. */
 function sharedEntries(
-  { peers, offsets, peer }: Votes,
-  several: Uint32Array,
+  { peers, players, offsets, peer }: Votes,
   scratch: Scratch,
 ): { starts: Uint32Array; entry: Uint32Array; player: Uint32Array } {
   const starts = new Uint32Array(peers + 1);
-  for (const i of several) {
+  const isShared = (i: number) => offsets[i + 1]! - offsets[i]! > 1;
+  for (let i = 0; i < players; i++) {
+    if (!isShared(i)) continue;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) starts[peer[e]! + 1]! += 1;
   }
   for (let j = 0; j < peers; j++) starts[j + 1]! += starts[j]!;
   const next = starts.slice();
   const entry = scratch.uint32(starts[peers]!);
   const player = scratch.uint32(starts[peers]!);
-  for (const i of several) {
+  for (let i = 0; i < players; i++) {
+    if (!isShared(i)) continue;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
       const at = next[peer[e]!]!++;
       entry[at] = e;

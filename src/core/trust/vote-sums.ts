@@ -4,6 +4,7 @@
  */
 import { unit } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
+import { BLOCK, inBlocks } from './blocks.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import { type PairSums, pairSums } from './pair-sums.js';
 import type { Scratch } from './scratch.js';
@@ -17,8 +18,8 @@ export class VoteSums {
   /** Per peer: players that it reported, and those of them that no other peer did. */
   readonly reported: Uint32Array;
   readonly #alone: Uint32Array;
-  /** Players of the votes at hand with two votes or more. */
-  #several = new Uint32Array(0);
+  /** Of a block, the players with two votes or more. */
+  readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
   readonly #constants: TrustConstants;
 
@@ -45,31 +46,33 @@ export class VoteSums {
 
   /** Takes in all votes on some players. */
   take(votes: Votes): void {
-    const { players, offsets, peer, mass, x } = votes;
+    inBlocks(votes.players, (from, to) => this.#take(votes, from, to));
+  }
+
+  /** Those of the players from `from` up to `to`. */
+  #take(votes: Votes, from: number, to: number): void {
+    const { offsets, peer, mass, x } = votes;
     const { volume, badVolume, reported } = this;
-    const entries = offsets[players]!;
-    for (let e = 0; e < entries; e++) {
+    const end = offsets[to]!;
+    for (let e = offsets[from]!; e < end; e++) {
       const j = peer[e]!;
       const n1 = unit(mass[e]!);
       volume[j]! += n1;
       badVolume[j]! += n1 * x[e]!;
       reported[j]!++;
     }
-    if (this.#several.length < players) this.#several = new Uint32Array(players);
     const alone = this.#alone;
     const several = this.#several;
     let found = 0;
-    let start = 0;
     // Without a branch, as in `unit`.
-    for (let i = 0; i < players; i++) {
-      const end = offsets[i + 1]!;
-      const isShared = +(end - start > 1);
+    for (let i = from; i < to; i++) {
+      const first = offsets[i]!;
+      const isShared = +(offsets[i + 1]! - first > 1);
       several[found] = i;
       found += isShared;
-      alone[peer[start]!]! += 1 - isShared;
-      start = end;
+      alone[peer[first]!]! += 1 - isShared;
     }
-    this.#pairs.take(votes, several.subarray(0, found));
+    this.#pairs.take(votes, several, found);
   }
 
   /** The pairs of peers with votes on a player in common. `preTrusted`: one byte per peer. */

@@ -1,5 +1,6 @@
 /** Evidence read as votes: one per entry with mass, of a peer that is not excluded. */
 import type { SumColumns } from '../peer-entries.js';
+import { inBlocks } from './blocks.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import type { Scratch } from './scratch.js';
 
@@ -54,27 +55,36 @@ export class VoteColumns implements Votes {
     return this.end + entries <= this.peer.length;
   }
 
-  /** Adds the player whose `count` entries were written at the end. */
+  /** Adds the player whose `count` entries were written at the end; none where there are none. */
   add(count: number): void {
+    if (count === 0) return;
     const end = this.end + count;
     this.offsets[++this.players] = end;
   }
 
   /** Makes votes of the evidence. */
   judge(): this {
+    let votes = 0;
+    inBlocks(this.end, (from, to) => {
+      votes += this.#judge(from, to);
+    });
+    if (votes < this.end) this.#drop();
+    return this;
+  }
+
+  /** Of the entries from `from` up to `to`; returns how many are votes. */
+  #judge(from: number, to: number): number {
     const { peer, mass, x } = this;
     const excluded = this.#excluded;
-    const entries = this.end;
-    let none = 0;
-    for (let e = 0; e < entries; e++) {
+    let votes = 0;
+    for (let e = from; e < to; e++) {
       const lowering = mass[e]!;
       const m = excluded[peer[e]!] === 0 ? lowering + x[e]! : 0;
       mass[e] = m;
       x[e] = lowering / m;
-      if (m === 0) none++;
+      if (m > 0) votes++;
     }
-    if (none > 0) this.#drop();
-    return this;
+    return votes;
   }
 
   /** Closes up over what has no mass. */

@@ -33,7 +33,7 @@ test('a vote is its mass, and the part of it that lowers', () => {
 });
 
 test('evidence without mass, and that of excluded peers, is no vote, and a player without votes is none', () => {
-  const rows = [[none(0), bad(1), good(2)], [bad(3)], [none(1)], [good(0), bad(3)]];
+  const rows = [[], [], [none(0), bad(1), good(2)], [], [bad(3)], [none(1)], [], [good(0), bad(3)]];
   const { listed } = votesOf(rows, [3]);
   assert.equal(listed, [
     [

@@ -16,6 +16,7 @@ import type { EventColumns, KeyColumns } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { Segment } from './segment.js';
 import { type SipKey, sipHash } from './siphash.js';
+import { sharedSipLanes, sipHashes } from './siphash-lanes.js';
 import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
 import { copyKey, KEY_WORDS, sameKey } from './words.js';
 
@@ -72,6 +73,7 @@ export class Subjects implements KeyedRows {
 
   constructor(key: SipKey) {
     this.#key = key;
+    sharedSipLanes();
   }
 
   get size(): number {
@@ -233,8 +235,7 @@ export class Subjects implements KeyedRows {
 
   /** Fills in the hashes of keys. */
   fillHashes({ keys, hashes, count }: KeyColumns): void {
-    const key = this.#key;
-    for (let i = 0; i < count; i++) hashes[i] = sipHash(key, keys, i * KEY_WORDS, KEY_WORDS);
+    sipHashes(this.#key, keys, count, hashes);
   }
 
   /**

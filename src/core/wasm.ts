@@ -97,9 +97,27 @@ export function rotateRight(words: Code, by: number): Code {
   return vector(80, shiftRight(words, by), vector(171, words, constant(32 - by)));
 }
 
+export function rotateLeft(words: Code, by: number): Code {
+  return rotateRight(words, 32 - by);
+}
+
+/** Bytes of two vectors by their numbers, from 16 on those of the second. */
+function bytesOf(first: Code, second: Code, numbers: readonly number[]): Code {
+  return [...vector(13, first, second), ...numbers];
+}
+
 /** The bytes of each word the other way round. */
 export function swapBytes(words: Code): Code {
-  return [...vector(13, words, words), ...[3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12]];
+  return bytesOf(words, words, [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12]);
+}
+
+/** Four words of two vectors by their numbers, from 4 on those of the second. */
+export function wordsOf(first: Code, second: Code, numbers: readonly [number, number, number, number]): Code {
+  return bytesOf(
+    first,
+    second,
+    numbers.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte)),
+  );
 }
 
 /**

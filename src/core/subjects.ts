@@ -195,7 +195,7 @@ export class Subjects implements KeyedRows {
     return words[at]! + words[at + PEERS]!;
   }
 
-  warmEntries(row: number): number {
+  #warmEntries(row: number): number {
     return this.entries.warm(this.firstEntry(row), this.peerCount(row));
   }
 
@@ -253,7 +253,7 @@ export class Subjects implements KeyedRows {
     for (let i = 0; i < count; i++) sum += this.#index.warm(hashes[i]!);
     for (let i = 0; i < count; i++) warmed[i] = this.#index.likelyRow(hashes[i]!);
     for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.warmRow(warmed[i]!);
-    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.warmEntries(warmed[i]!);
+    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.#warmEntries(warmed[i]!);
     return sum;
   }
 

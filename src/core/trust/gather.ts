@@ -61,7 +61,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
       const count = rows.count[i]!;
       if (count === 0) continue;
       if (!part.hasRoom(count)) {
-        sums.take(part.judge());
+        sums.take(part.cast());
         part.clear();
       }
       const first = rows.first[i]!;
@@ -77,8 +77,8 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
     rows.read(subjects, from);
     takeRows();
   }
-  sums.take(part.judge());
-  if (isSampled) judged.judge();
+  sums.take(part.cast());
+  if (isSampled) judged.cast();
   return { sums, judged, facts };
 }
 

@@ -63,17 +63,17 @@ export class VoteColumns implements Votes {
   }
 
   /** Makes votes of the evidence. */
-  judge(): this {
+  cast(): this {
     let votes = 0;
     inBlocks(this.end, (from, to) => {
-      votes += this.#judge(from, to);
+      votes += this.#cast(from, to);
     });
     if (votes < this.end) this.#drop();
     return this;
   }
 
   /** Of the entries from `from` up to `to`; returns how many are votes. */
-  #judge(from: number, to: number): number {
+  #cast(from: number, to: number): number {
     const { peer, mass, x } = this;
     const excluded = this.#excluded;
     let votes = 0;
@@ -117,5 +117,5 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
   votes.evidence.lowering.set(lowering.subarray(0, entries));
   votes.evidence.raising.set(raising.subarray(0, entries));
   for (let i = 0; i < players; i++) votes.add(offsets[i + 1]! - offsets[i]!);
-  return votes.judge();
+  return votes.cast();
 }

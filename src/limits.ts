@@ -216,10 +216,9 @@ export const limits = {
   /** A redaction that fails again and again is tried this seldom, at last. */
   redactionRetryMaxMs: 60_000,
   readerThreads: 1,
-  /** What one read of the log takes at most; following a live one less, as its writer must leave alone what may still be read. */
+  /** What one read of the log takes while following it. */
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
-  followBytes: 256 * KiB,
   /** Events that a start sorts before they go into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /**

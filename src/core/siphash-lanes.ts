@@ -2,7 +2,7 @@
  * HalfSipHash-1-3 of eight subjects' keys side by side, four in the lanes of a vector, and two such vectors: every step of a hash waits for the one
  * before, so that eight take little longer than one. Names as in `siphash.ts`, which it gives the same hashes as.
  */
-import { type SipKey, sipHash } from './siphash.js';
+import { type SipKey, START_V2, START_V3, sipHash } from './siphash.js';
 import {
   add,
   assign,
@@ -78,8 +78,8 @@ class SipLanes {
     const words = this.#words;
     words[START] = k0;
     words[START + 1] = k1;
-    words[START + 2] = 0x6c796765 ^ k0;
-    words[START + 3] = 0x74656462 ^ k1;
+    words[START + 2] = START_V2 ^ k0;
+    words[START + 3] = START_V3 ^ k1;
     words.set(keys.subarray(from * KEY_WORDS, to * KEY_WORDS), KEYS / 4);
     this.#run((to - from) / TOGETHER);
     for (let i = from; i < to; i++) hashes[i] = words[HASHES / 4 + i - from]!;
@@ -96,7 +96,7 @@ const M = V + SIDES.length * 4;
 const HELD = M + SIDES.length * KEY_WORDS;
 const VECTORS = HELD + LANES - V;
 
-/** The whole function: so many keys after as many. */
+/** The whole function: `TOGETHER` keys after `TOGETHER` keys. */
 function program(): Code {
   const group = [
     ...SIDES.flatMap((side) => [...words(side, 0), ...words(side, LANES)]),

@@ -4,6 +4,9 @@
  * Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
  */
 
+/** What two of the four words of state begin with, beside the key. */
+export const START_V2 = 0x6c796765;
+export const START_V3 = 0x74656462;
 const FINAL_ROUNDS = 3;
 
 /** A 64-bit key as two words. */
@@ -25,8 +28,8 @@ export function sipKey(secret: Uint8Array): SipKey {
 export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
   let v0 = key.k0;
   let v1 = key.k1;
-  let v2 = 0x6c796765 ^ key.k0;
-  let v3 = 0x74656462 ^ key.k1;
+  let v2 = START_V2 ^ key.k0;
+  let v3 = START_V3 ^ key.k1;
   const last = (count * 4) << 24;
   // One round for each word and for the length, then three more that take nothing in.
   for (let i = 0; i < count + 1 + FINAL_ROUNDS; i++) {

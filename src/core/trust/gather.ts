@@ -26,8 +26,9 @@ export interface GroupVotes {
 const PART_ENTRIES = 4_096;
 /** Rows that are read together. */
 const BLOCK_ROWS = 256;
-/** Entries of two rows lie near each other up to so many entries apart; more of the rows than that part must lie elsewhere to be fetched. */
+/** So many entries apart, the entries of two rows still lie near each other. */
 const NEAR = 64;
+/** Part of a block's rows whose entries may lie elsewhere without being fetched beforehand. */
 const ASTRAY_MAX = 1 / 8;
 /** What chance may bring beyond what is expected of a sample. */
 const SAMPLE_SPARE = 1.1;
@@ -50,7 +51,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const isSampled = subjects.size > most;
   // Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose.
   const below = isSampled ? (most / subjects.size) * WHOLE : WHOLE;
-  const columns = (entries: number) => new VoteColumns(facts.excluded, entries, scratch);
+  const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
   const inParts = isSampled && sums.takesParts;
   const part = columns(inParts ? Math.max(PART_ENTRIES, peers) : entries.size);
   const judged = isSampled ? columns(sampledEntries(state, below)) : part;

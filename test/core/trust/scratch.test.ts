@@ -158,6 +158,22 @@ test('a sample is of the players whose mix falls below its share, each with all 
   );
 });
 
+test('a sample that chance makes too large ends where its columns do, and the gate is that of all votes', () => {
+  const view = drawnView(30_000, 8);
+  const { subjects } = view;
+  const unlucky: EvidenceSubjects = {
+    ...subjects,
+    readRows(from, end, into) {
+      subjects.readRows(from, end, into);
+      into.home.fill(0);
+    },
+  };
+  const constants = { ...trustConstants, sampledPlayers: 7_500, sampledPlayersPerPeer: 0 };
+  const sampled = trustOf({ ...view, subjects: unlucky }, new Scratch(), constants);
+  assert.ok(sampled.sampled > 7_000 && sampled.sampled < 9_000, `${sampled.sampled}`);
+  assert.equal(sampled.trust.tau, trustOf(view, new Scratch()).trust.tau);
+});
+
 test('the columns of one computation never share memory, and those of the next are the same memory', () => {
   const scratch = new Scratch();
   const columns = () => [scratch.uint32(1_000), scratch.float64(1_000), scratch.uint16(1_000)];

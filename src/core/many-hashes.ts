@@ -5,26 +5,13 @@
 import { hash } from 'node:crypto';
 import { BLOCK_BYTES, BLOCKS_MAX, blocksOf, LANES, Sha256Lanes } from './sha256-lanes.js';
 import type { Texts } from './texts.js';
+import { onFirstUse } from './wasm.js';
 import { readKey } from './words.js';
 
-/** For all there are, since an instance of WebAssembly reserves gigabytes of addresses. Null where there are no lanes, and undefined at first. */
-let lanes: Sha256Lanes | null | undefined;
+/** The lanes of all; without them hashes are made one after the other. */
+export const sharedLanes: () => Sha256Lanes | null = onFirstUse(() => new Sha256Lanes());
 /** Whose texts lie in the lanes. */
 let holder: ManyHashes | undefined;
-
-/**
- * The lanes, made when they are first asked for: some milliseconds that a node had better spend at its start. Null in a process whose addresses are
- * bounded, or without WebAssembly and its vectors: it hashes one after the other.
- */
-export function sharedLanes(): Sha256Lanes | null {
-  if (lanes !== undefined) return lanes;
-  try {
-    lanes = new Sha256Lanes();
-  } catch {
-    lanes = null;
-  }
-  return lanes;
-}
 
 export class ManyHashes {
   readonly #before: Uint8Array;

@@ -12,6 +12,7 @@ import {
   load,
   loadWord,
   local,
+  onFirstUse,
   plus,
   type Run,
   repeat,
@@ -37,19 +38,8 @@ const FINAL = 20;
 const KEYS = 64;
 const HASHES = KEYS + KEYS_MAX * KEY_BYTES;
 
-/** Made when it is first asked for; null in a process whose addresses are bounded, or without WebAssembly and its vectors. */
-let shared: SipLanes | null | undefined;
-
-/** Makes ready what `sipHashes` needs: some milliseconds that a node had better spend at its start. */
-export function sharedSipLanes(): SipLanes | null {
-  if (shared !== undefined) return shared;
-  try {
-    shared = new SipLanes();
-  } catch {
-    shared = null;
-  }
-  return shared;
-}
+/** The lanes of all; without them keys are hashed one after the other. */
+export const sharedSipLanes: () => SipLanes | null = onFirstUse(() => new SipLanes());
 
 /** The hashes, as `sipHash` gives them, of the first `count` keys of a column, `KEY_WORDS` each. */
 export function sipHashes(key: SipKey, keys: Uint32Array, count: number, hashes: Int32Array): void {

@@ -153,3 +153,20 @@ function section(id: number, content: Code): Code {
 function name(text: string): Code {
   return [...unsigned(text.length), ...Buffer.from(text)];
 }
+
+/**
+ * What is made of WebAssembly, when it is first asked for: some milliseconds that a node had better spend at its start. Once for all there are,
+ * since an instance reserves gigabytes of addresses. Null in a process whose addresses are bounded, or without WebAssembly and its vectors.
+ */
+export function onFirstUse<T>(make: () => T): () => T | null {
+  let made: T | null | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    try {
+      made = make();
+    } catch {
+      made = null;
+    }
+    return made;
+  };
+}

@@ -38,8 +38,8 @@ export function fitLogOdds(
   const first = new Look(weighed, stride);
   const last = new Look(weighed, 1);
   for (let i = 0; i < c.rounds; i++) {
-    const round = new Round(weighed, i < c.rounds - c.fullRounds ? first : last, a, b, pi);
-    pi = round.pi(weighed.piMax, c);
+    const round = new Round(i < c.rounds - c.fullRounds ? first : last, a, b, pi);
+    pi = round.pi(c);
     const records = round.records(c);
     const group = groupRates(records, weighed.corroborated, tau, c);
     records.forEach((record, j) => {
@@ -71,20 +71,20 @@ class Look {
   /** Per peer `sum om x` and `sum om (1 - x)` over these players. */
   readonly nb: Float64Array;
   readonly ng: Float64Array;
-  readonly #weighed: WeighedVotes;
+  readonly weighed: WeighedVotes;
 
   constructor(weighed: WeighedVotes, stride: number) {
     const { nb, ng } = weighed;
     this.stride = stride;
     this.nb = stride === 1 ? nb : new Float64Array(nb.length);
     this.ng = stride === 1 ? ng : new Float64Array(ng.length);
-    this.#weighed = weighed;
+    this.weighed = weighed;
     if (stride > 1) this.inBlocks((from, to) => this.#add(from, to));
   }
 
   /** Calls back for all of them, block by block, each of which begins with one of them. */
   inBlocks(take: (from: number, to: number) => void): void {
-    const { players } = this.#weighed.votes;
+    const { players } = this.weighed.votes;
     inBlocks(Math.ceil(players / this.stride), (from, to) => {
       take(from * this.stride, Math.min(players, to * this.stride));
     });
@@ -92,12 +92,12 @@ class Look {
 
   /** Per peer what its sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
   scaleOf(j: number, c: TrustConstants): number {
-    const { nb, ng } = this.#weighed;
+    const { nb, ng } = this.weighed;
     return this.stride === 1 ? 1 : (nb[j]! + ng[j]!) / Math.max(c.massMin, this.nb[j]! + this.ng[j]!);
   }
 
   #add(from: number, to: number): void {
-    const { votes, told } = this.#weighed;
+    const { votes, told } = this.weighed;
     const { offsets, peer, x } = votes;
     const { stride, nb, ng } = this;
     for (let i = from; i < to; i += stride) {
@@ -121,18 +121,18 @@ class Round {
   #known = 0;
   #knownBad = 0;
 
-  constructor(weighed: WeighedVotes, look: Look, a: Float64Array, b: Float64Array, pi: number) {
+  constructor(look: Look, a: Float64Array, b: Float64Array, pi: number) {
     this.#look = look;
     this.#bad = new Float64Array(a.length);
     this.#hits = new Float64Array(a.length);
     const prior = logit(pi);
-    look.inBlocks((from, to) => this.#judge(from, to, weighed, a, b, prior));
+    look.inBlocks((from, to) => this.#judge(from, to, a, b, prior));
   }
 
-  #judge(from: number, to: number, weighed: WeighedVotes, a: Float64Array, b: Float64Array, prior: number): void {
+  #judge(from: number, to: number, a: Float64Array, b: Float64Array, prior: number): void {
+    const { stride, weighed } = this.#look;
     const { pull, told, known } = weighed;
     const { offsets, peer, x } = weighed.votes;
-    const { stride } = this.#look;
     const bad = this.#bad;
     const hits = this.#hits;
     let knownSum = this.#known;
@@ -160,11 +160,11 @@ class Round {
   }
 
   /** The group's share of bad players. */
-  pi(piMax: number, c: TrustConstants): number {
-    const { stride } = this.#look;
+  pi(c: TrustConstants): number {
+    const { stride, weighed } = this.#look;
     const pi =
       (this.#knownBad * stride + c.badSharePriorMass * c.badSharePrior) / (this.#known * stride + c.badSharePriorMass);
-    return Math.min(piMax, Math.max(c.badShareMin, pi));
+    return Math.min(weighed.piMax, Math.max(c.badShareMin, pi));
   }
 
   /** Of every peer, as over all players. */

@@ -92,11 +92,17 @@ export async function health(node: OwnNode): Promise<HealthReply> {
   return (await json(response)) as HealthReply;
 }
 
-/** Resolves once the peer weights cover every record that there was at the call. */
-export async function settled(node: OwnNode): Promise<void> {
+/**
+ * Resolves once the peer weights cover every record that there was at the call, to what the node says then. After a first look the node is left alone for `restMs`:
+ * each look is half a millisecond of its thread.
+ */
+export async function settled(node: OwnNode, restMs = 0): Promise<HealthReply> {
   const { last_seq } = await health(node);
   const giveUpMs = performance.now() + settleTimeoutMs;
-  while ((await health(node)).weights.based_on_seq < last_seq) {
+  await delay(restMs);
+  for (;;) {
+    const reply = await health(node);
+    if (reply.weights.based_on_seq >= last_seq) return reply;
     if (performance.now() > giveUpMs) throw new Error('the peer weights were not computed in time');
     await delay(settlePollMs);
   }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { noAnswer } from './load/connection.js';
-import { type Driven, drive, type KindOutcome, type Workload } from './load/drive.js';
+import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { lagNote } from './load/lag.js';
 import { Latencies } from './load/latency.js';
 import { type LoopSample, loopSampleMs } from './loop-sample.js';
@@ -54,6 +54,8 @@ const roundsMax = 5;
 const windowSecondsMin = 0.4;
 /** A server that was just started compiles its code for so long under load. */
 const warmUpSecondsMax = 2;
+/** Load before a window: a server takes in hundreds of connections in some ten ms, of which a window is to hold nothing. */
+const leadMs = 100;
 /** A stall that a server has not told of by then is none that it survives. */
 const loopSampleWaitMs = 10_000;
 
@@ -98,11 +100,11 @@ export async function driveWindow(
   seconds: number,
   startedMs: number,
   progress?: Progress,
-  until?: AbortSignal,
+  { until, beforeBegin = () => undefined }: Pick<DriveOptions, 'until' | 'beforeBegin'> = {},
 ): Promise<Window> {
   const first = nextRequest.get(target) ?? 0;
   const course: [number, number][] = [];
-  const offsetS = (performance.now() - startedMs) / 1000;
+  let offsetS = 0;
   let lastS = 0;
   let lastAnswers = 0;
   const onTick = (secondsIn: number, answers: number): void => {
@@ -112,10 +114,14 @@ export async function driveWindow(
     lastAnswers = answers;
   };
   let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
-  const onBegin = (): void => {
+  const prepare = (): void => {
     cpuSBefore = cpuSOf(target.pids);
     begunMs = performance.now();
+    beforeBegin();
+  };
+  const onBegin = (): void => {
     beginMs = Date.now();
+    offsetS = (performance.now() - startedMs) / 1000;
   };
   // To ask what a server used takes a moment in which no answer is noticed: only once all are there.
   const onOver = (): void => {
@@ -130,7 +136,9 @@ export async function driveWindow(
     rate,
     workload,
     first,
+    leadMs,
     until,
+    beforeBegin: prepare,
     onBegin,
     onOver,
     onTick,
@@ -138,7 +146,7 @@ export async function driveWindow(
   // With that of late answers, and so is what it is divided by.
   const cpuS = cpuSOf(target.pids) - cpuSBefore;
   const lastedS = (performance.now() - begunMs) / 1000;
-  const came = allAnswersOf(driven);
+  const came = allAnswersOf(driven) - driven.early;
   nextRequest.set(target, first + driven.sent);
   answeredItems.set(target, answeredBy(target) + itemsOf(driven));
   return {

@@ -35,9 +35,16 @@ export interface DriveOptions {
   readonly workload: Workload;
   /** Number of the first request. */
   readonly first: number;
+  /**
+   * So long the load runs before the time begins: a server takes in a connection with its first request. What is answered until then counts by its
+   * status only. 0 where absent.
+   */
+  readonly leadMs?: number;
   /** Ends the drive before its time. */
   readonly until?: AbortSignal | undefined;
-  /** Called when the first requests are about to be sent, and when the time is over. */
+  /** Called a little before the time begins, and may take a moment: answers that wait for it are settled before the time where there is a lead. */
+  readonly beforeBegin?: () => void;
+  /** Called when the time begins, the first requests not yet sent where there is no lead, and when it is over. */
   readonly onBegin?: () => void;
   readonly onOver?: () => void;
   /** Called about every `tickMs` with the answers so far. */
@@ -66,6 +73,8 @@ export interface Driven {
   readonly kinds: readonly KindOutcome[];
   /** Requests sent; the next drive starts at `first + sent`. */
   readonly sent: number;
+  /** Answers before `beforeBegin` was called. */
+  readonly early: number;
   /** Requests that were due but found no free connection until the end: their wait so far counts as their latency. */
   readonly unsent: number;
   /** In an open loop, of requests for which a connection was free: how long after they were due they were sent (`lag.ts`). */
@@ -81,6 +90,8 @@ const refusedFrom = 400;
  * few hundred requests a second, on a core that the server may want.
  */
 const spinMs = 1.2;
+/** Between `beforeBegin` and the time, of the lead. */
+const preparedMs = 10;
 /** How long answers are awaited after the end. They still count by their latency, not by the rate. */
 const graceMs = 10_000;
 
@@ -100,10 +111,18 @@ class Drive {
   readonly #free: Connection[] = [];
   readonly #lag = new Latencies();
   #next: number;
-  #startMs = 0;
-  #endMs = 0;
+  /** When the first request was due. */
+  #firstMs = 0;
+  #startMs = Number.POSITIVE_INFINITY;
+  #endMs = Number.POSITIVE_INFINITY;
+  #early = 0;
   #onWay = 0;
   #answers = 0;
+  #isPrepared = false;
+  /** Runs until the time begins. */
+  #lead: NodeJS.Timeout | undefined;
+  /** Runs until the time is over. */
+  #end: NodeJS.Timeout | undefined;
   /** Runs once the time is over. */
   #grace: NodeJS.Timeout | undefined;
   #ended: () => void = () => undefined;
@@ -128,27 +147,20 @@ class Drive {
   }
 
   async run(): Promise<Driven> {
-    const { rate, seconds, first } = this.#options;
+    const { rate, first, leadMs = 0 } = this.#options;
     await Promise.all(this.#connections.map((connection) => connection.open()));
     for (const connection of this.#connections) connection.onAnswer = (...answer) => this.#answered(...answer);
-    this.#options.onBegin?.();
-    this.#startMs = performance.now();
-    this.#endMs = this.#startMs + seconds * 1000;
     const ended = new Promise<void>((resolve) => {
       this.#ended = resolve;
     });
+    if (leadMs > 0) this.#lead = setTimeout(() => this.#prepare(), Math.max(0, leadMs - preparedMs));
+    else this.#begin();
+    this.#firstMs = performance.now();
     const ticks = setInterval(() => this.#tick(), tickMs);
     if (rate === null) for (const connection of this.#connections) this.#send(connection, performance.now());
     else this.#pace();
-    let end: NodeJS.Timeout | undefined;
-    const awaitEnd = (): void => {
-      // A timer may come a little early: what is answered until the end would then be settled by nobody.
-      const leftMs = this.#endMs - performance.now();
-      if (leftMs > 0) end = setTimeout(awaitEnd, Math.ceil(leftMs));
-      else this.#over();
-    };
-    awaitEnd();
     const cut = (): void => {
+      this.#begin();
       this.#endMs = Math.min(this.#endMs, performance.now());
       this.#over();
     };
@@ -157,16 +169,41 @@ class Drive {
     if (this.#options.until?.aborted) cut();
     await ended;
     clearInterval(ticks);
-    clearTimeout(end);
+    clearTimeout(this.#lead);
+    clearTimeout(this.#end);
     clearTimeout(this.#grace);
     const unsent = this.#countUnsent();
     this.#countLost();
     const drivenS = (this.#endMs - this.#startMs) / 1000;
-    return { seconds: drivenS, kinds: this.#outcomes, sent: this.#next - first, unsent, lag: this.#lag };
+    const [sent, early] = [this.#next - first, this.#early];
+    return { seconds: drivenS, kinds: this.#outcomes, sent, early, unsent, lag: this.#lag };
   }
 
   close(): void {
     for (const connection of this.#connections) connection.close();
+  }
+
+  #prepare(): void {
+    this.#isPrepared = true;
+    this.#options.beforeBegin?.();
+    this.#lead = setTimeout(() => this.#begin(), preparedMs);
+  }
+
+  #begin(): void {
+    if (this.#startMs < Number.POSITIVE_INFINITY) return;
+    clearTimeout(this.#lead);
+    if (!this.#isPrepared) this.#options.beforeBegin?.();
+    this.#options.onBegin?.();
+    this.#startMs = performance.now();
+    this.#endMs = this.#startMs + this.#options.seconds * 1000;
+    this.#awaitEnd();
+  }
+
+  /** A timer may come a little early: what is answered until the end would then be settled by nobody. */
+  #awaitEnd(): void {
+    const leftMs = this.#endMs - performance.now();
+    if (leftMs > 0) this.#end = setTimeout(() => this.#awaitEnd(), Math.ceil(leftMs));
+    else this.#over();
   }
 
   #over(): void {
@@ -179,7 +216,8 @@ class Drive {
 
   #tick(): void {
     const nowMs = performance.now();
-    if (nowMs <= this.#endMs) this.#options.onTick?.((nowMs - this.#startMs) / 1000, this.#answers);
+    if (nowMs >= this.#startMs && nowMs <= this.#endMs)
+      this.#options.onTick?.((nowMs - this.#startMs) / 1000, this.#answers);
   }
 
   #send(connection: Connection, dueMs: number): void {
@@ -203,10 +241,14 @@ class Drive {
 
   #count(connection: Connection, status: number, nowMs: number): void {
     const outcome = this.#outcomes[connection.kind]!;
-    const isInTime = nowMs <= this.#endMs;
     countOne(outcome.statuses, status);
-    if (isInTime) countOne(outcome.inTime, status);
     if (status === unavailable && !connection.saysWhenAgain) outcome.withoutRetryAfter++;
+    if (nowMs < this.#startMs) {
+      if (status !== noAnswer && !this.#isPrepared) this.#early++;
+      return;
+    }
+    const isInTime = nowMs <= this.#endMs;
+    if (isInTime) countOne(outcome.inTime, status);
     if (!this.#options.workload.kinds[connection.kind]!.expects.includes(status)) return;
     const latencies = status >= refusedFrom ? outcome.refusals : outcome.latencies;
     latencies.record(nowMs - connection.startedMs);
@@ -217,14 +259,14 @@ class Drive {
 
   /** When request number `i` is due in an open loop. */
   #dueMs(i: number): number {
-    return this.#startMs + ((i - this.#options.first) * 1000) / this.#options.rate!;
+    return this.#firstMs + ((i - this.#options.first) * 1000) / this.#options.rate!;
   }
 
   #sendDue(connection: Connection): boolean {
     const nowMs = performance.now();
     const dueMs = this.#dueMs(this.#next);
     if (dueMs > nowMs || dueMs >= this.#endMs) return false;
-    if (this.#free.length > 0) this.#lag.record(nowMs - dueMs);
+    if (this.#free.length > 0 && nowMs >= this.#startMs) this.#lag.record(nowMs - dueMs);
     this.#send(connection, dueMs);
     return true;
   }

@@ -236,6 +236,59 @@ test('a drive tells when it begins and once when its time is over, also where it
   );
 });
 
+test('what is answered in the lead counts by its status only, and the time begins a moment after it was announced', async () => {
+  // The first request of a connection is answered late, as where a server has yet to take the connection in.
+  const firstAnswerMs = 60;
+  const seen = new Set<Socket>();
+  await withServer(
+    (socket) => {
+      const isFirst = !seen.has(socket);
+      seen.add(socket);
+      setTimeout(() => socket.write(plain), isFirst ? firstAnswerMs : 1);
+    },
+    async (port) => {
+      const told: [what: string, ms: number][] = [];
+      const tell = (what: string) => told.push([what, performance.now()]);
+      const hooks = { beforeBegin: () => tell('before'), onBegin: () => tell('begin'), onOver: () => tell('over') };
+      const driven = await drive(options(port, { ...hooks, connections: 4, rate: 400, leadMs: 150, seconds: 0.25 }));
+      const { statuses, latencies, answers } = driven.kinds[0]!;
+      assert.equal(
+        told.map(([what]) => what),
+        ['before', 'begin', 'over'],
+      );
+      const [before, begin, over] = told.map(([, ms]) => ms) as [number, number, number];
+      assert.ok(
+        begin > before && over - begin >= 249,
+        `begin ${begin - before} ms after, over ${over - begin} ms after`,
+      );
+      assert.is(statuses.get(200), driven.sent);
+      assert.ok(driven.early >= 4 && driven.early < driven.sent, `${driven.early} early of ${driven.sent}`);
+      assert.ok(answers + driven.early <= driven.sent);
+      assert.is(latencies.summary().count <= driven.sent - driven.early + driven.unsent, true);
+      assert.is(driven.seconds, 0.25);
+    },
+  );
+});
+
+test('a drive that is cut in its lead is over at once, with no time', async () => {
+  await withServer(
+    (socket) => socket.write(plain),
+    async (port) => {
+      const startedMs = performance.now();
+      const told: string[] = [];
+      const hooks = {
+        beforeBegin: () => told.push('before'),
+        onBegin: () => told.push('begin'),
+        onOver: () => told.push('over'),
+      };
+      const until = AbortSignal.timeout(20);
+      const driven = await drive(options(port, { ...hooks, rate: 400, leadMs: 5_000, seconds: 60, until }));
+      assert.equal(told, ['before', 'begin', 'over']);
+      assert.ok(driven.seconds >= 0 && driven.seconds < 1 && performance.now() - startedMs < 4_000);
+    },
+  );
+});
+
 test('an answer of 503 that does not say when to try again is counted', async () => {
   const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n';
   const enough = new AbortController();

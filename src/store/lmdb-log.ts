@@ -18,6 +18,7 @@ import {
   pageCountsOf,
   replacementOf,
   seqOfKey,
+  startWriting,
   unframe,
   unknownOutcome,
 } from './log-environment.js';
@@ -308,7 +309,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       if (this.#lastSeq < 0) putAll();
       else followed = log.ifVersion(keyOfSeq(this.#lastSeq), IF_EXISTS, putAll);
     });
-    const [isOwner, isNext, isWritten] = await Promise.all([held, followed, written]).catch(unknownOutcome(path));
+    const all = Promise.all([held, followed, written, startWriting(this.environment)]);
+    const [isOwner, isNext, isWritten] = await all.catch(unknownOutcome(path));
     if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
     if (isNext && !isWritten) throw new Error('the log refused a batch that is not its newest');
     return isNext;

@@ -11,6 +11,8 @@ import { isFull } from './full-disk.js';
 import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
 
 const KEY_BYTES = 8;
+/** A second write of one turn starts the transaction: see `startWriting`. The declaration of `open` lacks it. */
+const startingAtOnce = { txnStartThreshold: 1 } as const;
 const LENGTH_BYTES = 4;
 
 /** The key of the owner record in `meta`; its version is the owner's epoch. */
@@ -82,6 +84,7 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
     // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
     noMemInit: false,
     eventTurnBatching: false,
+    ...startingAtOnce,
     readOnly,
   });
   root.readerCheck();
@@ -161,6 +164,14 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
     throw new DamagedError(`log: the batch at ${seq} is cut: ${framed.length} bytes stored`);
   }
   return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
+}
+
+/**
+ * Has LMDB begin with what this turn of the event loop wrote, in place of after the next turn, in which hundreds of requests may be read first. Resolves
+ * or rejects with it. Nothing can be added to it afterwards.
+ */
+export function startWriting({ root }: LogEnvironment): Promise<boolean> {
+  return root.batch(() => undefined);
 }
 
 export interface Replacement {

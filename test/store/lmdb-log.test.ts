@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports.js';
 import { limits } from '../../src/limits.js';
+import { newestTxnOf } from '../../src/store/environment-file.js';
 import { LmdbLogReader, type LmdbLogWriter, logFolderOf, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../src/store/log-environment.js';
 import { claimFolder } from '../../src/store/owner.js';
@@ -59,6 +60,23 @@ test('a log is the same after it was closed and opened again', async () => {
   assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
   await second.append(batchOf(301), []);
   await second.close();
+  removeFolder(dir);
+});
+
+test('a commit begins in the turn of the event loop in which it is asked for, and does not wait for what that reads next', async () => {
+  const { dir, file } = await leftLog();
+  const writer = await claimFolder(dir);
+  const rest = new Int32Array(new SharedArrayBuffer(4));
+  for (let seq = 21; seq <= 25; seq += 1) {
+    const before = newestTxnOf(file);
+    const appended = writer.append(batchOf(seq), []);
+    // The event loop stands still meanwhile.
+    const giveUpMs = performance.now() + 10_000;
+    while (newestTxnOf(file) === before && performance.now() < giveUpMs) Atomics.wait(rest, 0, 0, 1);
+    assert.ok(newestTxnOf(file) > before);
+    await appended;
+  }
+  await writer.close();
   removeFolder(dir);
 });
 

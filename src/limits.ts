@@ -216,9 +216,10 @@ export const limits = {
   /** A redaction that fails again and again is tried this seldom, at last. */
   redactionRetryMaxMs: 60_000,
   readerThreads: 1,
-  /** What one read of the log takes while following it. */
+  /** What one read of the log takes, and what one takes beside who writes: no page that was freed meanwhile can be used again. */
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
+  followBytes: 256 * KiB,
   /** Events that a start sorts before they go into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /**

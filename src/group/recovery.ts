@@ -43,15 +43,19 @@ export class Follower {
   /** The same as `catchUp`, for many records at once; nobody may look at the state meanwhile, nor after it throws. */
   replay(log: LogReader, upTo: number): void {
     this.state.sortEvents(upTo - this.state.lastSeq);
-    this.catchUp(log, upTo);
+    this.#read(log, upTo, limits.catchUpBytes);
     this.state.settle();
   }
 
   /** Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as chained. */
   catchUp(log: LogReader, upTo: number): void {
+    this.#read(log, upTo, limits.followBytes);
+  }
+
+  #read(log: LogReader, upTo: number, bytes: number): void {
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
-      const lent = log.lend(lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes, (stored) => {
+      const lent = log.lend(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
         if (this.state.lastSeq < upTo) this.#take(batchFrom(stored));
       });
       if (lent === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);

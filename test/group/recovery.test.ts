@@ -3,9 +3,10 @@ import * as assert from 'uvu/assert';
 import { Batch, BatchWriter } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { Command } from '../../src/group/commands.js';
-import type { StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
+import { limits } from '../../src/limits.js';
 import { salt, subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
@@ -20,7 +21,11 @@ async function grown(events: number): Promise<Machine> {
 }
 
 function submitted(i: number): Command {
-  const event = {
+  return { type: 'submit', caller: 0, events: [eventOf(i)] };
+}
+
+function eventOf(i: number) {
+  return {
     schemaVersion: '1.0.0',
     eventId: `e${i}`,
     eventType: 'commendation',
@@ -30,7 +35,6 @@ function submitted(i: number): Command {
     severity: 0.5,
     timestamp: t0,
   } as const;
-  return { type: 'submit', caller: 0, events: [event] };
 }
 
 function batchesOf(machine: Machine): StoredBatch[] {
@@ -63,6 +67,44 @@ test('a replica that went on with what was durable makes a snapshot of it, whate
   await machine.ask('more', submitted(5));
   replica.follow(machine.actor.durableSeq);
   assert.is((await replica.snapshot(durable, 1))?.seq, machine.actor.durableSeq);
+});
+
+test('a replica reads the log in short pieces beside who writes it, and a start in long ones', async () => {
+  const machine = await grown(1);
+  const pieces: number[] = [];
+  const log: LogReader = {
+    last: () => machine.log.last(),
+    at: (seq) => machine.log.at(seq),
+    from: (...asked) => machine.log.from(...asked),
+    lend(firstSeq, limit, maxBytes, take) {
+      let bytes = 0;
+      const lent = machine.log.lend(firstSeq, limit, maxBytes, (batch) => {
+        bytes += batch.bytes.length;
+        take(batch);
+      });
+      pieces.push(bytes);
+      return lent;
+    },
+    close: () => machine.log.close(),
+  };
+  const replica = new Replica(log, machine.snapshots, salt);
+  replica.follow(machine.actor.durableSeq);
+  for (let i = 1; i <= 30; i++) {
+    const events = Array.from({ length: 500 }, (_, n) => `many ${i} ${n}`).map((eventId) => ({
+      ...eventOf(i),
+      eventId,
+    }));
+    await machine.ask(`many ${i}`, { type: 'submit', caller: 0, events });
+  }
+  const batchBytes = Math.max(...batchesOf(machine).map(({ bytes }) => bytes.length));
+  const all = batchesOf(machine).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  assert.ok(all > 3 * limits.followBytes, `${all} bytes`);
+  pieces.length = 0;
+  replica.follow(machine.actor.durableSeq);
+  assert.ok(pieces.length >= 3 && Math.max(...pieces) < limits.followBytes + batchBytes, pieces.join());
+  pieces.length = 0;
+  assert.is(recover(log, machine.snapshots, salt, lastSeqOf(log))!.follower.state.lastSeq, machine.actor.durableSeq);
+  assert.equal(pieces, [all]);
 });
 
 test('a snapshot whose checksums hold, and whose content does not have its digest, is passed over and named', async () => {

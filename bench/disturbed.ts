@@ -1,11 +1,10 @@
 /** What readers feel of work in the background: quiet windows, and windows that last as long as the work does. */
-import type { DriveOptions } from './load/drive.js';
 import { at } from './load/latency.js';
 import { only, type Site, scoreKind } from './load/requests.js';
 import { startProgress } from './progress.js';
 import type { Report } from './report.js';
 import type { Target } from './target.js';
-import { awaitLoopSamples, driveWindow, measuredOf, report, type Series, type Window } from './windows.js';
+import { awaitLoopSamples, type Cues, driveWindow, measuredOf, report, type Series, type Window } from './windows.js';
 
 export interface DisturbedOptions {
   readonly target: Target;
@@ -33,8 +32,6 @@ export interface Disturbed {
 
 const warmUpSecondsMax = 2;
 const longestWorkS = 600;
-/** Of a quiet window's requests: one that was due in its very last moment is none that waited. */
-const unsentShareMax = 0.001;
 
 export async function measureDisturbed(options: DisturbedOptions, to: Report): Promise<Disturbed> {
   const { target, site, what, work, rehearsals, rounds, restFactor, quietS, connections, rate } = options;
@@ -44,12 +41,8 @@ export async function measureDisturbed(options: DisturbedOptions, to: Report): P
   const all = rehearsals + rounds;
   const progress = startProgress(what, all * 2 + 1);
   /** Readers while the work is done, or for some seconds of quiet. */
-  const drive = async (
-    of: Series,
-    seconds: number,
-    more?: Pick<DriveOptions, 'until' | 'beforeBegin'>,
-  ): Promise<Window> => {
-    const window = await driveWindow(of, seconds, startedMs, undefined, more);
+  const drive = async (of: Series, seconds: number, cues?: Cues): Promise<Window> => {
+    const window = await driveWindow(of, seconds, startedMs, undefined, cues);
     progress.advance(1);
     return window;
   };
@@ -82,7 +75,7 @@ export async function measureDisturbed(options: DisturbedOptions, to: Report): P
   report(to, ofBusy);
   to.figure(what, 's', 'less', workS);
   // Readers that wait for a free connection while nothing is done tell nothing of what the work does to them.
-  const wasQuiet = quiet.every(({ driven }) => driven.unsent <= unsentShareMax * driven.sent);
+  const wasQuiet = quiet.every(({ driven }) => driven.unsent === 0);
   const ratio = at(ofBusy.latencies.summary(), 99) / at(ofQuiet.latencies.summary(), 99);
   const p99Ratio = wasQuiet ? ratio : Number.NaN;
   to.figure(`readers' p99, during ${what} / quiet`, 'x', 'less', p99Ratio);

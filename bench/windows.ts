@@ -40,6 +40,9 @@ export interface Window {
   readonly course: readonly (readonly [s: number, rate: number])[];
 }
 
+/** What a window may be told, and tells. */
+export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
+
 /** All windows of one series. */
 export interface Measured {
   readonly series: Series;
@@ -100,7 +103,7 @@ export async function driveWindow(
   seconds: number,
   startedMs: number,
   progress?: Progress,
-  { until, beforeBegin = () => undefined }: Pick<DriveOptions, 'until' | 'beforeBegin'> = {},
+  { until, beforeBegin = () => undefined }: Cues = {},
 ): Promise<Window> {
   const first = nextRequest.get(target) ?? 0;
   const course: [number, number][] = [];

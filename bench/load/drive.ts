@@ -77,7 +77,7 @@ export interface Driven {
   readonly early: number;
   /** Requests that were due but found no free connection until the end: their wait so far counts as their latency. */
   readonly unsent: number;
-  /** In an open loop, of requests for which a connection was free: how long after they were due they were sent (`lag.ts`). */
+  /** In an open loop, of requests for which a connection was free: how long after they were due they were sent, or the time was over (`lag.ts`). */
   readonly lag: Latencies;
 }
 
@@ -169,7 +169,6 @@ class Drive {
     if (this.#options.until?.aborted) cut();
     await ended;
     clearInterval(ticks);
-    clearTimeout(this.#lead);
     clearTimeout(this.#end);
     clearTimeout(this.#grace);
     const unsent = this.#countUnsent();
@@ -288,9 +287,16 @@ class Drive {
   #countUnsent(): number {
     if (this.#options.rate === null) return 0;
     let unsent = 0;
+    // With a connection free, what was due in the last moment waited for the load itself.
+    const wasFree = this.#free.length > 0;
     for (let i = this.#next; this.#dueMs(i) < this.#endMs; i++) {
+      const waitedMs = this.#endMs - this.#dueMs(i);
+      if (wasFree) {
+        this.#lag.record(waitedMs);
+        continue;
+      }
       const kind = this.#options.workload.kindAt?.(i) ?? 0;
-      this.#outcomes[kind]!.latencies.record(this.#endMs - this.#dueMs(i));
+      this.#outcomes[kind]!.latencies.record(waitedMs);
       unsent++;
     }
     return unsent;

@@ -11,9 +11,10 @@ import { isFull } from './full-disk.js';
 import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
 
 const KEY_BYTES = 8;
+const LENGTH_BYTES = 4;
+
 /** A second write of one turn starts the transaction: see `startWriting`. The declaration of `open` lacks it. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
-const LENGTH_BYTES = 4;
 
 /** The key of the owner record in `meta`; its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');

@@ -270,6 +270,28 @@ test('what is answered in the lead counts by its status only, and the time begin
   );
 });
 
+test('what was due in the last moment while a connection was free waited for the load, not for the server', async () => {
+  await withServer(
+    (socket) => socket.write(plain),
+    async (port) => {
+      const cut = new AbortController();
+      const loadRestsMs = 40;
+      setTimeout(() => {
+        const untilMs = performance.now() + loadRestsMs;
+        while (performance.now() < untilMs);
+        cut.abort();
+      }, 100);
+      const driven = await drive(options(port, { connections: 50, rate: 1_000, seconds: 60, until: cut.signal }));
+      const { latencies } = driven.kinds[0]!;
+      assert.is(driven.unsent, 0);
+      assert.is(latencies.summary().count, driven.sent);
+      const { count, maxUs } = driven.lag.summary();
+      assert.ok(count >= driven.sent + loadRestsMs / 2, `${count} of ${driven.sent}`);
+      assert.ok(maxUs >= (loadRestsMs / 2) * 1000, `${maxUs} us`);
+    },
+  );
+});
+
 test('a drive that is cut in its lead is over at once, with no time', async () => {
   await withServer(
     (socket) => socket.write(plain),

@@ -2,7 +2,7 @@
  * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page of LMDB
  * has no checksum, so every value carries one over its place, its key and its bytes.
  */
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -33,6 +33,8 @@ const REPLACED = '.old-';
 const CRC_BYTES = 4;
 const KEY_LENGTH_BYTES = 2;
 const HEADER_INDEX = 0;
+/** So much of a snapshot that is being written waits for the disk, and a block: what the log commits meanwhile waits behind it. */
+const UNSYNCED_BYTES_MAX = 1_048_576;
 
 export class LmdbSnapshotStore implements SnapshotStore {
   readonly #dir: string;
@@ -131,16 +133,22 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
     this.#goOn(header);
-    // Synced once, as a file, when it is whole.
+    // Synced as a file, now and then and when it is whole.
     const environment = openEnvironment(folder, { noSync: true });
     const values = new Values();
     try {
       let index = HEADER_INDEX;
+      let unsyncedBytes = 0;
       // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
       for (const block of blocks) {
         this.#goOn(header);
         index += 1;
-        environment.putSync(keyOf(index), values.of(index, block));
+        const value = values.of(index, block);
+        environment.putSync(keyOf(index), value);
+        unsyncedBytes += value.length;
+        if (unsyncedBytes < UNSYNCED_BYTES_MAX) continue;
+        syncNow(dataFileOf(folder));
+        unsyncedBytes = 0;
       }
       this.#goOn(header);
       const stored: StoredHeader = { header, blocks: index };
@@ -180,6 +188,16 @@ export class LmdbSnapshotStore implements SnapshotStore {
       checkEnvironmentFile(dataFileOf(folder));
       throw error;
     }
+  }
+}
+
+/** On the calling thread. */
+function syncNow(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fdatasyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

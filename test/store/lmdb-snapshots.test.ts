@@ -1,6 +1,7 @@
 /** Snapshots in LMDB keep the port's contract; interrupted writes, cut files and flipped bits are found. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
@@ -35,6 +36,27 @@ test('each block is written by itself, so that no call writes more than one', ()
     await environment.close();
     assert.is(lastTxnId, SIZES.length + 1, 'the blocks, and the header');
   }));
+
+test('little of a snapshot waits for the disk while it is written, so that commits of the log do not wait behind it', async () => {
+  const dir = temporaryFolder();
+  const whole = fs.fdatasyncSync;
+  const grownTo: number[] = [];
+  fs.fdatasyncSync = (descriptor) => {
+    grownTo.push(fs.fstatSync(descriptor).size);
+    whole(descriptor);
+  };
+  syncBuiltinESMExports();
+  try {
+    await new LmdbSnapshotStore(dir).write(headerOf(9), blocksOf(4, Array<number>(30).fill(200_000)));
+  } finally {
+    fs.fdatasyncSync = whole;
+    syncBuiltinESMExports();
+  }
+  const file = join(dir, 'snapshot-0000000000000009', 'data.mdb');
+  const steps = [...grownTo, fs.statSync(file).size].map((size, i) => size - (grownTo[i - 1] ?? 0));
+  assert.ok(Math.max(...steps) < 1_400_000, `bytes written from one sync to the next: ${steps}`);
+  removeFolder(dir);
+});
 
 const isDamage = (error: unknown) =>
   error instanceof DamagedError && error.message.includes('snapshot-0000000000000009');

@@ -71,7 +71,7 @@ const homes: Readonly<Record<string, readonly string[]>> = { lmdb: ['store'], pi
 /** Files of the core that may use functions whose last bit differs between Node versions, and why. */
 const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
   ['src/core/decay.ts', 'decide computes a factor once and the record carries it; reads are never replayed'],
-  ['src/core/evidence.ts', 'its sigmoid and logit serve reads and recorded weights only'],
+  ['src/core/evidence.ts', 'its logit serves recorded weights only'],
   ['src/core/score.ts', 'a score is computed at the read and never replayed'],
   ['src/core/trust/', 'weights are recorded as computed; a replay takes the recorded values'],
 ];

@@ -2,7 +2,8 @@
  * From a data set to evidence columns, and from computed peer trust to what every player would read: the whole-group
  * twin of the score read, for tests and the quality bench.
  */
-import { damping, logit, saturate, sigmoid, unit } from '../../src/core/evidence.js';
+import { damping, logit, saturate, unit } from '../../src/core/evidence.js';
+import { sigmoid } from '../../src/core/sigmoid.js';
 import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/columns.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
 import { trustConstants } from '../../src/core/trust-constants.js';

@@ -31,11 +31,6 @@ export function damping(mass: number): number {
   return mass > 1 ? Math.sqrt(Math.sqrt(mass)) : 1;
 }
 
-/** The probability of log-odds, in (0, 1); log-odds beyond 60 count as 60. */
-export function sigmoid(logOdds: number): number {
-  return 1 / (1 + Math.exp(-Math.min(60, Math.max(-60, logOdds))));
-}
-
 /** The log-odds of a probability in (0, 1). */
 export function logit(p: number): number {
   return Math.log(p / (1 - p));

@@ -3,8 +3,9 @@
  * (scoring page, "State and reads"). O(peers that reported the player), no allocation but the answer.
  */
 import { worthAt, worthOf } from './decay.js';
-import { damping, saturate, sigmoid, unit } from './evidence.js';
+import { damping, saturate, unit } from './evidence.js';
 import type { EvidenceView } from './evidence-view.js';
+import { sigmoid } from './sigmoid.js';
 import type { GroupState } from './state.js';
 import { trustConstants as k } from './trust-constants.js';
 import type { Verdict } from './vocabulary.js';

@@ -2,7 +2,8 @@
  * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share
  * of bad players (scoring page, "Peer trust, stage 2"). A fixed number of rounds over all votes.
  */
-import { logit, sigmoid } from '../evidence.js';
+import { logit } from '../evidence.js';
+import { sigmoid } from '../sigmoid.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { inBlocks } from './blocks.js';
 import type { Scratch } from './scratch.js';

@@ -127,10 +127,12 @@ class Round {
     this.#bad = new Float64Array(a.length);
     this.#hits = new Float64Array(a.length);
     const prior = logit(pi);
-    look.inBlocks((from, to) => this.#judge(from, to, a, b, prior));
+    const both = a.map((odds, j) => odds + b[j]!);
+    look.inBlocks((from, to) => this.#judge(from, to, both, b, prior));
   }
 
-  #judge(from: number, to: number, a: Float64Array, b: Float64Array, prior: number): void {
+  /** `both`: per peer `A + B`, since `x A - (1 - x) B = x (A + B) - B`. */
+  #judge(from: number, to: number, both: Float64Array, b: Float64Array, prior: number): void {
     const { stride, weighed } = this.#look;
     const { pull, told, known } = weighed;
     const { offsets, peer, x } = weighed.votes;
@@ -144,7 +146,7 @@ class Round {
       let logOdds = prior;
       for (let e = start; e < end; e++) {
         const j = peer[e]!;
-        logOdds += pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+        logOdds += pull[e]! * (x[e]! * both[j]! - b[j]!);
       }
       const q = sigmoid(logOdds);
       knownSum += known[i]!;

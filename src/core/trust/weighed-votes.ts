@@ -59,10 +59,11 @@ export class WeighedVotes {
         const j = peer[e]!;
         const n1 = unit(mass[e]!);
         const others = Math.max(0, sum - tau[j]! * n1);
-        const om = (n1 * (others + floor)) / (others + corroborationHalf);
+        const part = n1 / (others + corroborationHalf);
+        const om = part * (others + floor);
         pull[e] = tau[j]! * saturate(mass[e]!) * perDeff;
         told[e] = om;
-        corroborated[j]! += (n1 * others) / (others + corroborationHalf);
+        corroborated[j]! += part * others;
         nb[j]! += om * x[e]!;
         ng[j]! += om * (1 - x[e]!);
       }

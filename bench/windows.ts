@@ -41,7 +41,7 @@ export interface Window {
 }
 
 /** What a window may be told, and tells. */
-export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
+export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin' | 'kept'>;
 
 /** All windows of one series. */
 export interface Measured {
@@ -103,7 +103,7 @@ export async function driveWindow(
   seconds: number,
   startedMs: number,
   progress?: Progress,
-  { until, beforeBegin = () => undefined }: Cues = {},
+  { until, beforeBegin = () => undefined, kept }: Cues = {},
 ): Promise<Window> {
   const first = nextRequest.get(target) ?? 0;
   const course: [number, number][] = [];
@@ -135,6 +135,7 @@ export async function driveWindow(
     host,
     port,
     connections,
+    kept,
     seconds,
     rate,
     workload,

@@ -56,8 +56,9 @@ export class Connection {
     this.#port = port;
   }
 
-  /** Connects ahead of the first request; rejects where nobody listens. */
+  /** Connects ahead of the first request, where it is not connected; rejects where nobody listens. */
   open(): Promise<void> {
+    if (this.#socket !== undefined) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const socket = this.#connect();
       socket.once('connect', resolve);

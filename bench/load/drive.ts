@@ -29,6 +29,8 @@ export interface DriveOptions {
   readonly host: string;
   readonly port: number;
   readonly connections: number;
+  /** So many connections to drive with, and to leave open; absent: its own, which end with it. */
+  readonly kept?: readonly Connection[] | undefined;
   readonly seconds: number;
   /** Requests a second; null for a closed loop. */
   readonly rate: number | null;
@@ -104,9 +106,18 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   }
 }
 
+/** Numbered, and not connected yet. */
+export function connectionsTo({
+  host,
+  port,
+  connections,
+}: Pick<DriveOptions, 'host' | 'port' | 'connections'>): Connection[] {
+  return Array.from({ length: connections }, (_, number) => new Connection(host, port, number));
+}
+
 class Drive {
   readonly #options: DriveOptions;
-  readonly #connections: Connection[];
+  readonly #connections: readonly Connection[];
   readonly #outcomes: KindOutcome[];
   readonly #free: Connection[] = [];
   readonly #lag = new Latencies();
@@ -130,10 +141,7 @@ class Drive {
   constructor(options: DriveOptions) {
     this.#options = options;
     this.#next = options.first;
-    this.#connections = Array.from(
-      { length: options.connections },
-      (_, number) => new Connection(options.host, options.port, number),
-    );
+    this.#connections = options.kept ?? connectionsTo(options);
     this.#outcomes = options.workload.kinds.map(({ name, items = 1 }) => ({
       name,
       items,
@@ -178,8 +186,10 @@ class Drive {
     return { seconds: drivenS, kinds: this.#outcomes, sent, early, unsent, lag: this.#lag };
   }
 
+  /** What is not answered even by now ends with its connection. */
   close(): void {
-    for (const connection of this.#connections) connection.close();
+    for (const connection of this.#connections)
+      if (this.#options.kept === undefined || connection.busy) connection.close();
   }
 
   #prepare(): void {

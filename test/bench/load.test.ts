@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type DriveOptions, drive, type Kind } from '../../bench/load/drive.js';
+import { connectionsTo, type DriveOptions, drive, type Kind } from '../../bench/load/drive.js';
 import { at, Latencies } from '../../bench/load/latency.js';
 import {
   batchKind,
@@ -203,6 +204,31 @@ test('in an open loop a latency counts from when its request was due', async () 
       const { count, maxUs } = kinds[0]!.latencies.summary();
       assert.is(count, 80);
       assert.ok(maxUs > 200_000, `${maxUs} us at most`);
+    },
+  );
+});
+
+test('connections that are kept serve one drive after the other; those of a drive alone end with it', async () => {
+  const seen = new Set<Socket>();
+  await withServer(
+    (socket) => {
+      seen.add(socket);
+      socket.write(plain);
+    },
+    async (port) => {
+      const kept = connectionsTo(options(port));
+      for (let i = 0; i < 3; i++) {
+        const { kinds, sent } = await drive(options(port, { kept }));
+        assert.is(kinds[0]!.statuses.get(200), sent);
+      }
+      const ofKept = [...seen];
+      assert.is(ofKept.length, kept.length);
+      await drive(options(port));
+      const others = [...seen].filter((socket) => !ofKept.includes(socket));
+      assert.is(others.length, 2);
+      await Promise.all(others.filter((socket) => !socket.closed).map((socket) => once(socket, 'close')));
+      assert.ok(ofKept.every((socket) => !socket.closed));
+      for (const connection of kept) connection.close();
     },
   );
 });

@@ -19,7 +19,7 @@ export interface Series {
   readonly name: string;
   readonly target: Target;
   readonly workload: Workload;
-  readonly connections: number;
+  readonly connections: DriveOptions['connections'];
   /** Requests a second; null for a closed loop. */
   readonly rate: number | null;
 }
@@ -41,7 +41,7 @@ export interface Window {
 }
 
 /** What a window may be told, and tells. */
-export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin' | 'kept'>;
+export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
 
 /** All windows of one series. */
 export interface Measured {
@@ -56,7 +56,7 @@ const roundsMax = 5;
 /** A shorter window measures its own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
 const windowSecondsMin = 0.4;
 /** A server that was just started compiles its code for so long under load: the node's first 300,000 events take up to half as long again. */
-const warmUpSecondsMax = 6;
+export const warmUpSecondsMax = 6;
 /** Load before a window: a server takes in hundreds of connections in some ten ms, of which a window is to hold nothing. */
 const leadMs = 100;
 /** A stall that a server has not told of by then is none that it survives. */
@@ -103,7 +103,7 @@ export async function driveWindow(
   seconds: number,
   startedMs: number,
   progress?: Progress,
-  { until, beforeBegin = () => undefined, kept }: Cues = {},
+  { until, beforeBegin = () => undefined }: Cues = {},
 ): Promise<Window> {
   const first = nextRequest.get(target) ?? 0;
   const course: [number, number][] = [];
@@ -135,7 +135,6 @@ export async function driveWindow(
     host,
     port,
     connections,
-    kept,
     seconds,
     rate,
     workload,

@@ -28,9 +28,8 @@ export interface Workload {
 export interface DriveOptions {
   readonly host: string;
   readonly port: number;
-  readonly connections: number;
-  /** So many connections to drive with, and to leave open; absent: its own, which end with it. */
-  readonly kept?: readonly Connection[] | undefined;
+  /** So many of its own, which end with it, or those to drive with, which stay open. */
+  readonly connections: number | readonly Connection[];
   readonly seconds: number;
   /** Requests a second; null for a closed loop. */
   readonly rate: number | null;
@@ -107,17 +106,14 @@ export async function drive(options: DriveOptions): Promise<Driven> {
 }
 
 /** Numbered, and not connected yet. */
-export function connectionsTo({
-  host,
-  port,
-  connections,
-}: Pick<DriveOptions, 'host' | 'port' | 'connections'>): Connection[] {
-  return Array.from({ length: connections }, (_, number) => new Connection(host, port, number));
+export function connectionsTo({ host, port }: Pick<DriveOptions, 'host' | 'port'>, count: number): Connection[] {
+  return Array.from({ length: count }, (_, number) => new Connection(host, port, number));
 }
 
 class Drive {
   readonly #options: DriveOptions;
   readonly #connections: readonly Connection[];
+  readonly #endsConnections: boolean;
   readonly #outcomes: KindOutcome[];
   readonly #free: Connection[] = [];
   readonly #lag = new Latencies();
@@ -141,7 +137,9 @@ class Drive {
   constructor(options: DriveOptions) {
     this.#options = options;
     this.#next = options.first;
-    this.#connections = options.kept ?? connectionsTo(options);
+    const { connections } = options;
+    this.#endsConnections = typeof connections === 'number';
+    this.#connections = typeof connections === 'number' ? connectionsTo(options, connections) : connections;
     this.#outcomes = options.workload.kinds.map(({ name, items = 1 }) => ({
       name,
       items,
@@ -188,8 +186,7 @@ class Drive {
 
   /** What is not answered even by now ends with its connection. */
   close(): void {
-    for (const connection of this.#connections)
-      if (this.#options.kept === undefined || connection.busy) connection.close();
+    for (const connection of this.#connections) if (this.#endsConnections || connection.busy) connection.close();
   }
 
   #prepare(): void {

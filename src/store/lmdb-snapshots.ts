@@ -191,7 +191,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 }
 
-/** On the calling thread. */
+/** On the calling thread, the replica's or that of a copy: the tables behind the blocks must not change while it waits. */
 function syncNow(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

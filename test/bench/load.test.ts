@@ -216,9 +216,9 @@ test('connections that are kept serve one drive after the other; those of a driv
       socket.write(plain);
     },
     async (port) => {
-      const kept = connectionsTo(options(port));
+      const kept = connectionsTo(options(port), 2);
       for (let i = 0; i < 3; i++) {
-        const { kinds, sent } = await drive(options(port, { kept }));
+        const { kinds, sent } = await drive(options(port, { connections: kept }));
         assert.is(kinds[0]!.statuses.get(200), sent);
       }
       const ofKept = [...seen];

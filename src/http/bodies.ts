@@ -1,8 +1,10 @@
 /** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
+import { errors, type Outcome } from '../errors.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import type {
+  BatchResultBody,
   explanationSchema,
   PeerListBody,
   PlayerEventsBody,
@@ -90,8 +92,11 @@ export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /** As JSON of ASCII alone: texts that are written by template have a byte for each character, which nobody has to count. */
 export function quoted(text: string): string {
-  if (plainText.test(text)) return `"${text}"`;
-  return JSON.stringify(text).replace(
+  return plainText.test(text) ? `"${text}"` : asciiJson(text);
+}
+
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -131,6 +136,28 @@ export function storedEventText(
 ): string {
   const { schemaVersion, eventId, eventType, gameId, severity, timestamp } = event;
   return `{"schema_version":${quoted(schemaVersion)},"event_id":${quoted(eventId)},"event_type":"${eventType}","peer_id":${quoted(peerId)},"player_id":${quoted(playerId)},"game_id":${quoted(gameId)},"severity":${severity},"timestamp":"${timeText(timestamp)}","received_at":"${timeText(receivedAt)}","status":"accepted"}`;
+}
+
+type BatchEntry = BatchResultBody['results'][number];
+
+/** What became of one event of a batch, as JSON of ASCII alone. `eventId`: as sent; null where it was no string. */
+export function batchEntryText(eventId: string | null, outcome: Outcome<unknown>): string {
+  if (outcome.ok) return `{"event_id":${eventId === null ? null : quoted(eventId)},"status":201}`;
+  const { code, text, details } = outcome;
+  const entry: BatchEntry = {
+    event_id: eventId,
+    status: errors[code].status,
+    code,
+    error: text ?? errors[code].text,
+    ...(details === undefined ? {} : { details }),
+  };
+  return asciiJson(entry);
+}
+
+/** `BatchResultBody` as JSON of ASCII alone; `results` are such texts, in the order sent. */
+export function batchResultText(counts: Omit<BatchResultBody, 'results'>, results: readonly string[]): string {
+  const { accepted, duplicates, rejected } = counts;
+  return `{"accepted":${accepted},"duplicates":${duplicates},"rejected":${rejected},"results":[${results.join(',')}]}`;
 }
 
 export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][number] {

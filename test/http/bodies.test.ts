@@ -1,6 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { errors, granted, type Outcome, refused } from '../../src/errors.js';
 import {
+  batchEntryText,
+  batchResultText,
   cutCount,
   explanationBody,
   rounded,
@@ -87,6 +90,39 @@ test('an event written by template is the body as JSON, whatever its texts and n
     assertIsJsonOf(storedEventBody(peerId, playerId, event), text);
     assert.is(timeText(event.timestamp), new Date(event.timestamp).toISOString());
   }
+});
+
+test('what became of a batch is the body as JSON of ASCII alone, whatever its ids and details', () => {
+  const outcomes: [id: string | null, outcome: Outcome<unknown>, entry: object][] = [
+    ['e-1.:_', granted(1), { event_id: 'e-1.:_', status: 201 }],
+    [
+      'Žo"\\🎮',
+      refused('schema_validation_failed', { text: 'é "so"', details: { at: 'ü' } }),
+      {
+        event_id: 'Žo"\\🎮',
+        status: 400,
+        code: 'schema_validation_failed',
+        error: 'é "so"',
+        details: { at: 'ü' },
+      },
+    ],
+    [
+      null,
+      refused('payload_too_large'),
+      {
+        event_id: null,
+        status: 413,
+        code: 'payload_too_large',
+        error: errors.payload_too_large.text,
+      },
+    ],
+  ];
+  const counts = { accepted: 1, duplicates: 0, rejected: 2 };
+  const text = batchResultText(
+    counts,
+    outcomes.map(([id, outcome]) => batchEntryText(id, outcome)),
+  );
+  assertIsJsonOf({ ...counts, results: outcomes.map(([, , entry]) => entry) }, text);
 });
 
 test.run();

@@ -4,18 +4,17 @@ import { Texts } from '../../core/texts.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import { storedEventText, timeText } from '../bodies.js';
+import { batchEntryText, batchResultText, storedEventText, timeText } from '../bodies.js';
 import { parseUtcDateTime } from '../contract/formats.js';
 import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
-import type { BatchResultBody, WithdrawalBody } from '../contract/response-bodies.js';
+import type { WithdrawalBody } from '../contract/response-bodies.js';
 import { validatorOf } from '../contract/validators.js';
 import type { FaceDeps } from '../deps.js';
 import { isJsonWithin } from '../json-size.js';
-import { ok, refusalReply } from '../reply.js';
+import { ok, okJson, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
-type BatchEntry = BatchResultBody['results'][number];
 
 const validateEvent = validatorOf(eventSchema);
 
@@ -119,9 +118,18 @@ function batchReply(
   const turnedAway = wholeRefusal(outcomes);
   if (turnedAway !== undefined) return refusalReply(turnedAway);
   let next = 0;
-  const results = ids.map((id, place) => entryOf(id, faults.get(place) ?? outcomes[next++]));
+  let accepted = 0;
+  let duplicates = 0;
+  const results = ids.map((id, place) => {
+    const outcome = faults.get(place) ?? outcomes[next++];
+    if (outcome === undefined) throw new Error('an event of a batch has no outcome');
+    if (outcome.ok) accepted++;
+    else if (outcome.code === 'duplicate_event') duplicates++;
+    return batchEntryText(id, outcome);
+  });
   if (next !== outcomes.length) throw new Error('the group gave an outcome for no event of a batch');
-  return ok(batchResult(results));
+  const rejected = ids.length - accepted - duplicates;
+  return okJson(batchResultText({ accepted, duplicates, rejected }, results));
 }
 
 /** A batch is admitted whole: where the node could take none of it, the caller is to send it again, not to read results. */
@@ -131,27 +139,8 @@ function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | un
   return outcomes.every((one) => !one.ok && errors[one.code].status === 503) ? first : undefined;
 }
 
-function entryOf(event_id: string | null, outcome: Outcome<unknown> | undefined): BatchEntry {
-  if (outcome === undefined) throw new Error('an event of a batch has no outcome');
-  if (outcome.ok) return { event_id, status: 201 };
-  const { code, text, details } = outcome;
-  return {
-    event_id,
-    status: errors[code].status,
-    code,
-    error: text ?? errors[code].text,
-    ...(details === undefined ? {} : { details }),
-  };
-}
-
 function eventIdOf(item: unknown): string | null {
   if (typeof item !== 'object' || item === null || !Object.hasOwn(item, 'event_id') || !('event_id' in item))
     return null;
   return typeof item.event_id === 'string' ? item.event_id : null;
-}
-
-function batchResult(results: readonly BatchEntry[]): BatchResultBody {
-  const accepted = results.filter((one) => one.status === 201).length;
-  const duplicates = results.filter((one) => one.status === errors.duplicate_event.status).length;
-  return { accepted, duplicates, rejected: results.length - accepted - duplicates, results };
 }

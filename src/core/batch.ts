@@ -42,7 +42,7 @@ class BatchError extends Error {
   override readonly name = 'BatchError';
 }
 
-/** Gathers a turn's records, then seals them. */
+/** Gathers a turn's records, then seals them, and so from turn to turn. */
 export class BatchWriter {
   readonly #records = new RecordBytes();
 
@@ -54,7 +54,7 @@ export class BatchWriter {
     this.#records.add(record);
   }
 
-  /** The batch, chained to `previousChain`. `nonce` keeps `d` from confirming guesses at erased content. */
+  /** The batch, chained to `previousChain`; nothing is gathered then. `nonce` keeps `d` from confirming guesses at erased content. */
   seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
     const out = layOut(this.#records, firstSeq, at);
     out.set(nonce, NONCE_AT);
@@ -62,6 +62,7 @@ export class BatchWriter {
     out.set(digest, DIGEST_AT);
     out.set(chainValue(previousChain, firstSeq, this.count, digest), CHAIN_AT);
     out.writeUInt32LE(checksum(out), 4);
+    this.#records.clear();
     return new Batch(out);
   }
 }

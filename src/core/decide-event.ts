@@ -6,15 +6,16 @@ import { type Granted, granted, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { EventSubmission } from './commands.js';
 import { evidenceAt, scaleAt } from './decay.js';
+import { EventColumns, type EventKeys } from './event-columns.js';
 import type { IdTag } from './event-ids.js';
-import { eventTypes } from './event-types.js';
+import { eventTypeNamed } from './event-types.js';
 import type { Peer } from './peers.js';
 import type { EventAccepted } from './records.js';
 import type { GroupState } from './state.js';
 
 /**
- * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `tag` is
- * that of its id, where it is known already.
+ * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `keys`
+ * are what it is looked up by, where that is known already.
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
  * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
  */
@@ -23,7 +24,7 @@ export function decideEvent(
   caller: number | null,
   submission: EventSubmission,
   now: number,
-  tag: IdTag = state.idTags.of(submission.eventId),
+  keys: EventKeys = keysOf(state, submission),
 ): Granted<EventAccepted> | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
   if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
@@ -34,11 +35,12 @@ export function decideEvent(
   if (game < 0) return refused('game_id_not_registered');
   if (subject === null) return refused('subject_hash_required');
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
-  const known = state.eventIds.seqOf(tag);
+  const { tag, columns, i } = keys;
+  const known = state.eventIds.seqOfEvent(columns, i);
   if (known > 0) return duplicate(state, peer, eventId, tag, known);
   if (state.eventIds.full) return refused('overloaded');
-  const type = eventTypes[submission.eventType];
-  const row = state.subjects.find(subject);
+  const type = eventTypeNamed(submission.eventType);
+  const row = state.subjects.findOfEvent(columns, i);
   if (row < 0 && state.subjects.full) return refused('overloaded');
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer.index);
   return granted({
@@ -55,6 +57,16 @@ export function decideEvent(
     mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
   });
+}
+
+/** Of one event that was not looked up, reused from call to call. */
+const single = new EventColumns(1);
+
+function keysOf({ idTags, subjects }: GroupState, { eventId, subject }: EventSubmission): EventKeys {
+  const tag = idTags.of(eventId);
+  single.onlyKeys(subject, tag);
+  subjects.fillHashes(single);
+  return { tag, columns: single, i: 0 };
 }
 
 function majorOf(version: string): number {

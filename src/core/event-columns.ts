@@ -18,6 +18,13 @@ export interface KeyColumns {
   readonly hashes: Int32Array;
 }
 
+/** What an event is looked up by: the tag of its id, and the same with its subject's key and hash at `i` of columns. */
+export interface EventKeys {
+  readonly tag: IdTag;
+  readonly columns: EventColumns;
+  readonly i: number;
+}
+
 export class EventColumns implements KeyColumns {
   readonly capacity: number;
   count = 0;
@@ -40,28 +47,33 @@ export class EventColumns implements KeyColumns {
     this.timestamps = new Float64Array(capacity);
   }
 
-  /** Adds where an event will be looked up, and nothing else of it; there must be room. */
-  addKeys(subject: Uint8Array, tag: IdTag): void {
+  /** Adds where an event will be looked up, and nothing else of it; there must be room. One without a subject gets any key. */
+  addKeys(subject: Uint8Array | null, tag: IdTag): void {
     writeTag(tag, this.tags, this.count * TAG_WORDS);
-    subjectWords(subject, this.keys, this.count * KEY_WORDS);
+    if (subject !== null) subjectWords(subject, this.keys, this.count * KEY_WORDS);
     this.count++;
   }
 
-  /** Holds this event alone. */
-  only(event: EventAccepted, tag: IdTag): void {
+  /** Holds the keys of this event alone. */
+  onlyKeys(subject: Uint8Array | null, tag: IdTag): void {
     this.count = 0;
-    this.addKeys(event.subject, tag);
-    this.peers[0] = event.peer;
-    this.masses[0] = event.mass;
-    this.timestamps[0] = event.timestamp;
+    this.addKeys(subject, tag);
+  }
+
+  /** The rest of event `i`, whose keys are there. */
+  setRest(i: number, { peer, mass, timestamp }: EventAccepted): void {
+    this.peers[i] = peer;
+    this.masses[i] = mass;
+    this.timestamps[i] = timestamp;
   }
 }
 
-/** The keys of a column, each as 32 bytes of its own. */
+/** The keys of a column, each as 32 bytes, which are those of the column. */
 export function keysAsBytes(keys: Uint32Array): Uint8Array[] {
   const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
-  const count = keys.length / KEY_WORDS;
-  return Array.from({ length: count }, (_, i) => bytes.slice(i * KEY_BYTES, (i + 1) * KEY_BYTES));
+  const each: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += KEY_BYTES) each.push(bytes.subarray(at, at + KEY_BYTES));
+  return each;
 }
 
 /** Writes a subject's hash as words to `to` of a column. */

@@ -136,9 +136,18 @@ export class EventIds {
   /** The sequence number under which the id was accepted, or 0. */
   seqOf(tag: IdTag): number {
     writeTag(tag, wanted, 0);
-    const shard = this.#shardOf(wanted, 0);
+    return this.#seqFrom(wanted, 0);
+  }
+
+  /** The same for event `i` of columns. */
+  seqOfEvent({ tags }: EventColumns, i: number): number {
+    return this.#seqFrom(tags, i * TAG_WORDS);
+  }
+
+  #seqFrom(tags: Uint16Array, from: number): number {
+    const shard = this.#shardOf(tags, from);
     if (shard.slots === 0) return 0;
-    this.#search(shard, wanted, 0);
+    this.#search(shard, tags, from);
     const words = this.#blocks[this.#block]!;
     return isTaken(words, this.#at) ? seqAt(words, this.#at) : 0;
   }

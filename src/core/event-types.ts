@@ -21,6 +21,17 @@ export type EventTypeId = (typeof eventTypes)[EventTypeName]['id'];
 
 export const eventTypeNames = Object.keys(eventTypes) as EventTypeName[];
 
+type EventType = (typeof eventTypes)[EventTypeName];
+
+const typesByName: ReadonlyMap<EventTypeName, EventType> = new Map(
+  eventTypeNames.map((name) => [name, eventTypes[name]]),
+);
+
+/** From a map, since a name that was read from JSON is new to V8, which looks for properties among the names that it knows. */
+export function eventTypeNamed(name: EventTypeName): EventType {
+  return typesByName.get(name)!;
+}
+
 const namesById = Object.fromEntries(eventTypeNames.map((name) => [eventTypes[name].id, name])) as Record<
   EventTypeId,
   EventTypeName

@@ -27,6 +27,12 @@ export class RecordBytes {
     writeEventRecord(record, this.#bytes, this.#view, at);
   }
 
+  /** Begins anew, in the same memory. */
+  clear(): void {
+    this.starts.length = 0;
+    this.#length = 0;
+  }
+
   addEncoded(record: Uint8Array): void {
     const at = this.#next(record.length);
     this.#bytes.set(record, at);

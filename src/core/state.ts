@@ -5,13 +5,14 @@
 import { limits } from '../limits.js';
 import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
-import { EventColumns } from './event-columns.js';
+import { EventColumns, type EventKeys } from './event-columns.js';
 import { EventIds } from './event-ids.js';
 import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
 import type {
   AuditPart,
+  EventAccepted,
   EventGone,
   EventWithdrawn,
   EvidenceKept,
@@ -110,7 +111,8 @@ export class GroupState {
   /** Takes in the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
-      this.#single.only(record, record.id_tag ?? this.idTags.of(record.event_id));
+      this.#single.onlyKeys(record.subject, record.id_tag ?? this.idTags.of(record.event_id));
+      this.#single.setRest(0, record);
       this.applyEvents(this.#single, at);
       return;
     }
@@ -190,20 +192,26 @@ export class GroupState {
 
   /** Takes in the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
-    if (this.#sorted === null) this.#intoTables(events, at);
-    else this.#sorted.add(events, this.lastSeq + 1, at);
+    if (this.#sorted === null) {
+      this.warm(events);
+      for (let i = 0; i < events.count; i++) this.#intoTables(events, i, this.lastSeq + 1 + i, at);
+    } else this.#sorted.add(events, this.lastSeq + 1, at);
     this.evidenceSeq = this.#next(at, events.count);
     for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!);
   }
 
-  #intoTables(events: EventColumns, at: number): void {
-    this.warm(events);
-    for (let i = 0; i < events.count; i++) {
-      const seq = this.lastSeq + 1 + i;
-      this.eventIds.insertEvent(events, i, seq);
-      const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
-      this.subjects.entries.add(entry, events.masses[i]!, seq);
-    }
+  /** The same of one event that was looked up by `keys` just now; not between `sortEvents` and `settle`. */
+  applyEvent(event: EventAccepted, { columns, i }: EventKeys, at: number): void {
+    columns.setRest(i, event);
+    this.#intoTables(columns, i, this.lastSeq + 1, at);
+    this.evidenceSeq = this.#next(at);
+    this.#count(event.peer);
+  }
+
+  #intoTables(events: EventColumns, i: number, seq: number, at: number): void {
+    this.eventIds.insertEvent(events, i, seq);
+    const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
+    this.subjects.entries.add(entry, events.masses[i]!, seq);
   }
 
   /**

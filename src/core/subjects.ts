@@ -111,6 +111,11 @@ export class Subjects implements KeyedRows {
     return this.#index.find(keys, from, this.#hashOf(keys, from));
   }
 
+  /** The row of the subject of event `i` of columns that are warm, or -1. */
+  findOfEvent({ keys, hashes }: KeyColumns, i: number): number {
+    return this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+  }
+
   /** The rows of the subjects of a column of keys, -1 for one that is not there; what a read of them needs next is at hand. */
   findAll(keys: Uint32Array): Int32Array {
     const count = keys.length / KEY_WORDS;

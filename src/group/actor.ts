@@ -2,7 +2,7 @@
  * The actor of one group: the only owner of its state. It has no promises, no clock and no I/O: calls tell it what happened,
  * and it returns effects, which a thin shell carries out. One turn is in flight at a time; its answers leave when it is durable.
  */
-import type { Batch } from '../core/batch.js';
+import { type Batch, BatchWriter } from '../core/batch.js';
 import type { GroupBounds } from '../core/commands.js';
 import type { GroupState } from '../core/state.js';
 import { refused } from '../errors.js';
@@ -47,6 +47,7 @@ export class GroupActor<T> {
   /** Answers that wait for the commit in flight; null: none is in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #ahead: LookAhead;
+  readonly #batch = new BatchWriter();
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
@@ -103,7 +104,7 @@ export class GroupActor<T> {
   /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const turn = new Turn<T>(this.state, this.#bounds, now, this.#ahead);
+    const turn = new Turn<T>(this.state, this.#bounds, now, this.#ahead, this.#batch);
     const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     this.#endsErasure = redaction?.records[0]?.type === 'redacted';

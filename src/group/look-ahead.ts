@@ -3,17 +3,18 @@
  * one, but event by event each would wait for its own.
  */
 import type { EventSubmission } from '../core/commands.js';
-import { EventColumns } from '../core/event-columns.js';
+import { EventColumns, type EventKeys } from '../core/event-columns.js';
 import type { IdTag } from '../core/event-ids.js';
 import type { GroupState } from '../core/state.js';
+import { limits } from '../limits.js';
 import type { Command } from './commands.js';
 
 /** A full batch, and what it reads stays in a core's second cache. */
-const EVENTS = 512;
+const EVENTS = limits.batchEventsMax;
 
 export class LookAhead {
   readonly #state: GroupState;
-  readonly #columns = new EventColumns(EVENTS);
+  #columns = new EventColumns(EVENTS);
   #tags: IdTag[] = [];
   #next = 0;
 
@@ -24,8 +25,6 @@ export class LookAhead {
   /** Looks up the events of commands from `from` on; returns where the next look begins. */
   look(mails: readonly { readonly command: Command }[], from: number): number {
     const events: EventSubmission[] = [];
-    this.#next = 0;
-    this.#columns.count = 0;
     let to = from;
     for (; to < mails.length; to++) {
       const { command } = mails[to]!;
@@ -34,15 +33,18 @@ export class LookAhead {
       for (const event of command.events) events.push(event);
     }
     this.#tags = this.#state.idTags.ofAll(events.map(({ eventId }) => eventId));
-    for (const [i, { subject }] of events.entries()) {
-      if (subject !== null && this.#columns.count < EVENTS) this.#columns.addKeys(subject, this.#tags[i]!);
-    }
+    this.#next = 0;
+    // One command alone may have more.
+    if (events.length > this.#columns.capacity) this.#columns = new EventColumns(events.length);
+    this.#columns.count = 0;
+    for (const [i, { subject }] of events.entries()) this.#columns.addKeys(subject, this.#tags[i]!);
     this.#state.warm(this.#columns);
     return to;
   }
 
-  /** The tag of the next event that was looked up, in their order. */
-  nextTag(): IdTag {
-    return this.#tags[this.#next++]!;
+  /** What the next event that was looked up is decided and taken in by, in their order. */
+  next(): EventKeys {
+    const i = this.#next++;
+    return { tag: this.#tags[i]!, columns: this.#columns, i };
   }
 }

@@ -1,5 +1,5 @@
 /** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
-import { BatchWriter } from '../core/batch.js';
+import type { BatchWriter } from '../core/batch.js';
 import type { EraseSubject, EventSubmission, GroupBounds, WithdrawEvent } from '../core/commands.js';
 import { evidenceAt } from '../core/decay.js';
 import { decideEvent } from '../core/decide-event.js';
@@ -13,9 +13,10 @@ import {
 import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
 import { decideEpoch, decideHalfLife, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
-import type { IdTag } from '../core/event-ids.js';
+import type { EventKeys } from '../core/event-columns.js';
+import type { EventTypeId } from '../core/event-types.js';
 import { subjectHex } from '../core/pseudonym.js';
-import type { LogRecord } from '../core/records.js';
+import type { EventAccepted, LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { granted, type Outcome } from '../errors.js';
 import type { DecidedEvents, Effect } from './actor.js';
@@ -37,7 +38,7 @@ export interface Removal<T> {
 
 /** `effects` are what happens when the turn's records are durable. */
 export class Turn<T> {
-  readonly batch = new BatchWriter();
+  readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
   readonly removals: Removal<T>[] = [];
   readonly #state: GroupState;
@@ -47,9 +48,11 @@ export class Turn<T> {
   /** What every accepted event of the turn is answered. */
   readonly #accepted: Outcome<AcceptedEvent>;
   /** Of the accepted ones, by type of event. */
-  readonly #decided = new Map<string, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
+  readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
-  constructor(state: GroupState, bounds: GroupBounds, now: number, ahead: LookAhead) {
+  /** `batch`: with nothing in it. */
+  constructor(state: GroupState, bounds: GroupBounds, now: number, ahead: LookAhead, batch: BatchWriter) {
+    this.batch = batch;
     this.#state = state;
     this.#bounds = bounds;
     this.#now = now;
@@ -61,6 +64,12 @@ export class Turn<T> {
   record(record: LogRecord): void {
     this.batch.add(record);
     this.#state.apply(record, this.#now);
+  }
+
+  /** The same of an event that was looked up by `keys`. */
+  recordEvent(event: EventAccepted, keys: EventKeys): void {
+    this.batch.add(event);
+    this.#state.applyEvent(event, keys, this.#now);
   }
 
   takeAll(mails: readonly Mail<Command, T>[]): void {
@@ -86,7 +95,7 @@ export class Turn<T> {
     const state = this.#state;
     switch (command.type) {
       case 'submit':
-        return command.events.map((event) => this.#submit(command.caller, event, this.#ahead.nextTag()));
+        return command.events.map((event) => this.#submit(command.caller, event, this.#ahead.next()));
       case 'register':
         return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
       case 'peer_status':
@@ -113,32 +122,32 @@ export class Turn<T> {
     return decision.outcome;
   }
 
-  #submit(caller: number | null, submission: EventSubmission, tag: IdTag): Outcome<AcceptedEvent> {
+  #submit(caller: number | null, submission: EventSubmission, keys: EventKeys): Outcome<AcceptedEvent> {
     const state = this.#state;
-    let decided = decideEvent(state, caller, submission, this.#now, tag);
+    let decided = decideEvent(state, caller, submission, this.#now, keys);
     const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
     if (moved !== null) {
       this.record(moved);
-      decided = decideEvent(state, caller, submission, this.#now, tag);
+      decided = decideEvent(state, caller, submission, this.#now, keys);
     }
     const { eventType } = submission;
     if (!decided.ok) {
       this.effects.push({ type: 'decided', eventType, outcome: decided.code, events: 1 });
       return decided;
     }
-    this.#countAccepted(eventType);
-    this.record(decided.value);
+    this.#countAccepted(eventType, decided.value.event_type);
+    this.recordEvent(decided.value, keys);
     return this.#accepted;
   }
 
-  #countAccepted(eventType: string): void {
-    const counted = this.#decided.get(eventType);
+  #countAccepted(eventType: string, id: EventTypeId): void {
+    const counted = this.#decided.get(id);
     if (counted !== undefined) {
       counted.events++;
       return;
     }
     const first = { type: 'decided', eventType, outcome: 'accepted', events: 1 } as const;
-    this.#decided.set(eventType, first);
+    this.#decided.set(id, first);
     this.effects.push(first);
   }
 

@@ -78,10 +78,10 @@ test('a commit that is answered and never written is found', async () => {
 test('an event that is answered and never recorded is found by the oracle, though log and state agree', async () => {
   const plant = everywhere(
     Turn.prototype,
-    'record',
+    'recordEvent',
     (record) =>
-      function (this: Turn<unknown>, one) {
-        if (one.type !== 'event_accepted' || !one.event_id.startsWith('event-7')) record.call(this, one);
+      function (this: Turn<unknown>, event, keys) {
+        if (!event.event_id.startsWith('event-7')) record.call(this, event, keys);
       },
   );
   await mustBeFound(plant, ['records', 'score', 'listing', 'answer', 'counts']);

@@ -27,11 +27,6 @@ export interface KeyedRows {
   homeOf(row: number): number;
 }
 
-interface Shard {
-  slots: Int32Array;
-  used: number;
-}
-
 /** What every shard starts with. */
 const noSlots = new Int32Array(0);
 
@@ -49,7 +44,9 @@ function rowIn(stored: number): number {
 
 export class SubjectIndex {
   readonly #rows: KeyedRows;
-  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: noSlots, used: 0 }));
+  /** Slots of each shard, and how many of them are taken: side by side, as a look-up waits for each object on its way to a slot. */
+  readonly #slots: Int32Array[] = Array.from({ length: SHARDS }, () => noSlots);
+  readonly #used = new Uint32Array(SHARDS);
 
   constructor(rows: KeyedRows) {
     this.#rows = rows;
@@ -59,25 +56,26 @@ export class SubjectIndex {
   reserve(count: number): void {
     let slots = 0;
     while (count / SHARDS > slots * LOAD_MAX) slots = slotsAfter(slots);
-    for (const shard of this.#shards) if (shard.used === 0) shard.slots = new Int32Array(slots);
+    for (let shard = 0; shard < SHARDS; shard++)
+      if (this.#used[shard] === 0) this.#slots[shard] = new Int32Array(slots);
   }
 
   /** The row of the key whose words begin at `from`, or -1. */
   find(keys: Uint32Array, from: number, hash: number): number {
-    const { slots, used } = this.#shardOf(hash);
-    return used === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
+    const slots = this.#slots[shardOf(hash)]!;
+    return slots.length === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
   }
 
   /** Reads the slot where a hash belongs, without a branch on what stands there: the next read need not wait for it. */
   warm(hash: number): number {
-    const { slots } = this.#shardOf(hash);
+    const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? 0 : slots[slotFor(hash, slots)]!;
   }
 
   /** The row that a hash most likely means, found without a look at any row; -1 for none. */
   likelyRow(hash: number): number {
-    const { slots, used } = this.#shardOf(hash);
-    if (used === 0) return -1;
+    const slots = this.#slots[shardOf(hash)]!;
+    if (slots.length === 0) return -1;
     for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
       const stored = slots[slot]!;
       if (stored === 0) return -1;
@@ -88,24 +86,23 @@ export class SubjectIndex {
 
   /** Takes in a row whose key is not there yet. */
   insert(row: number, hash: number): void {
-    const shard = this.#shardOf(hash);
-    if (shard.used + 1 > shard.slots.length * LOAD_MAX) this.#grow(shard);
-    putInto(shard.slots, hash, slotValue(row, hash));
-    shard.used++;
+    const shard = shardOf(hash);
+    if (this.#used[shard]! + 1 > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard);
+    putInto(this.#slots[shard]!, hash, slotValue(row, hash));
+    this.#used[shard]!++;
   }
 
   /** Forgets the key whose words begin at `from`; returns the row that it had, or -1. */
   remove(keys: Uint32Array, from: number, hash: number): number {
-    const shard = this.#shardOf(hash);
-    if (shard.used === 0) return -1;
-    const slot = this.#slotOf(shard.slots, keys, from, hash);
-    const row = rowIn(shard.slots[slot]!);
-    if (row >= 0) this.#vacate(shard, slot);
+    const shard = shardOf(hash);
+    const slots = this.#slots[shard]!;
+    if (slots.length === 0) return -1;
+    const slot = this.#slotOf(slots, keys, from, hash);
+    const row = rowIn(slots[slot]!);
+    if (row < 0) return row;
+    this.#vacate(slots, slot);
+    this.#used[shard]!--;
     return row;
-  }
-
-  #shardOf(hash: number): Shard {
-    return this.#shards[hash >>> (32 - SHARD_BITS)]!;
   }
 
   /** The slot that holds the key, or the empty one where it belongs. */
@@ -118,19 +115,19 @@ export class SubjectIndex {
     }
   }
 
-  #grow(shard: Shard): void {
-    const old = shard.slots;
+  #grow(shard: number): void {
+    const old = this.#slots[shard]!;
     if (old.length >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
-    shard.slots = new Int32Array(slotsAfter(old.length));
+    const slots = new Int32Array(slotsAfter(old.length));
+    this.#slots[shard] = slots;
     // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
     if (homes.length < old.length) homes = new Uint16Array(old.length);
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
-    for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(shard.slots, homes[i]!, old[i]!);
+    for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(slots, homes[i]!, old[i]!);
   }
 
   /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
-  #vacate(shard: Shard, slot: number): void {
-    const { slots } = shard;
+  #vacate(slots: Int32Array, slot: number): void {
     let gap = slot;
     for (let from = next(gap, slots); slots[from] !== 0; from = next(from, slots)) {
       const home = slotFor(this.#rows.homeOf(rowIn(slots[from]!)), slots);
@@ -139,8 +136,11 @@ export class SubjectIndex {
       gap = from;
     }
     slots[gap] = 0;
-    shard.used--;
   }
+}
+
+function shardOf(hash: number): number {
+  return hash >>> (32 - SHARD_BITS);
 }
 
 /** Where the lowest bits of a hash belong. The uppermost of them, which the slot holds as well, decides least. */

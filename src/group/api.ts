@@ -244,6 +244,8 @@ export interface GroupStatus extends GroupHealth {
 export interface GroupViews {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
+  /** The `ready` of `health`, which every request asks for. */
+  readonly isReady: boolean;
   /** Whether so many further events would be let in now: asked before a body is parsed, so that a refusal costs little. */
   admits(events: number): boolean;
   /** Whether more events came than are taken, so that some were refused, and that is not over. */

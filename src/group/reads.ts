@@ -41,9 +41,13 @@ export abstract class GroupReads implements GroupViews {
       return { ...closed, reason: 'recovering', lastSeq: 0, weights: { basedOnSeq: 0, computedAt: null } };
     const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
     if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
-    if (!this.ready) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
+    if (!this.isReady) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
     if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
     return { ready: true, writable: true, ...reached };
+  }
+
+  get isReady(): boolean {
+    return this.ready && this.loop !== null && !this.loop.failed;
   }
 
   admits(events: number): boolean {

@@ -85,9 +85,9 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
-    const health = this.#deps.group.health();
-    if (!health.ready && !this.route.whileNotReady) {
-      return refusalReply(refused('dependency_unavailable', { details: { reason: health.reason } }));
+    const { group } = this.#deps;
+    if (!group.isReady && !this.route.whileNotReady) {
+      return refusalReply(refused('dependency_unavailable', { details: { reason: group.health().reason } }));
     }
     if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);

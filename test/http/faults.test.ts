@@ -43,6 +43,7 @@ async function withFace(group: Partial<GroupApi>, run: (face: TestFace) => Promi
 test('a group that is not ready answers 503 on every route but those about itself', async () => {
   for (const reason of ['recovering', 'draining', 'log_failed'] as const) {
     const group = {
+      isReady: false,
       health: () => ({
         ready: false,
         writable: false,

@@ -1,9 +1,11 @@
 /** The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node around it. */
 import type { GroupState } from '../../src/core/state.js';
+import type { Subjects } from '../../src/core/subjects.js';
 import { gatherVotes } from '../../src/core/trust/gather.js';
 import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/scratch.js';
 import { trustConstants } from '../../src/core/trust-constants.js';
+import { KEY_WORDS } from '../../src/core/words.js';
 import { mix } from '../load/requests.js';
 import { benchTime, emptyGroup } from './empty-group.js';
 import { arrivals, countEntries, entriesOf, lowers, type Population, peerOfEntry } from './population.js';
@@ -20,8 +22,6 @@ export interface RecomputeResult {
   readonly groupMb: number;
   readonly peakMb: number;
 }
-
-const keyWords = 8;
 
 export function recompute(task: RecomputeTask, onProgress: OnProgress): RecomputeResult {
   const { repeat } = task;
@@ -46,12 +46,13 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
 function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => void): GroupState {
   const state = emptyGroup(population);
   const { subjects } = state;
+  if (population.layout === 'loaded') layOut(subjects, population);
   const times = { updatedAt: benchTime, evidenceAt: benchTime };
-  const words = new Uint32Array(keyWords);
+  const words = new Uint32Array(KEY_WORDS);
   const key = new Uint8Array(words.buffer);
   let number = 0;
   for (const [player, entry] of population.layout === 'grown' ? arrivals(population) : inOrder(population)) {
-    for (let word = 0; word < keyWords; word++) words[word] = mix(word, player);
+    writeKey(player, words);
     const at = subjects.ensureEntry(key, peerOfEntry(population, player, entry), times);
     const drawn = mix(population.seed + 13, ++number) / 2 ** 32;
     const mass = 0.4 + drawn;
@@ -60,6 +61,23 @@ function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => vo
     if (number % 10_000 === 0) onProgress(number);
   }
   return state;
+}
+
+/** Rows and empty entries as a start from a snapshot makes them. */
+function layOut(subjects: Subjects, population: Population): void {
+  const columns = { keys: new Uint32Array(KEY_WORDS), hashes: new Int32Array(1), count: 1 };
+  for (let player = 0; player < population.players; player++) {
+    writeKey(player, columns.keys);
+    subjects.fillHashes(columns);
+    const count = entriesOf(population, player);
+    const first = subjects.admit(columns, 0, count, benchTime, benchTime);
+    const peers = Array.from({ length: count }, (_, entry) => peerOfEntry(population, player, entry));
+    for (const [i, peer] of peers.sort((j, k) => j - k).entries()) subjects.entries.set(first + i, peer, 0, 0, 0, 0);
+  }
+}
+
+function writeKey(player: number, words: Uint32Array): void {
+  for (let word = 0; word < KEY_WORDS; word++) words[word] = mix(word, player);
 }
 
 /** All entries of one player after the other. */

@@ -23,6 +23,35 @@ export function unit(m: number): number {
   return choice[+(m > 1)]!;
 }
 
+/** Where votes go, one after the other. */
+export interface VoteSpace {
+  readonly peer: Uint16Array;
+  /** `m = b + g`, above 0. */
+  readonly mass: Float64Array;
+  /** `x = b / m`, in [0, 1]: 1 is a bad vote. */
+  readonly x: Float64Array;
+  /** Per peer 1 where what it says is no vote, else 0. */
+  readonly excluded: Uint8Array;
+}
+
+/**
+ * Writes a peer's evidence on a player as a vote, at `to`. Returns where the next one goes: there again, where this is none, as its peer
+ * is excluded or it has no mass.
+ */
+export function putVote(
+  { peer, mass, x, excluded }: VoteSpace,
+  to: number,
+  of: number,
+  lowering: number,
+  raising: number,
+): number {
+  const m = lowering + raising;
+  peer[to] = of;
+  mass[to] = m;
+  x[to] = lowering / m;
+  return to + (+(m > 0) & ~excluded[of]!);
+}
+
 /**
  * `deff = max(M, 1)^.25`, at least 1: by how much agreeing votes are held to repeat each other. Two square roots are
  * correctly rounded on every platform; `Math.pow` is not.

@@ -3,6 +3,7 @@
  * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
 import { evidenceAt, scaleAt, worthAt, worthOf } from './decay.js';
+import { putVote } from './evidence.js';
 import type { EvidenceSubjects } from './evidence-view.js';
 import { subjectHex } from './pseudonym.js';
 import type { EventAccepted, LogRecord } from './records.js';
@@ -105,12 +106,13 @@ export class OtherHalfLife {
         count: (entry) => entries.count(entry),
         lowering,
         raising,
-        copySums: (first, count, worth, into, to) => {
-          for (let i = 0; i < count; i++) {
-            into.peer[to + i] = entries.peer(first + i);
-            into.lowering[to + i] = worthOf(lowering(first + i), worth);
-            into.raising[to + i] = worthOf(raising(first + i), worth);
+        putVotes: (first, count, worth, votes, to) => {
+          let put = to;
+          for (let entry = first; entry < first + count; entry++) {
+            const b = worthOf(lowering(entry), worth);
+            put = putVote(votes, put, entries.peer(entry), b, worthOf(raising(entry), worth));
           }
+          return put;
         },
       },
     };

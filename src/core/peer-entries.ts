@@ -12,6 +12,7 @@
  * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
  */
 import { rescaled, worthOf } from './decay.js';
+import { putVote, type VoteSpace } from './evidence.js';
 import { Segment } from './segment.js';
 
 const SEGMENT_BITS = 16;
@@ -41,13 +42,6 @@ const HEAD = 4;
 const PEER = 5;
 const COUNT = 6;
 const WORD = 0x1_0000_0000;
-
-/** Of entries one after the other: their peers, and their sums of lowering and of raising mass. */
-export interface SumColumns {
-  readonly peer: Uint16Array;
-  readonly lowering: Float64Array;
-  readonly raising: Float64Array;
-}
 
 function classOf(count: number): number {
   let c = 0;
@@ -124,15 +118,17 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
-  /** Copies the peers of the `count` entries from `first` on, and their sums at a worth, into columns, from `to` on. */
-  copySums(first: number, count: number, worth: number, { peer, lowering, raising }: SumColumns, to: number): void {
+  /** Writes the `count` entries from `first` on as votes, their sums at a worth, from `to` on; returns where these end. */
+  putVotes(first: number, count: number, worth: number, votes: VoteSpace, to: number): number {
     const { words, view } = this.#segments[first >>> SEGMENT_BITS]!;
-    let at = (first & SEGMENT_MASK) * WORDS;
-    for (let i = to; i < to + count; i++, at += WORDS) {
-      peer[i] = words[at + PEER]! >>> 16;
-      lowering[i] = worthOf(view.getFloat64(at * 4, true), worth);
-      raising[i] = worthOf(view.getFloat64(at * 4 + RAISING_AT, true), worth);
+    const from = (first & SEGMENT_MASK) * WORDS;
+    let end = to;
+    for (let at = from; at < from + count * WORDS; at += WORDS) {
+      const lowering = worthOf(view.getFloat64(at * 4, true), worth);
+      const raising = worthOf(view.getFloat64(at * 4 + RAISING_AT, true), worth);
+      end = putVote(votes, end, words[at + PEER]! >>> 16, lowering, raising);
     }
+    return end;
   }
 
   /** Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it would. */

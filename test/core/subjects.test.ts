@@ -149,7 +149,8 @@ test('rows and entries that are read many at once say what each says by itself',
   };
   subjects.readRows(from, end, rows);
   const { entries } = subjects;
-  const sums = { peer: new Uint16Array(8), lowering: new Float64Array(8), raising: new Float64Array(8) };
+  const excluded = new Uint8Array(2 ** 16).fill(1, 2, 3);
+  const votes = { peer: new Uint16Array(8), mass: new Float64Array(8), x: new Float64Array(8), excluded };
   for (let i = 0; i < size; i++) {
     const row = from + i;
     const first = subjects.firstEntry(row);
@@ -159,13 +160,14 @@ test('rows and entries that are read many at once say what each says by itself',
       [count, first, subjects.evidenceAt(row), subjects.homeOf(row)],
     );
     if (count === 0) continue;
-    entries.copySums(first, count, 0.5, sums, 2);
-    for (let e = 0; e < count; e++) {
-      assert.equal(
-        [sums.peer[2 + e], sums.lowering[2 + e], sums.raising[2 + e]],
-        [entries.peer(first + e), entries.lowering(first + e) / 2, entries.raising(first + e) / 2],
-      );
-    }
+    const cast = Array.from({ length: count }, (_, e) => first + e)
+      .map((entry) => ({ peer: entries.peer(entry), b: entries.lowering(entry) / 2, g: entries.raising(entry) / 2 }))
+      .filter(({ peer, b, g }) => peer !== 2 && b + g > 0);
+    const end = entries.putVotes(first, count, 0.5, votes, 2);
+    assert.equal(
+      Array.from({ length: end - 2 }, (_, v) => [votes.peer[2 + v], votes.mass[2 + v], votes.x[2 + v]]),
+      cast.map(({ peer, b, g }) => [peer, b + g, b / (b + g)]),
+    );
   }
   let held = 0;
   for (let row = 0; row < subjects.rows; row++) held += subjects.peerCount(row);

@@ -62,24 +62,21 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
       const count = rows.count[i]!;
       if (count === 0) continue;
       if (!part.hasRoom(count)) {
-        sums.take(part.cast());
+        sums.take(part);
         part.clear();
       }
       const first = rows.first[i]!;
       const worth = worthFor(state, rows.evidenceAt[i]!, moment);
-      entries.copySums(first, count, worth, part.evidence, part.end);
-      part.add(count);
+      part.close(entries.putVotes(first, count, worth, part, part.end));
       if (!isSampled || rows.home[i]! >= below || !judged.hasRoom(count)) continue;
-      entries.copySums(first, count, worth, judged.evidence, judged.end);
-      judged.add(count);
+      judged.close(entries.putVotes(first, count, worth, judged, judged.end));
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
     rows.read(subjects, from);
     takeRows();
   }
-  sums.take(part.cast());
-  if (isSampled) judged.cast();
+  sums.take(part);
   return { sums, judged, facts };
 }
 

@@ -45,19 +45,16 @@ class DensePairSums implements PairSums {
 
   take({ offsets, peer, x }: Votes, several: Uint32Array, count: number): void {
     const sums = this.#sums;
+    // A constant of another module is fetched, and its type looked at, at each use.
+    const middle = MIDDLE;
     for (let n = 0; n < count; n++) {
       const i = several[n]!;
       const start = offsets[i]!;
       const end = offsets[i + 1]!;
       for (let e = start + 1; e < end; e++) {
-        const j = peer[e]!;
-        const u = x[e]! - MIDDLE;
-        for (let f = start; f < e; f++) {
-          const k = peer[f]!;
-          const v = x[f]! - MIDDLE;
-          if (j < k) addTo(sums, placeOf(j, k), u, v);
-          else addTo(sums, placeOf(k, j), v, u);
-        }
+        const row = placeOf(0, peer[e]!);
+        const v = x[e]! - middle;
+        for (let f = start; f < e; f++) addTo(sums, row + peer[f]! * STRIDE, x[f]! - middle, v);
       }
     }
   }

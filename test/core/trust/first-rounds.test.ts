@@ -5,38 +5,25 @@ import type { EvidenceColumns } from '../../../src/core/trust/columns.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { Random } from '../../support/random.js';
+import { type Entry, evidenceOf } from './small-groups.js';
 
 /** Peers of four kinds: sharp, blurred, one-sided and lying; one to three of them on each player, a fifth of which is bad. */
 function drawGroup(players: number, peers: number): EvidenceColumns {
   const draws = new Random(7);
   const random = () => draws.next();
-  const offsets = new Uint32Array(players + 1);
-  const peer: number[] = [];
-  const lowering: number[] = [];
-  const raising: number[] = [];
-  for (let i = 0; i < players; i++) {
+  const rows = Array.from({ length: players }, () => {
     const isBad = random() < 0.2;
     const first = Math.floor(random() * peers);
     const votes = 1 + Math.floor(random() * 3);
-    for (let v = 0; v < votes; v++) {
+    return Array.from({ length: votes }, (_, v): Entry => {
       const j = (first + v * 3) % peers;
       const sharp = isBad ? 0.9 : 0.08;
       const saysBad = random() < ([isBad ? 0.6 : 0.3, 1, isBad ? 0.1 : 0.9][j % 10] ?? sharp);
       const mass = 0.4 + 2 * random();
-      peer.push(j);
-      lowering.push(saysBad ? mass : 0);
-      raising.push(saysBad ? 0 : mass);
-    }
-    offsets[i + 1] = peer.length;
-  }
-  return {
-    peers,
-    players,
-    offsets,
-    peer: Uint16Array.from(peer),
-    lowering: Float64Array.from(lowering),
-    raising: Float64Array.from(raising),
-  };
+      return saysBad ? [j, mass, 0] : [j, 0, mass];
+    });
+  });
+  return evidenceOf(peers, rows);
 }
 
 test('weights differ by a hundredth at most from those whose every round looks at every player', () => {

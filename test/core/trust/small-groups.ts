@@ -7,9 +7,9 @@ export type Entry = readonly [peer: number, lowering: number, raising: number];
 export const bad = (peer: number): Entry => [peer, 1, 0];
 export const good = (peer: number): Entry => [peer, 0, 1];
 
-/** One row of entries per player. */
+/** One row of entries per player, in any order. */
 export function evidenceOf(peers: number, rows: readonly (readonly Entry[])[]): EvidenceColumns {
-  const entries = rows.flat();
+  const entries = rows.flatMap((row) => row.toSorted(([j], [k]) => j - k));
   const offsets = new Uint32Array(rows.length + 1);
   rows.forEach((row, i) => {
     offsets[i + 1] = offsets[i]! + row.length;

@@ -44,6 +44,12 @@ test('evidence without mass, and that of excluded peers, is no vote, and a playe
   ]);
 });
 
+test('evidence in another order than that of its peers is refused', () => {
+  const evidence = { ...evidenceOf(4, [[bad(0), good(3)]]), peer: Uint32Array.of(3, 0) };
+  assert.throws(() => readVotes(evidence, factsOf(4), new Scratch()), /order of their peers/);
+  assert.throws(() => readVotes({ ...evidence, peer: Uint32Array.of(3, 3) }, factsOf(4), new Scratch()), /order/);
+});
+
 test('sums tell how many players a peer reported, how many of them with others, and how it voted', () => {
   const { votes } = votesOf([[bad(0), good(1)], [bad(0)], [[0, 0.25, 0.25], none(1)], [[1, 0, 7]], [bad(1), bad(2)]]);
   const sums = new VoteSums(4, trustConstants, new Scratch());

@@ -173,6 +173,18 @@ export class EventIds {
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
     if (shard.used + 1 > shard.slots * LOAD_MAX) this.#grow(shard);
+    this.insertWithRoom(tags, from, seq, peer);
+  }
+
+  /** Makes room for `count` further ids of a part. */
+  makeRoom(part: number, count: number): void {
+    const shard = this.#shards[part]!;
+    while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);
+  }
+
+  /** As `insertFrom`, where `makeRoom` came before: no way to a growth, for which V8 throws away what it compiled before the first. */
+  insertWithRoom(tags: Uint16Array, from: number, seq: number, peer: number): void {
+    const shard = this.#shardOf(tags, from);
     this.#keepLastEmpty(shard, this.#search(shard, tags, from));
     const words = this.#blocks[this.#block]!;
     const at = this.#at;
@@ -272,8 +284,7 @@ export class EventIds {
 
   /** Puts the ids of a shard into pages of their own, and keeps its old ones for the next shard: no memory is given up for other. */
   #grow(shard: Shard): void {
-    const old = shard.pages;
-    shard.pages = [];
+    const old = shard.pages.splice(0);
     this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * shard.growth)));
     for (const page of old) {
       const words = this.#blockOf(page);

@@ -38,10 +38,13 @@ const ID_WORDS = 8;
 const ID_RECORD = 5;
 const ID_PEER = 7;
 
-/** Rows that a part seldom exceeds where so many spread evenly: their mean, and six deviations. */
+/**
+ * Rows that a part hardly ever exceeds where so many spread evenly: their mean, and twelve deviations, as a player's lie in one part. What
+ * no row is written to takes addresses and no memory.
+ */
 function roomFor(count: number, parts: number): number {
   const mean = count / parts;
-  return Math.ceil(mean + 6 * Math.sqrt(mean)) + 4;
+  return Math.ceil(mean + 12 * Math.sqrt(mean)) + 4;
 }
 
 const wanted = new Uint16Array(TAG_WORDS);
@@ -93,7 +96,10 @@ export class SortedEvents {
   /** Brings everything into the tables. */
   settle(): void {
     if (this.#firstSeq === 0) return;
-    for (let part = 0; part < ID_PARTS; part++) this.#settleIds(part);
+    for (let part = 0; part < ID_PARTS; part++) {
+      this.#eventIds.makeRoom(part, this.#idsUsed[part]!);
+      this.#settleIds(part);
+    }
     for (let part = 0; part < PARTS; part++) this.#settlePlayers(part);
     this.#idsUsed.fill(0);
     this.#playersUsed.fill(0);
@@ -148,7 +154,7 @@ export class SortedEvents {
     const end = first + this.#idsUsed[part]! * ID_WORDS;
     for (let at = first; at < end; at += ID_WORDS) {
       const record = words[at + ID_RECORD]! + words[at + ID_RECORD + 1]! * 0x10000;
-      this.#eventIds.insertFrom(words, at, this.#firstSeq + record, words[at + ID_PEER]!);
+      this.#eventIds.insertWithRoom(words, at, this.#firstSeq + record, words[at + ID_PEER]!);
     }
   }
 

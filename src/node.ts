@@ -11,6 +11,7 @@ import type { GroupApi } from './group/api.js';
 import type { BackgroundCheck, CheckTimes } from './group/check.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
+import { Nonces } from './group/nonces.js';
 import type { DiskGauge, LogWriter } from './group/ports.js';
 import { lastSeqOf, mustReach } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
@@ -204,7 +205,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     disk,
     clock,
     timers,
-    entropy,
+    nonces: new Nonces(entropy),
     observer: metrics,
     snapshotEvery: config.snapshotEvery,
     weightsIntervalMs: config.weightsIntervalMs,

@@ -2,7 +2,6 @@
  * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when they are
  * due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and recovery decides.
  */
-import { NONCE_BYTES } from '../core/batch.js';
 import type { GroupState } from '../core/state.js';
 import type { Refusal } from '../errors.js';
 import { limits } from '../limits.js';
@@ -12,9 +11,9 @@ import type { Answer, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
 import type { Resolve } from './group.js';
 import type { Mail } from './mailbox.js';
+import type { Nonces } from './nonces.js';
 import {
   type Clock,
-  type Entropy,
   type GroupObserver,
   type GroupPool,
   type LogWriter,
@@ -39,7 +38,7 @@ export interface LoopDeps {
   readonly disk: DiskWatch;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly entropy: Entropy;
+  readonly nonces: Nonces;
   readonly observer: GroupObserver;
   /** In log records. */
   readonly snapshotEvery: number;
@@ -225,10 +224,10 @@ export class GroupLoop {
   }
 
   #takeTurn(): readonly Effect<Resolve>[] {
-    const { timers, clock, entropy } = this.#deps;
+    const { timers, clock, nonces } = this.#deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
-    const effects = this.actor.takeTurn(clock.now(), entropy.bytes(NONCE_BYTES));
+    const effects = this.actor.takeTurn(clock.now(), nonces.take());
     this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
     return effects;
   }
@@ -270,12 +269,16 @@ export class GroupLoop {
       return;
     }
     const commitMs = this.#deps.timers.elapsed() - started;
-    this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
-    this.#snapshotWork.makeIfDue();
-    this.#weightsWork.plan();
+    // Answers leave once the promises of their requests are through; what nobody waits for comes behind them.
+    this.#deps.timers.soon(() => {
+      this.#deps.nonces.prepare();
+      this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
+      this.#snapshotWork.makeIfDue();
+      this.#weightsWork.plan();
+    });
   }
 
   async #redact(work: RedactionWork): Promise<void> {

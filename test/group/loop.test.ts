@@ -9,6 +9,7 @@ import type { Answer, Command } from '../../src/group/commands.js';
 import { DiskWatch } from '../../src/group/disk.js';
 import type { Resolve } from '../../src/group/group.js';
 import { GroupLoop } from '../../src/group/loop.js';
+import { Nonces } from '../../src/group/nonces.js';
 import type { GroupPool } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
@@ -73,7 +74,7 @@ async function grown() {
     }),
     clock: { now: () => t0 },
     timers,
-    entropy: { bytes: (length) => Buffer.alloc(length), uuid: () => 'id' },
+    nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
     observer: { turnCommitted: nothing, eventsDecided: nothing, workDone: nothing },
     snapshotEvery: Number.POSITIVE_INFINITY,
     weightsIntervalMs: 1e9,

@@ -3,6 +3,7 @@ import { BackgroundCheck } from '../../src/group/check.js';
 import { DiskWatch } from '../../src/group/disk.js';
 import { Group } from '../../src/group/group.js';
 import { GroupLoop } from '../../src/group/loop.js';
+import { Nonces } from '../../src/group/nonces.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { VerdictFeed } from '../../src/group/verdict-feed.js';
 import type { ExpectedHead } from '../../src/group/verification.js';
@@ -91,7 +92,7 @@ export class SimNode {
       }),
       clock: world,
       timers: this.process,
-      entropy: world,
+      nonces: new Nonces(world),
       observer: {
         turnCommitted: (records) => deps.count(records > 0 ? 'commits' : 'empty commits'),
         eventsDecided: nothing,

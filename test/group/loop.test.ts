@@ -19,7 +19,7 @@ import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { until } from '../support/until.js';
 
-/** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went. */
+/** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went; `told`: what metrics were. */
 async function grown() {
   const log = new MemoryLog();
   const first = new BatchWriter();
@@ -31,6 +31,7 @@ async function grown() {
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   const replica = new Replica(log, snapshots, salt);
   const calls: string[] = [];
+  const told: string[] = [];
   let pass: () => void = assert.unreachable;
   const passed = new Promise<void>((resolve) => {
     pass = resolve;
@@ -75,7 +76,7 @@ async function grown() {
     clock: { now: () => t0 },
     timers,
     nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
-    observer: { turnCommitted: nothing, eventsDecided: nothing, workDone: nothing },
+    observer: { turnCommitted: () => void told.push('committed'), eventsDecided: nothing, workDone: nothing },
     snapshotEvery: Number.POSITIVE_INFINITY,
     weightsIntervalMs: 1e9,
     tellErasures: async () => undefined,
@@ -87,12 +88,13 @@ async function grown() {
       assert.is(loop.letIn({ command, token: resolve, events: 1, bytes: 100 }), undefined),
     );
   await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
-  const event = { schemaVersion: '1.0.0', eventId: 'e', eventType: 'report_cheating', peerId: 'peer-0' } as const;
+  const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
   const rest = { subject: subjectOf('victim'), gameId: 'g1', severity: 1, timestamp: t0 };
-  await ask({ type: 'submit', caller: null, events: [{ ...event, ...rest }] });
+  const submit = (eventId: string) => ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId }] });
+  await submit('e');
   await loop.snapshotNow();
   const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, snapshots, calls, pass, erase };
+  return { loop, snapshots, calls, told, pass, submit, erase };
 }
 
 /** The piece came back, and all that follows from it without waiting for a timer is done. */
@@ -101,6 +103,18 @@ async function settled(calls: readonly string[]): Promise<void> {
   await turnOfLoop();
   await turnOfLoop();
 }
+
+test('an answer goes through the promises of its request before anything else is done about its commit', async () => {
+  const { told, submit } = await grown();
+  await turnOfLoop();
+  told.length = 0;
+  const passedOn = async () => (await submit('e2')) as Outcome<unknown>[];
+  const [outcome] = await passedOn();
+  told.push('answered');
+  assert.ok(outcome!.ok);
+  await turnOfLoop();
+  assert.equal(told, ['answered', 'committed']);
+});
 
 // Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name any more.
 test('a replica is asked once more to have read all when the snapshots of an erasure are gone', async () => {

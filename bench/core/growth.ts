@@ -6,8 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventIds } from '../../src/core/event-ids.js';
 import { sipKey } from '../../src/core/siphash.js';
 import { Subjects } from '../../src/core/subjects.js';
-import { mix } from '../load/requests.js';
-import { arrivals, countEntries, type Population, peerOfEntry } from './population.js';
+import { arrivals, countEntries, type Population, peerOfEntry, writeKey } from './population.js';
 import type { OnProgress } from './tasks.js';
 
 export interface GrowthTask extends Population {
@@ -54,7 +53,7 @@ async function measureGrowth(task: GrowthTask, onProgress: OnProgress): Promise<
   let number = 0;
   let turnStart = now();
   for (const [player, entry] of arrivals(task)) {
-    for (let word = 0; word < 8; word++) words[word] = mix(word, player);
+    writeKey(player, words);
     table.add(key, peerOfEntry(task, player, entry), ++number);
     if (number % turnRows !== 0) continue;
     await nextTurn();

@@ -39,6 +39,11 @@ export function lowers({ seed }: Population, player: number, entry: number): boo
   return isBad === isRight;
 }
 
+/** The words of a player's key. */
+export function writeKey(player: number, words: Uint32Array): void {
+  for (let word = 0; word < words.length; word++) words[word] = mix(word, player);
+}
+
 /** Calls back once for each (player, entry), in the order of their arrival: old players and new ones mixed, as in a group that grows. */
 export function* arrivals(population: Population): Generator<[player: number, entry: number]> {
   const most = population.everyPair ? population.peers : entriesMax;

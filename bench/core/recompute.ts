@@ -8,7 +8,7 @@ import { trustConstants } from '../../src/core/trust-constants.js';
 import { KEY_WORDS } from '../../src/core/words.js';
 import { mix } from '../load/requests.js';
 import { benchTime, emptyGroup } from './empty-group.js';
-import { arrivals, countEntries, entriesOf, lowers, type Population, peerOfEntry } from './population.js';
+import { arrivals, countEntries, entriesOf, lowers, type Population, peerOfEntry, writeKey } from './population.js';
 import type { OnProgress } from './tasks.js';
 
 export interface RecomputeTask extends Population {
@@ -74,10 +74,6 @@ function layOut(subjects: Subjects, population: Population): void {
     const peers = Array.from({ length: count }, (_, entry) => peerOfEntry(population, player, entry));
     for (const [i, peer] of peers.sort((j, k) => j - k).entries()) subjects.entries.set(first + i, peer, 0, 0, 0, 0);
   }
-}
-
-function writeKey(player: number, words: Uint32Array): void {
-  for (let word = 0; word < KEY_WORDS; word++) words[word] = mix(word, player);
 }
 
 /** All entries of one player after the other. */

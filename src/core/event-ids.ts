@@ -171,8 +171,7 @@ export class EventIds {
 
   /** The id whose tag's words begin at `from` of a column. */
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
-    const shard = this.#shardOf(tags, from);
-    if (shard.used + 1 > shard.slots * LOAD_MAX) this.#grow(shard);
+    this.makeRoom(idPartOf(tags, from), 1);
     this.insertWithRoom(tags, from, seq, peer);
   }
 

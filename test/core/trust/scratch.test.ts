@@ -171,7 +171,13 @@ test('a sample that chance makes too large ends where its columns do, and the ga
   };
   const constants = { ...trustConstants, sampledPlayers: 7_500, sampledPlayersPerPeer: 0 };
   const sampled = trustOf({ ...view, subjects: unlucky }, new Scratch(), constants);
-  assert.ok(sampled.sampled > 7_500 && sampled.sampled < 10_000, `${sampled.sampled}`);
+  const { judged } = gatherVotes({ ...view, subjects: unlucky }, 0, constants, new Scratch());
+  const room = judged.peer.length;
+  const votes = judged.offsets[judged.players]!;
+  assert.is(room, Math.ceil((subjects.entries.size / 4) * 1.1) + 8);
+  assert.ok(votes <= room && votes > room - 3, `${votes} votes in room for ${room}`);
+  assert.is(sampled.sampled, judged.players);
+  assert.ok(judged.players > 7_500 && judged.players <= votes, `${judged.players}`);
   assert.equal(sampled.trust.tau, trustOf(view, new Scratch()).trust.tau);
 });
 

@@ -67,17 +67,19 @@ export class Replica {
   readonly #log: LogReader;
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
-  readonly #scratch = new Scratch();
+  readonly #scratch: Scratch;
   #follower: Follower | null = null;
   /** The newest record that a task was given: what comes after it may not be durable, though the log shows it. */
   #durable = 0;
   /** Of what is told of the follower's state. */
   #generation = '';
 
-  constructor(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array) {
+  /** `pause`: of the computation of weights. */
+  constructor(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, pause?: () => void) {
     this.#log = log;
     this.#snapshots = snapshots;
     this.#salt = salt;
+    this.#scratch = new Scratch(pause);
   }
 
   /** The state at record `upTo`, or at a later one where an earlier task went further. */

@@ -11,13 +11,15 @@ import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import type { ReplicaFolder } from './pool.js';
+import { Rests } from './rests.js';
 
 const PRIORITY = 19;
 
 const { dir, salt, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
-const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt);
+const rests = new Rests();
+const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, rests.pause);
 
 // On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
 if (process.platform === 'linux') setPriority(0, PRIORITY);
@@ -39,7 +41,9 @@ export function follow(upTo: number): void {
 }
 
 export function weights(task: { readonly upTo: number; readonly at: number }): WeightsComputed {
-  return replica.weights(task.upTo, task.at);
+  // What it takes to catch up is no part of what the next computation will take.
+  replica.follow(task.upTo);
+  return rests.during(() => replica.weights(task.upTo, task.at));
 }
 
 export function verdicts(task: { readonly upTo: number; readonly at: number }): VerdictCounts {

@@ -75,6 +75,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
     rows.read(subjects, from);
     takeRows();
+    scratch.pause();
   }
   sums.take(part);
   return { sums, judged, facts };

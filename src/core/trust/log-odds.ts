@@ -85,8 +85,9 @@ class Look {
 
   /** Calls back for all of them, block by block, each of which begins with one of them. */
   inBlocks(take: (from: number, to: number) => void): void {
-    const { players } = this.weighed.votes;
-    inBlocks(Math.ceil(players / this.stride), (from, to) => {
+    const { votes, pause } = this.weighed;
+    const { players } = votes;
+    inBlocks(Math.ceil(players / this.stride), pause, (from, to) => {
       take(from * this.stride, Math.min(players, to * this.stride));
     });
   }

@@ -105,6 +105,7 @@ class SparsePairSums implements PairSums {
         to.add(j, k, sums, k * STRIDE);
         sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
       }
+      this.#scratch.pause();
     }
   }
 }

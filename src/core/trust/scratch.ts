@@ -1,6 +1,7 @@
 /**
- * The large columns of a computation, kept for the next one. Given back to the system instead, they are unmapped in one piece, and
- * mapped and counted against the collector each time anew: all of that stops the other threads of the process for milliseconds.
+ * What a computation is lent by the thread that it runs on. Its large columns are kept for the next one: given back to the system instead,
+ * they are unmapped in one piece, and mapped and counted against the collector each time anew: all of that stops the other threads of the
+ * process for milliseconds.
  */
 
 /** An eighth more than asked for: a group that grows does not need new ones each time. */
@@ -8,8 +9,14 @@ const SPARE = 1 / 8;
 
 /** Columns hold whatever was left in them; who takes one writes all of it. */
 export class Scratch {
+  /** Called again and again, a fraction of a millisecond apart: the thread may rest there. No result depends on it. */
+  readonly pause: () => void;
   readonly #buffers: ArrayBuffer[] = [];
   #taken = 0;
+
+  constructor(pause: () => void = () => undefined) {
+    this.pause = pause;
+  }
 
   /** Begins a computation: what was taken before belongs to it again. */
   begin(): this {

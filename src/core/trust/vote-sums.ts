@@ -22,6 +22,7 @@ export class VoteSums {
   readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
   readonly #constants: TrustConstants;
+  readonly #pause: () => void;
 
   /** Its large columns are the scratch's. */
   constructor(peers: number, constants: TrustConstants, scratch: Scratch) {
@@ -32,6 +33,7 @@ export class VoteSums {
     this.#alone = new Uint32Array(peers);
     this.#pairs = pairSums(peers, constants, scratch);
     this.#constants = constants;
+    this.#pause = scratch.pause;
   }
 
   /** Per peer: players that another peer reported too. One that shares none most likely has another salt. */
@@ -46,7 +48,7 @@ export class VoteSums {
 
   /** Takes in all votes on some players. */
   take(votes: Votes): void {
-    inBlocks(votes.players, (from, to) => this.#take(votes, from, to));
+    inBlocks(votes.players, this.#pause, (from, to) => this.#take(votes, from, to));
   }
 
   /** Those of the players from `from` up to `to`. */

@@ -21,11 +21,14 @@ export class WeighedVotes {
   readonly corroborated: Float64Array;
   /** Upper bound of the share of bad players. */
   readonly piMax: number;
+  /** The scratch's. */
+  readonly pause: () => void;
 
   /** Its large columns are the scratch's. */
   constructor(votes: Votes, sums: VoteSums, tau: Float64Array, c: TrustConstants, scratch: Scratch) {
     const { peers, players, peer } = votes;
     this.votes = votes;
+    this.pause = scratch.pause;
     this.pull = scratch.float64(peer.length);
     this.told = scratch.float64(peer.length);
     this.known = scratch.float64(players);
@@ -35,7 +38,7 @@ export class WeighedVotes {
     this.piMax = ceiling(sums, tau, c);
     const voters = sums.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
     const floor = voters < c.corroboratedPeersMin ? 0 : c.corroborationFloor;
-    inBlocks(players, (from, to) => this.#weigh(from, to, tau, floor, c));
+    inBlocks(players, this.pause, (from, to) => this.#weigh(from, to, tau, floor, c));
   }
 
   /** The votes on the players from `from` up to `to`. */

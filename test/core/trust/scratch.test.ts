@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { putVote } from '../../../src/core/evidence.js';
 import type { EvidenceSubjects } from '../../../src/core/evidence-view.js';
 import { HOME_BITS } from '../../../src/core/subject-index.js';
+import { BLOCK } from '../../../src/core/trust/blocks.js';
 import { type GatheredView, gatherVotes } from '../../../src/core/trust/gather.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';
@@ -179,6 +180,22 @@ test('a sample that chance makes too large ends where its columns do, and the ga
   assert.is(sampled.sampled, judged.players);
   assert.ok(judged.players > 7_500 && judged.players <= votes, `${judged.players}`);
   assert.equal(sampled.trust.tau, trustOf(view, new Scratch()).trust.tau);
+});
+
+test('a thread may rest after each block of each loop over the players, and no bit depends on it', () => {
+  const view = drawnView(30_000, 8);
+  const blocks = Math.ceil(30_000 / BLOCK);
+  let pauses = 0;
+  const scratch = new Scratch(() => {
+    pauses++;
+  });
+  const votes = gatherVotes(view, 0, trustConstants, scratch);
+  const { players } = votes.judged;
+  assert.ok(pauses >= blocks + Math.ceil(players / BLOCK), `${pauses} while votes are gathered`);
+  pauses = 0;
+  const trust = computePeerTrust(votes, trustConstants, scratch);
+  assert.ok(pauses >= (1 + trustConstants.fullRounds) * Math.ceil(players / BLOCK), `${pauses} while they are weighed`);
+  assert.equal(trust, trustOf(view, new Scratch()).trust);
 });
 
 test('the columns of one computation never share memory, and those of the next are the same memory', () => {

@@ -1,0 +1,63 @@
+/**
+ * Short rests of a thread that computes for long beside the one that answers (decision 206). Where both share a core the scheduler gives a thread
+ * that never sleeps, at the lowest priority too, a tick of some milliseconds now and then; one that gives way by itself is never due one.
+ */
+
+/** Work between two rests, and how long one is asked to be, in ms; the system makes it about twice as long. */
+const WORK_MS = 0.1;
+const REST_MS = 0.05;
+/** A computation that would take longer with its rests has fewer of them. */
+const WHOLE_MS = 900;
+
+export interface RestClock {
+  /** Monotonic, in ms. */
+  now(): number;
+  /** Blocks the thread for about so many ms. */
+  sleep(ms: number): void;
+}
+
+export class Rests {
+  readonly #clock: RestClock;
+  /** Of the last computation, without its rests. */
+  #workedMs = 0;
+  /** So long may all rests of this one be. */
+  #leftMs = 0;
+  #restedMs = 0;
+  #workingSince = 0;
+
+  constructor(clock: RestClock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** Runs a computation that may rest: as long as the last one left room for. */
+  during<T>(compute: () => T): T {
+    const started = this.#clock.now();
+    this.#leftMs = WHOLE_MS - this.#workedMs;
+    this.#restedMs = 0;
+    this.#workingSince = started;
+    try {
+      return compute();
+    } finally {
+      this.#workedMs = this.#clock.now() - started - this.#restedMs;
+      this.#leftMs = 0;
+    }
+  }
+
+  /** Rests where enough was worked since the last time. For a `Scratch`. */
+  readonly pause = (): void => {
+    if (this.#restedMs >= this.#leftMs) return;
+    const now = this.#clock.now();
+    if (now - this.#workingSince < WORK_MS) return;
+    this.#clock.sleep(REST_MS);
+    this.#workingSince = this.#clock.now();
+    this.#restedMs += this.#workingSince - now;
+  };
+}
+
+/** Nobody wakes who sleeps on it. */
+const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+const systemClock: RestClock = {
+  now: () => performance.now(),
+  sleep: (ms) => void Atomics.wait(never, 0, 0, ms),
+};

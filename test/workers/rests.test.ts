@@ -3,10 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Rests } from '../../src/workers/rests.js';
 
-/** What a rest takes; it asks for half of it. */
+/** What a rest takes, more than it asks for. */
 const sleptMs = 0.1;
 /** What is worked between two calls of `pause`. */
-const stepMs = 0.0625;
+const stepMs = 0.03125;
 
 function restsOf() {
   let now = 5;
@@ -33,10 +33,10 @@ function restsOf() {
   return { rests, slept, work, computing };
 }
 
-test('a computation rests as soon as it has worked for a tenth of a millisecond', () => {
+test('a computation rests as soon as it has worked for six hundredths of a millisecond', () => {
   const { slept, computing } = restsOf();
   assert.is(computing(100), 100 / (2 * stepMs));
-  assert.equal([...new Set(slept)], [0.05]);
+  assert.equal([...new Set(slept)], [0.02]);
 });
 
 test('rests are as long together as the last computation left of nine tenths of a second', () => {

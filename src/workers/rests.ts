@@ -3,7 +3,7 @@
  * that never sleeps, at the lowest priority too, a tick of some milliseconds now and then; one that gives way by itself is never due one.
  */
 
-/** Work between two rests, and how long one is asked to be, in ms. The system makes it 0.07: its timers go no finer. */
+/** Work between two rests, and how long one is asked to be, in ms. The system makes it 0.09: its timers go no finer. */
 const WORK_MS = 0.06;
 const REST_MS = 0.02;
 /** A computation that would take longer with its rests has fewer of them. */

@@ -8,6 +8,8 @@ const WORK_MS = 0.06;
 const REST_MS = 0.02;
 /** A computation that would take longer with its rests has fewer of them. */
 const WHOLE_MS = 900;
+/** Rests that would be shorter, as a part of the work, cover too little of it to be felt. */
+const RESTS_MIN = 1 / 2;
 
 export interface RestClock {
   /** Monotonic, in ms. */
@@ -32,7 +34,8 @@ export class Rests {
   /** Runs a computation that may rest: as long as the last one left room for. */
   during<T>(compute: () => T): T {
     const started = this.#clock.now();
-    this.#leftMs = WHOLE_MS - this.#workedMs;
+    const leftMs = WHOLE_MS - this.#workedMs;
+    this.#leftMs = leftMs < this.#workedMs * RESTS_MIN ? 0 : leftMs;
     this.#restedMs = 0;
     this.#workingSince = started;
     try {

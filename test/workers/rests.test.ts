@@ -41,10 +41,12 @@ test('a computation rests as soon as it has worked for six hundredths of a milli
 
 test('rests are as long together as the last computation left of nine tenths of a second', () => {
   const { computing } = restsOf();
-  computing(800);
-  const rested = computing(800);
-  assert.ok(Math.abs(rested - 100 / sleptMs) <= 1, `${rested} rests`);
-  assert.is(computing(20_000), rested);
+  computing(500);
+  const rested = computing(500);
+  assert.ok(Math.abs(rested - 400 / sleptMs) <= 1, `${rested} rests`);
+  assert.is(computing(700), rested);
+  assert.is(computing(700), 0, 'too little is left for most of it');
+  assert.is(computing(20_000), 0);
   assert.is(computing(100), 0);
   assert.is(computing(100), 100 / (2 * stepMs));
 });

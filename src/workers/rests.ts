@@ -6,7 +6,7 @@
 /** Work between two rests, and how long one is asked to be, in ms. The system makes it 0.09: its timers go no finer. */
 const WORK_MS = 0.06;
 const REST_MS = 0.02;
-/** A computation that would take longer with its rests has fewer of them. */
+/** A computation that would take longer with its rests has fewer of them, or none. */
 const WHOLE_MS = 900;
 /** Rests that would be shorter, as a part of the work, cover too little of it to be felt. */
 const RESTS_MIN = 1 / 2;

@@ -1,6 +1,8 @@
 /** The count of verdicts on a running node, from the group to its replica and back. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bytesOf, keyOf } from '../src/core/event-columns.js';
 import { startTestNode, weightsSettled } from './support/node.js';
 
 test('the replica counts what reads would say, up to the newest durable record', async () => {
@@ -16,7 +18,7 @@ test('the replica counts what reads would say, up to the newest durable record',
       eventType: 'report_cheating' as const,
       peerId: peer.peerId,
       // Ten players with three events each: suspicious, by one peer alone never untrusted.
-      subject: Buffer.alloc(32, 1 + (i % 10)),
+      subject: keyOf(Buffer.alloc(32, 1 + (i % 10))),
       gameId: 'g',
       severity: 1,
       timestamp: Date.now(),
@@ -28,7 +30,7 @@ test('the replica counts what reads would say, up to the newest durable record',
     if (!counted.ok) throw new Error(counted.code);
     const { counts, sampled, players, seq } = counted.value;
     assert.equal([sampled, players], [10, 10]);
-    const verdicts = events.map(({ subject }) => group.trust(subject)?.verdict);
+    const verdicts = events.map(({ subject }) => group.trust(bytesOf(subject))?.verdict);
     assert.is(counts[verdicts[0] ?? 'trusted'], 10);
     assert.ok(seq >= 32);
   } finally {

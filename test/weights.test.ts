@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import type { EventSubmission, PeerView } from '../src/group/api.js';
 import { limits } from '../src/limits.js';
 import { PiscinaPool, poolOf } from '../src/workers/pool.js';
-import { subjectOf } from './support/given.js';
+import { subjectKeyOf, subjectOf } from './support/given.js';
 import { startTestNode, type TestNode, weightsSettled } from './support/node.js';
 import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
@@ -16,7 +16,7 @@ const intervalMs = 100;
 
 function event(peer: PeerView, id: string, player: string, eventType: 'ban_applied' | 'commendation'): EventSubmission {
   const fixed = { schemaVersion: '1.0.0', gameId: 'g', severity: 1, timestamp: Date.now() };
-  return { ...fixed, eventId: `${peer.index}-${id}`, eventType, peerId: peer.peerId, subject: subjectOf(player) };
+  return { ...fixed, eventId: `${peer.index}-${id}`, eventType, peerId: peer.peerId, subject: subjectKeyOf(player) };
 }
 
 async function peersOf(node: TestNode, count: number): Promise<PeerView[]> {

@@ -1,5 +1,7 @@
 /** What one event and one read cost in the core, without HTTP and disk, in states of few players and of many. */
+
 import { decideEvent } from '../../src/core/decide-event.js';
+import { keyOf } from '../../src/core/event-columns.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import { eventId, gameId, mix, playerId } from '../load/requests.js';
@@ -36,7 +38,7 @@ function costOf(population: Population, onProgress: OnProgress): CostOfSize {
   const { players, seed, peers } = population;
   const state = emptyGroup(population);
   const submit = (peer: number, player: number, id: string): void => {
-    const subject = pseudonymise(playerId(player), benchSalt, 'privacy-first');
+    const subject = keyOf(pseudonymise(playerId(player), benchSalt, 'privacy-first')!);
     const known = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId, severity: 0.5 } as const;
     const { peerId } = state.peers.at(peer);
     const decided = decideEvent(

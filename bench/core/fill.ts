@@ -2,11 +2,13 @@
  * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a population, all
  * by the service's own rules and formats. A million events take seconds, where a node would take the time of its requests.
  */
+
 import { hash } from 'node:crypto';
 import { BatchWriter, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
 import { decideRegistration } from '../../src/core/decide-peer.js';
 import { stateDigest } from '../../src/core/digest.js';
+import { keyOf } from '../../src/core/event-columns.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
 import type { Outcome } from '../../src/errors.js';
@@ -89,7 +91,7 @@ class Filler {
       eventId: eventId(population.seed + fillSeed, number),
       eventType: lowers(population, player, entry) ? 'report_cheating' : 'commendation',
       peerId: peer.peerId,
-      subject: pseudonymise(playerId(player), salt, 'privacy-first'),
+      subject: keyOf(pseudonymise(playerId(player), salt, 'privacy-first')!),
       gameId,
       severity: 0.5,
       timestamp: timestampMs,

@@ -1,4 +1,5 @@
 /** The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node around it. */
+import { keyColumns } from '../../src/core/event-columns.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Subjects } from '../../src/core/subjects.js';
 import { gatherVotes } from '../../src/core/trust/gather.js';
@@ -65,7 +66,8 @@ function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => vo
 
 /** Rows and empty entries as a start from a snapshot makes them. */
 function layOut(subjects: Subjects, population: Population): void {
-  const columns = { keys: new Uint32Array(KEY_WORDS), hashes: new Int32Array(1), count: 1 };
+  const columns = keyColumns(1);
+  columns.count = 1;
   for (let player = 0; player < population.players; player++) {
     writeKey(player, columns.keys);
     subjects.fillHashes(columns);

@@ -1,10 +1,13 @@
 /** What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests, in nanoseconds. */
+
 import { randomBytes } from 'node:crypto';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
+import { keyOf } from '../../src/core/event-columns.js';
 import { Pseudonyms, pseudonymise } from '../../src/core/pseudonym.js';
 import { type Moment, momentOf, trustOf } from '../../src/core/score.js';
 import type { GroupState } from '../../src/core/state.js';
+import { TAG_WORDS } from '../../src/core/words.js';
 import { storedEventText, timeText } from '../../src/http/bodies.js';
 import { parseUtcDateTime } from '../../src/http/contract/formats.js';
 import { type EventBody, eventSchema } from '../../src/http/contract/request-bodies.js';
@@ -80,7 +83,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     eventId: `step-${i}`,
     eventType: 'report_cheating' as const,
     peerId,
-    subject: subjects[i % subjects.length]!,
+    subject: keys[i % keys.length]!,
     gameId: bodies[0]!.game_id,
     severity: 0.5,
     timestamp: benchTime,
@@ -89,6 +92,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     { length: task.players },
     (_, i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')!,
   );
+  const keys = subjects.map(keyOf);
   const decide = (i: number) => {
     const decided = decideEvent(state, 0, submission(i), benchTime);
     if (!decided.ok) throw new Error(decided.code);
@@ -108,7 +112,8 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const log = await logCost(task, decided);
   onProgress(2, 4);
   const turnIds = Array.from({ length: task.batch }, (_, i) => eventId(task.seed, i));
-  const tags = cost('id tags', Math.ceil(events / task.batch), () => state.idTags.ofAll(turnIds));
+  const turnTags = new Uint16Array(task.batch * TAG_WORDS);
+  const tags = cost('id tags', Math.ceil(events / task.batch), () => state.idTags.writeAll(turnIds, turnTags));
   const write = [
     cost('bytes to text', events, (i) => at(requests, i).toString('latin1')),
     cost('head', events, (i) => heads.read(at(texts, i), 0)),

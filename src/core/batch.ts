@@ -18,10 +18,10 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { EventColumns } from './event-columns.js';
+import type { EventColumns, EventKeys } from './event-columns.js';
 import { readEvent } from './packed-records.js';
 import { RecordBytes } from './record-bytes.js';
-import { decodeRecord, fitsColumns, type LogRecord } from './records.js';
+import { type DecidedEvent, decodeRecord, fitsColumns, type LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;
@@ -52,6 +52,10 @@ export class BatchWriter {
 
   add(record: LogRecord): void {
     this.#records.add(record);
+  }
+
+  addEvent(event: DecidedEvent, keys: EventKeys): void {
+    this.#records.addEvent(event, keys);
   }
 
   /** The batch, chained to `previousChain`; nothing is gathered then. `nonce` keeps `d` from confirming guesses at erased content. */

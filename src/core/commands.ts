@@ -2,15 +2,16 @@
 import type { EventTypeName } from './event-types.js';
 import type { EventAccepted } from './records.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
+import type { SubjectKey } from './words.js';
 
-/** An event as the schema admitted it, its player already replaced by the subject's 32 bytes. */
+/** An event as the schema admitted it, its player already replaced by the subject's key. */
 export interface EventSubmission {
   readonly schemaVersion: string;
   readonly eventId: string;
   readonly eventType: EventTypeName;
   readonly peerId: string;
   /** Null where the identity mode forbids what the caller sent. */
-  readonly subject: Uint8Array | null;
+  readonly subject: SubjectKey | null;
   readonly gameId: string;
   readonly severity: number;
   /** ms since 1970. */

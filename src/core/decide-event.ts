@@ -6,26 +6,44 @@ import { type Granted, granted, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import type { EventSubmission } from './commands.js';
 import { evidenceAt, scaleAt } from './decay.js';
-import { EventColumns, type EventKeys } from './event-columns.js';
-import type { IdTag } from './event-ids.js';
+import { bytesOf, EventColumns, type EventKeys } from './event-columns.js';
 import { eventTypeNamed } from './event-types.js';
 import type { Peer } from './peers.js';
-import type { EventAccepted } from './records.js';
+import type { DecidedEvent, EventAccepted } from './records.js';
 import type { GroupState } from './state.js';
 
-/**
- * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `keys`
- * are what it is looked up by, where that is known already.
- * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
- * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
- */
+/** Of one event that was not looked up, reused from call to call. */
+const single = new EventColumns(1);
+
+/** See `decideByKeys`. */
 export function decideEvent(
   state: GroupState,
   caller: number | null,
   submission: EventSubmission,
   now: number,
-  keys: EventKeys = keysOf(state, submission),
 ): Granted<EventAccepted> | Refusal {
+  const { eventId, subject } = submission;
+  const id_tag = state.idTags.of(eventId);
+  const keys = single.onlyKeys(subject, id_tag);
+  state.subjects.warm(single);
+  const decided = decideByKeys(state, caller, submission, now, keys);
+  // Without a subject it was refused.
+  return decided.ok ? granted({ ...decided.value, subject: bytesOf(subject!), id_tag }) : decided;
+}
+
+/**
+ * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `keys`
+ * are what it is looked up by.
+ * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
+ * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
+ */
+export function decideByKeys(
+  state: GroupState,
+  caller: number | null,
+  submission: EventSubmission,
+  now: number,
+  keys: EventKeys,
+): Granted<DecidedEvent> | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
   if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
   const acting = actingPeer(state, caller, submission.peerId);
@@ -35,9 +53,9 @@ export function decideEvent(
   if (game < 0) return refused('game_id_not_registered');
   if (subject === null) return refused('subject_hash_required');
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
-  const { tag, columns, i } = keys;
+  const { columns, i } = keys;
   const known = state.eventIds.seqOfEvent(columns, i);
-  if (known > 0) return duplicate(state, peer, eventId, tag, known);
+  if (known > 0) return duplicate(state, peer, eventId, keys, known);
   if (state.eventIds.full) return refused('overloaded');
   const type = eventTypeNamed(submission.eventType);
   const row = state.subjects.findOfEvent(columns, i);
@@ -46,9 +64,7 @@ export function decideEvent(
   return granted({
     type: 'event_accepted',
     peer: peer.index,
-    subject,
     event_id: eventId,
-    id_tag: tag,
     event_type: type.id,
     game,
     schema_version: submission.schemaVersion,
@@ -57,16 +73,6 @@ export function decideEvent(
     mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
   });
-}
-
-/** Of one event that was not looked up, reused from call to call. */
-const single = new EventColumns(1);
-
-function keysOf({ idTags, subjects }: GroupState, { eventId, subject }: EventSubmission): EventKeys {
-  const tag = idTags.of(eventId);
-  single.onlyKeys(subject, tag);
-  subjects.fillHashes(single);
-  return { tag, columns: single, i: 0 };
 }
 
 function majorOf(version: string): number {
@@ -81,8 +87,8 @@ function actingPeer(state: GroupState, caller: number | null, peerId: string): G
   return granted(acting);
 }
 
-function duplicate(state: GroupState, peer: Peer, eventId: string, tag: IdTag, seq: number): Refusal {
-  if (state.eventIds.peerOf(tag) !== peer.index) {
+function duplicate(state: GroupState, peer: Peer, eventId: string, { columns, i }: EventKeys, seq: number): Refusal {
+  if (state.eventIds.peerOfEvent(columns, i) !== peer.index) {
     return refused('duplicate_event', { details: { event_id: eventId, owner: 'other' } });
   }
   const receivedAt = new Date(state.times.receivedAt(seq)).toISOString();

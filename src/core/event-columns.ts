@@ -3,8 +3,8 @@
  * event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
  */
 import { type IdTag, writeTag } from './event-ids.js';
-import type { EventAccepted } from './records.js';
-import { KEY_BYTES, KEY_WORDS, TAG_WORDS } from './words.js';
+import type { DecidedEvent } from './records.js';
+import { copyKey, encodeKey, KEY_BYTES, KEY_WORDS, type SubjectKey, TAG_WORDS } from './words.js';
 
 /** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
 const EVENTS = 256;
@@ -16,11 +16,22 @@ export interface KeyColumns {
   readonly keys: Uint32Array;
   /** `Subjects` fills them in. */
   readonly hashes: Int32Array;
+  /** The same: the row that each key most likely has, found when it was warmed; -1 where none was. */
+  readonly rows: Int32Array;
 }
 
-/** What an event is looked up by: the tag of its id, and the same with its subject's key and hash at `i` of columns. */
+/** Columns for so many keys, with none in them. */
+export function keyColumns(capacity: number): { -readonly [K in keyof KeyColumns]: KeyColumns[K] } {
+  return {
+    count: 0,
+    keys: new Uint32Array(capacity * KEY_WORDS),
+    hashes: new Int32Array(capacity),
+    rows: new Int32Array(capacity),
+  };
+}
+
+/** What an event is looked up by: the tag of its id, and its subject's key, with its hash, at `i` of columns. */
 export interface EventKeys {
-  readonly tag: IdTag;
   readonly columns: EventColumns;
   readonly i: number;
 }
@@ -32,6 +43,7 @@ export class EventColumns implements KeyColumns {
   readonly tags: Uint16Array;
   readonly keys: Uint32Array;
   readonly hashes: Int32Array;
+  readonly rows: Int32Array;
   readonly peers: Uint16Array;
   readonly masses: Float64Array;
   /** ms since 1970: when the events happened, as their peers say. */
@@ -42,38 +54,46 @@ export class EventColumns implements KeyColumns {
     this.tags = new Uint16Array(capacity * TAG_WORDS);
     this.keys = new Uint32Array(capacity * KEY_WORDS);
     this.hashes = new Int32Array(capacity);
+    this.rows = new Int32Array(capacity);
     this.peers = new Uint16Array(capacity);
     this.masses = new Float64Array(capacity);
     this.timestamps = new Float64Array(capacity);
   }
 
-  /** Adds where an event will be looked up, and nothing else of it; there must be room. One without a subject gets any key. */
-  addKeys(subject: Uint8Array | null, tag: IdTag): void {
-    writeTag(tag, this.tags, this.count * TAG_WORDS);
-    if (subject !== null) subjectWords(subject, this.keys, this.count * KEY_WORDS);
+  /** Adds the key of an event's subject, and nothing else of it; there must be room. One without a subject gets any key. */
+  addKey(subject: SubjectKey | null): void {
+    if (subject !== null) copyKey(subject.words, subject.at, this.keys, this.count * KEY_WORDS);
     this.count++;
   }
 
-  /** Holds the keys of this event alone. */
-  onlyKeys(subject: Uint8Array | null, tag: IdTag): void {
+  /** Holds what this event is looked up by, alone. */
+  onlyKeys(subject: SubjectKey | null, tag: IdTag): EventKeys {
     this.count = 0;
-    this.addKeys(subject, tag);
+    this.addKey(subject);
+    writeTag(tag, this.tags, 0);
+    return { columns: this, i: 0 };
   }
 
   /** The rest of event `i`, whose keys are there. */
-  setRest(i: number, { peer, mass, timestamp }: EventAccepted): void {
+  setRest(i: number, { peer, mass, timestamp }: DecidedEvent): void {
     this.peers[i] = peer;
     this.masses[i] = mass;
     this.timestamps[i] = timestamp;
   }
 }
 
-/** The keys of a column, each as 32 bytes, which are those of the column. */
-export function keysAsBytes(keys: Uint32Array): Uint8Array[] {
-  const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
-  const each: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += KEY_BYTES) each.push(bytes.subarray(at, at + KEY_BYTES));
-  return each;
+/** A subject's 32 bytes as its key. */
+export function keyOf(subject: Uint8Array): SubjectKey {
+  const words = new Uint32Array(KEY_WORDS);
+  subjectWords(subject, words, 0);
+  return { words, at: 0 };
+}
+
+/** A key as the subject's 32 bytes. */
+export function bytesOf({ words, at }: SubjectKey): Uint8Array {
+  const bytes = new Uint8Array(KEY_BYTES);
+  encodeKey(words, at, new DataView(bytes.buffer), 0);
+  return bytes;
 }
 
 /** Writes a subject's hash as words to `to` of a column. */

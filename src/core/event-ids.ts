@@ -152,10 +152,9 @@ export class EventIds {
     return isTaken(words, this.#at) ? seqAt(words, this.#at) : 0;
   }
 
-  /** The number of the peer that sent it; call only for a tag that is there. */
-  peerOf(tag: IdTag): number {
-    writeTag(tag, wanted, 0);
-    this.#search(this.#shardOf(wanted, 0), wanted, 0);
+  /** The number of the peer that sent it; call only for an id that is there. */
+  peerOfEvent({ tags }: EventColumns, i: number): number {
+    this.#search(this.#shardOf(tags, i * TAG_WORDS), tags, i * TAG_WORDS);
     return peerAt(this.#blocks[this.#block]!, this.#at);
   }
 

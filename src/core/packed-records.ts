@@ -1,30 +1,40 @@
 /** The bytes of records of which there are many, after the two that say type and version. Little-endian. */
-import type { EventColumns } from './event-columns.js';
+import type { EventColumns, EventKeys } from './event-columns.js';
 import { ID_TAG_BYTES } from './event-ids.js';
 import type { EventTypeId } from './event-types.js';
-import type { EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
-import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
+import type { DecidedEvent, EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
+import { encodeKey, encodeTag, KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 /** Of an event without its tag, and of one that begins with it. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
 /** Where the number of an event's type stands. */
 export const EVENT_TYPE_AT = 2;
-const SUBJECT_BYTES = 32;
 const GONE_BYTES = 22;
 const KEPT_HEAD = 12;
 const KEPT_BYTES = 80;
 
 /** Bytes that `writeEvent` takes. */
-export function eventBytes({ id_tag, event_id, schema_version }: EventAccepted): number {
-  return UNTAGGED_HEAD + (id_tag?.length ?? 0) + event_id.length + schema_version.length;
+export function eventBytes({ event_id, schema_version }: DecidedEvent, isTagged: boolean): number {
+  return headOf(isTagged) + event_id.length + schema_version.length;
+}
+
+function headOf(isTagged: boolean): number {
+  return isTagged ? EVENT_HEAD : UNTAGGED_HEAD;
 }
 
 /**
  * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record without them
  * differs by their absence alone.
  */
-export function writeEvent(event: EventAccepted, bytes: Buffer, view: DataView, at: number): void {
+export function writeEvent(
+  event: DecidedEvent,
+  { columns, i }: EventKeys,
+  isTagged: boolean,
+  bytes: Buffer,
+  view: DataView,
+  at: number,
+): void {
   bytes[at + EVENT_TYPE_AT] = event.event_type;
   bytes[at + 3] = event.event_id.length;
   view.setUint16(at + 4, event.peer, true);
@@ -33,10 +43,10 @@ export function writeEvent(event: EventAccepted, bytes: Buffer, view: DataView, 
   view.setFloat64(at + 16, event.severity, true);
   view.setFloat64(at + 24, event.mass, true);
   view.setFloat64(at + 32, event.prev, true);
-  for (let i = 0; i < SUBJECT_BYTES; i++) bytes[at + 40 + i] = event.subject[i]!;
+  encodeKey(columns.keys, i * KEY_WORDS, view, at + 40);
   view.setUint32(at + 72, event.schema_version.length, true);
-  const idAt = writeLatin1(event.id_tag ?? '', bytes, at + UNTAGGED_HEAD);
-  writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, idAt));
+  if (isTagged) encodeTag(columns.tags, i * TAG_WORDS, view, at + UNTAGGED_HEAD);
+  writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
 }
 
 /** By hand: a call of `write` takes three times as long for so short a text. Returns where it ends. */
@@ -46,7 +56,7 @@ function writeLatin1(text: string, bytes: Buffer, at: number): number {
 }
 
 export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boolean): EventAccepted {
-  const head = isTagged ? EVENT_HEAD : UNTAGGED_HEAD;
+  const head = headOf(isTagged);
   const idEnd = head + bytes[3]!;
   return {
     type: 'event_accepted',

@@ -1,6 +1,7 @@
 /** The bytes of records, one after the other as a batch has them, while they are gathered. */
+import type { EventKeys } from './event-columns.js';
 import { eventBytes } from './packed-records.js';
-import { encodeRecord, type LogRecord, writeEventRecord } from './records.js';
+import { type DecidedEvent, encodeRecord, type LogRecord, writeEventRecord } from './records.js';
 
 /** Enough for a turn of one event. */
 const BYTES_AT_FIRST = 256;
@@ -18,13 +19,13 @@ export class RecordBytes {
   }
 
   add(record: LogRecord): void {
-    if (record.type !== 'event_accepted') {
-      this.addEncoded(encodeRecord(record));
-      return;
-    }
-    // Nearly all records are events, which are written where they stay.
-    const at = this.#next(eventBytes(record));
-    writeEventRecord(record, this.#bytes, this.#view, at);
+    this.addEncoded(encodeRecord(record));
+  }
+
+  /** Nearly all records are events, which are written where they stay. */
+  addEvent(event: DecidedEvent, keys: EventKeys): void {
+    const at = this.#next(eventBytes(event, true));
+    writeEventRecord(event, keys, true, this.#bytes, this.#view, at);
   }
 
   /** Begins anew, in the same memory. */

@@ -3,6 +3,7 @@
  * version; `decodeRecord` lifts old versions and refuses what a newer release wrote. Events and tombstones are packed, since
  * there are many of them; weights are columns of doubles; the rest is JSON. Times are in ms since 1970.
  */
+import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
 import type { IdTag } from './event-ids.js';
 import { type EventTypeId, isEventTypeId } from './event-types.js';
 import {
@@ -117,6 +118,9 @@ export interface EventAccepted {
   /** Previous record of the same (subject, peer), 0 for none. */
   readonly prev: number;
 }
+
+/** All of an event but what it is looked up by. */
+export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
 /** What withdrawal and erasure leave of an event. */
 export interface EventGone {
@@ -259,20 +263,23 @@ const typeNames = new Map<number, RecordType>(
 /** An event carries the tag of its id from version 2 on; of all other records there is one version. */
 const TAGGED = 2;
 
-function versionOf(record: LogRecord): number {
-  return record.type === 'event_accepted' && record.id_tag !== null ? TAGGED : 1;
-}
-
 /** A record that this release cannot read. */
 export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }
 
 /** Writes an event, type and version included, into the `eventBytes` from byte `at` on; `view` is of the same bytes. */
-export function writeEventRecord(event: EventAccepted, bytes: Buffer, view: DataView, at: number): void {
+export function writeEventRecord(
+  event: DecidedEvent,
+  keys: EventKeys,
+  isTagged: boolean,
+  bytes: Buffer,
+  view: DataView,
+  at: number,
+): void {
   bytes[at] = typeIds.event_accepted;
-  bytes[at + 1] = versionOf(event);
-  writeEvent(event, bytes, view, at);
+  bytes[at + 1] = isTagged ? TAGGED : 1;
+  writeEvent(event, keys, isTagged, bytes, view, at);
 }
 
 /** Bytes of a record, type and version included. */
@@ -280,13 +287,18 @@ export function encodeRecord(record: LogRecord): Uint8Array {
   if (record.type === 'event_accepted') return encodeEvent(record);
   const out = bytesOf(record);
   out[0] = typeIds[record.type];
-  out[1] = versionOf(record);
+  out[1] = 1;
   return out;
 }
 
+/** Of one event, reused from call to call. */
+const single = new EventColumns(1);
+
 function encodeEvent(event: EventAccepted): Uint8Array {
-  const out = Buffer.allocUnsafe(eventBytes(event));
-  writeEventRecord(event, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
+  const isTagged = event.id_tag !== null;
+  const keys = single.onlyKeys(keyOf(event.subject), event.id_tag ?? '');
+  const out = Buffer.allocUnsafe(eventBytes(event, isTagged));
+  writeEventRecord(event, keys, isTagged, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
   return out;
 }
 

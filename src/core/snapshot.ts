@@ -11,7 +11,7 @@
  * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
  */
 import { limits } from '../limits.js';
-import type { KeyColumns } from './event-columns.js';
+import { type KeyColumns, keyColumns } from './event-columns.js';
 import { ID_TAG_BYTES } from './event-ids.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
@@ -205,7 +205,7 @@ function loadIds({ eventIds }: GroupState, view: DataView): void {
 const PLAYERS = 256;
 
 function loadPlayers(state: GroupState, view: DataView): void {
-  const columns = { keys: new Uint32Array(PLAYERS * KEY_WORDS), hashes: new Int32Array(PLAYERS), count: 0 };
+  const columns = keyColumns(PLAYERS);
   for (let at = 0; at < view.byteLength; ) {
     const from = at;
     for (columns.count = 0; columns.count < PLAYERS && at < view.byteLength; columns.count++) {

@@ -5,14 +5,14 @@
 import { limits } from '../limits.js';
 import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
-import { EventColumns, type EventKeys } from './event-columns.js';
+import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
 import { EventIds } from './event-ids.js';
 import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
 import type {
   AuditPart,
-  EventAccepted,
+  DecidedEvent,
   EventGone,
   EventWithdrawn,
   EvidenceKept,
@@ -111,7 +111,7 @@ export class GroupState {
   /** Takes in the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
-      this.#single.onlyKeys(record.subject, record.id_tag ?? this.idTags.of(record.event_id));
+      this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
       this.#single.setRest(0, record);
       this.applyEvents(this.#single, at);
       return;
@@ -201,7 +201,7 @@ export class GroupState {
   }
 
   /** The same of one event that was looked up by `keys` just now; not between `sortEvents` and `settle`. */
-  applyEvent(event: EventAccepted, { columns, i }: EventKeys, at: number): void {
+  applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
     columns.setRest(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
     this.evidenceSeq = this.#next(at);

@@ -60,9 +60,6 @@ export interface RowColumns {
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
 
-/** The likely rows of the keys that were warmed last, two or more; reused likewise. */
-let warmed = new Int32Array(0);
-
 export class Subjects implements KeyedRows {
   readonly entries = new PeerEntries();
   readonly #key: SipKey;
@@ -112,23 +109,22 @@ export class Subjects implements KeyedRows {
   }
 
   /** The row of the subject of event `i` of columns that are warm, or -1. */
-  findOfEvent({ keys, hashes }: KeyColumns, i: number): number {
-    return this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+  findOfEvent({ keys, hashes, rows }: KeyColumns, i: number): number {
+    const likely = rows[i]!;
+    // One that was erased meanwhile has a key of zeros, as a caller's hash may be.
+    if (likely >= 0 && this.hasKey(likely, keys, i * KEY_WORDS) && this.has(likely)) return likely;
+    const row = this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+    rows[i] = row;
+    return row;
   }
 
   /** The rows of the subjects of a column of keys, -1 for one that is not there; what a read of them needs next is at hand. */
   findAll(keys: Uint32Array): Int32Array {
     const count = keys.length / KEY_WORDS;
-    const hashes = new Int32Array(count);
-    const rows = new Int32Array(count);
-    this.warm({ keys, hashes, count });
-    for (let i = 0; i < count; i++) {
-      const row = warmed[i]!;
-      // One key alone is not warmed.
-      const isRight = count > 1 && (row < 0 || this.hasKey(row, keys, i * KEY_WORDS));
-      rows[i] = isRight ? row : this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
-    }
-    return rows;
+    const columns = { keys, hashes: new Int32Array(count), rows: new Int32Array(count), count };
+    this.warm(columns);
+    for (let i = 0; i < count; i++) this.findOfEvent(columns, i);
+    return columns.rows;
   }
 
   /** Uniform 32 bits, signed, that a key and the node's secret decide. */
@@ -218,13 +214,27 @@ export class Subjects implements KeyedRows {
   }
 
   /** The same for event `i` of columns that are warm. */
-  ensureEntryOfEvent({ keys, hashes, peers }: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
-    return this.ensureEntryAt(keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
+  ensureEntryOfEvent(events: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
+    const { keys, hashes, peers } = events;
+    const row = this.findOfEvent(events, i);
+    return this.#ensureEntry(row, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
   }
 
   /** The same for the key whose words begin at `from` of a column, and its hash; `hour` is that of the change. */
   ensureEntryAt(keys: Uint32Array, from: number, hash: number, peer: number, hour: number, evidenceAt: number): number {
-    const row = this.#index.find(keys, from, hash);
+    return this.#ensureEntry(this.#index.find(keys, from, hash), keys, from, hash, peer, hour, evidenceAt);
+  }
+
+  /** `row`: of the key, -1 where it has none yet. */
+  #ensureEntry(
+    row: number,
+    keys: Uint32Array,
+    from: number,
+    hash: number,
+    peer: number,
+    hour: number,
+    evidenceAt: number,
+  ): number {
     if (row < 0) {
       const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));
       this.entries.set(first, peer, 0, 0, 0, 0);
@@ -249,16 +259,18 @@ export class Subjects implements KeyedRows {
    * read, which means nothing; without it a compiler could leave the reading out.
    */
   warm(columns: KeyColumns): number {
-    const { hashes, count } = columns;
-    if (warmed.length < count) warmed = new Int32Array(count);
+    const { hashes, rows, count } = columns;
     this.fillHashes(columns);
     // One alone has nothing to come side by side with.
-    if (count < 2) return 0;
+    if (count < 2) {
+      rows.fill(-1, 0, count);
+      return 0;
+    }
     let sum = 0;
     for (let i = 0; i < count; i++) sum += this.#index.warm(hashes[i]!);
-    for (let i = 0; i < count; i++) warmed[i] = this.#index.likelyRow(hashes[i]!);
-    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.warmRow(warmed[i]!);
-    for (let i = 0; i < count; i++) if (warmed[i]! >= 0) sum += this.#warmEntries(warmed[i]!);
+    for (let i = 0; i < count; i++) rows[i] = this.#index.likelyRow(hashes[i]!);
+    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.warmRow(rows[i]!);
+    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#warmEntries(rows[i]!);
     return sum;
   }
 

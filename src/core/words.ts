@@ -7,6 +7,12 @@
 export const KEY_WORDS = 8;
 export const KEY_BYTES = KEY_WORDS * 4;
 
+/** A subject's hash: the little-endian words of a column from `at` on, `KEY_WORDS` of them. */
+export interface SubjectKey {
+  readonly words: Uint32Array;
+  readonly at: number;
+}
+
 /** 16-bit words of an event id's tag. */
 export const TAG_WORDS = 5;
 
@@ -47,12 +53,34 @@ export function readKey(view: DataView, at: number, words: Uint32Array, to: numb
   words[to + 7] = view.getUint32(at + 28, true);
 }
 
+/** What `readKey` reads. */
+export function encodeKey(words: Uint32Array, at: number, view: DataView, to: number): void {
+  view.setUint32(to, words[at]!, true);
+  view.setUint32(to + 4, words[at + 1]!, true);
+  view.setUint32(to + 8, words[at + 2]!, true);
+  view.setUint32(to + 12, words[at + 3]!, true);
+  view.setUint32(to + 16, words[at + 4]!, true);
+  view.setUint32(to + 20, words[at + 5]!, true);
+  view.setUint32(to + 24, words[at + 6]!, true);
+  view.setUint32(to + 28, words[at + 7]!, true);
+}
+
 export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: number): void {
   words[to] = from[at]!;
   words[to + 1] = from[at + 1]!;
   words[to + 2] = from[at + 2]!;
   words[to + 3] = from[at + 3]!;
   words[to + 4] = from[at + 4]!;
+}
+
+export function sameTag(one: Uint16Array, at: number, other: Uint16Array, from: number): boolean {
+  return (
+    one[at] === other[from] &&
+    one[at + 1] === other[from + 1] &&
+    one[at + 2] === other[from + 2] &&
+    one[at + 3] === other[from + 3] &&
+    one[at + 4] === other[from + 4]
+  );
 }
 
 /** The tag at byte `at`, little-endian. */
@@ -62,4 +90,13 @@ export function readTag(view: DataView, at: number, words: Uint16Array, to: numb
   words[to + 2] = view.getUint16(at + 4, true);
   words[to + 3] = view.getUint16(at + 6, true);
   words[to + 4] = view.getUint16(at + 8, true);
+}
+
+/** What `readTag` reads. */
+export function encodeTag(words: Uint16Array, at: number, view: DataView, to: number): void {
+  view.setUint16(to, words[at]!, true);
+  view.setUint16(to + 2, words[at + 1]!, true);
+  view.setUint16(to + 4, words[at + 2]!, true);
+  view.setUint16(to + 6, words[at + 3]!, true);
+  view.setUint16(to + 8, words[at + 4]!, true);
 }

@@ -1,7 +1,7 @@
 /** A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool. */
 import type { Batch } from '../core/batch.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
-import type { EventAccepted, LogRecord } from '../core/records.js';
+import type { DecidedEvent, EventAccepted, LogRecord } from '../core/records.js';
 import { DAY_MS, limits } from '../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from './api.js';
 import { DamagedError, type LogReader } from './ports.js';
@@ -26,7 +26,7 @@ export interface ListingQuery {
 export interface ListedEvent {
   readonly seq: number;
   readonly receivedAt: number;
-  readonly event: Omit<EventAccepted, 'subject' | 'id_tag'>;
+  readonly event: DecidedEvent;
 }
 
 export interface Listing {

@@ -4,7 +4,6 @@
  */
 import type { EventSubmission } from '../core/commands.js';
 import { EventColumns, type EventKeys } from '../core/event-columns.js';
-import type { IdTag } from '../core/event-ids.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { Command } from './commands.js';
@@ -15,7 +14,6 @@ const EVENTS = limits.batchEventsMax;
 export class LookAhead {
   readonly #state: GroupState;
   #columns = new EventColumns(EVENTS);
-  #tags: IdTag[] = [];
   #next = 0;
 
   constructor(state: GroupState) {
@@ -32,19 +30,20 @@ export class LookAhead {
       if (events.length > 0 && events.length + command.events.length > EVENTS) break;
       for (const event of command.events) events.push(event);
     }
-    this.#tags = this.#state.idTags.ofAll(events.map(({ eventId }) => eventId));
     this.#next = 0;
     // One command alone may have more.
     if (events.length > this.#columns.capacity) this.#columns = new EventColumns(events.length);
-    this.#columns.count = 0;
-    for (const [i, { subject }] of events.entries()) this.#columns.addKeys(subject, this.#tags[i]!);
-    this.#state.warm(this.#columns);
+    const columns = this.#columns;
+    columns.count = 0;
+    for (const { subject } of events) columns.addKey(subject);
+    const eventIds = events.map(({ eventId }) => eventId);
+    this.#state.idTags.writeAll(eventIds, columns.tags);
+    this.#state.warm(columns);
     return to;
   }
 
   /** What the next event that was looked up is decided and taken in by, in their order. */
   next(): EventKeys {
-    const i = this.#next++;
-    return { tag: this.#tags[i]!, columns: this.#columns, i };
+    return { columns: this.#columns, i: this.#next++ };
   }
 }

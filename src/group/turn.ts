@@ -2,7 +2,7 @@
 import type { BatchWriter } from '../core/batch.js';
 import type { EraseSubject, EventSubmission, GroupBounds, WithdrawEvent } from '../core/commands.js';
 import { evidenceAt } from '../core/decay.js';
-import { decideEvent } from '../core/decide-event.js';
+import { decideByKeys } from '../core/decide-event.js';
 import {
   decideConfiguredPreTrust,
   decideKeyRotation,
@@ -16,7 +16,7 @@ import type { Decision } from '../core/decision.js';
 import type { EventKeys } from '../core/event-columns.js';
 import type { EventTypeId } from '../core/event-types.js';
 import { subjectHex } from '../core/pseudonym.js';
-import type { EventAccepted, LogRecord } from '../core/records.js';
+import type { DecidedEvent, LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { granted, type Outcome } from '../errors.js';
 import type { DecidedEvents, Effect } from './actor.js';
@@ -67,8 +67,8 @@ export class Turn<T> {
   }
 
   /** The same of an event that was looked up by `keys`. */
-  recordEvent(event: EventAccepted, keys: EventKeys): void {
-    this.batch.add(event);
+  recordEvent(event: DecidedEvent, keys: EventKeys): void {
+    this.batch.addEvent(event, keys);
     this.#state.applyEvent(event, keys, this.#now);
   }
 
@@ -124,11 +124,11 @@ export class Turn<T> {
 
   #submit(caller: number | null, submission: EventSubmission, keys: EventKeys): Outcome<AcceptedEvent> {
     const state = this.#state;
-    let decided = decideEvent(state, caller, submission, this.#now, keys);
+    let decided = decideByKeys(state, caller, submission, this.#now, keys);
     const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
     if (moved !== null) {
       this.record(moved);
-      decided = decideEvent(state, caller, submission, this.#now, keys);
+      decided = decideByKeys(state, caller, submission, this.#now, keys);
     }
     const { eventType } = submission;
     if (!decided.ok) {

@@ -1,8 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
+import { EventColumns, keyOf } from '../../src/core/event-columns.js';
+import { writeTag } from '../../src/core/event-ids.js';
 import { eventTypeNames, eventTypes } from '../../src/core/event-types.js';
 import { decodeRecord, encodeRecord, UnknownRecordError } from '../../src/core/records.js';
+import { TAG_WORDS } from '../../src/core/words.js';
 import { everyRecord } from '../support/every-record.js';
 
 const nonce = Buffer.alloc(16, 9);
@@ -36,6 +39,22 @@ test('an event is of version 2 where it has the tag of its id, and of version 1 
     ],
   );
   for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);
+});
+
+test('an event written from what it was looked up by has the bytes of its record', () => {
+  const columns = new EventColumns(3);
+  for (const record of everyRecord) {
+    if (record.type !== 'event_accepted' || record.id_tag === null) continue;
+    const { subject, id_tag, ...event } = record;
+    columns.count = 2;
+    columns.addKey(keyOf(subject));
+    writeTag(id_tag, columns.tags, 2 * TAG_WORDS);
+    const writer = new BatchWriter();
+    writer.addEvent(event, { columns, i: 2 });
+    const batch = writer.seal(1, 1_750_000_000_000, nonce, chainStart);
+    assert.equal(batch.bytes.subarray(-encodeRecord(record).length), Buffer.from(encodeRecord(record)));
+    assert.equal([...batch], [record]);
+  }
 });
 
 test('a record of a newer release is refused by name', () => {

@@ -1,18 +1,20 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { EventColumns } from '../../src/core/event-columns.js';
 import { EventIds, ID_PARTS, idPartOf, writeTag } from '../../src/core/event-ids.js';
 
 const tag = (i: number) => hash('sha256', `id ${i}`, 'binary').slice(0, 10);
 
 test('every id is found under its own record and peer, and no other is', () => {
   const ids = new EventIds();
+  const one = new EventColumns(1);
   const count = 200_000;
   for (let i = 0; i < count; i++) ids.insert(tag(i), i + 1 + (i % 3) * 0x100000000, i % 65_535);
   assert.is(ids.size, count);
   for (let i = 0; i < count; i++) {
     assert.is(ids.seqOf(tag(i)), i + 1 + (i % 3) * 0x100000000);
-    assert.is(ids.peerOf(tag(i)), i % 65_535);
+    assert.is(ids.peerOfEvent(one.onlyKeys(null, tag(i)).columns, 0), i % 65_535);
   }
   for (let i = count; i < 2 * count; i++) assert.is(ids.seqOf(tag(i)), 0);
 });

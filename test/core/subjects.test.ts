@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { subjectWords } from '../../src/core/event-columns.js';
+import { keyColumns, subjectWords } from '../../src/core/event-columns.js';
 import { sipHash, sipKey } from '../../src/core/siphash.js';
 import { sharedSipLanes, sipHashes } from '../../src/core/siphash-lanes.js';
 import { HOME_BITS } from '../../src/core/subject-index.js';
@@ -68,6 +68,26 @@ test('half a million random changes leave what a map of maps would hold', () => 
   );
   assert.equal([...subjects.findAll(keysOf([]))], []);
   assert.equal([...new Subjects(key).findAll(keysOf(['p1']))], [-1]);
+});
+
+test('what was looked up is looked for again where the table changed since', () => {
+  const subjects = new Subjects(key);
+  const zeros = Buffer.alloc(32);
+  const players = [zeros, subjectOf('stays'), subjectOf('goes'), subjectOf('comes')];
+  const columns = { ...keyColumns(players.length), count: players.length };
+  for (const [i, player] of players.entries()) subjectWords(player, columns.keys, i * KEY_WORDS);
+  for (const player of players.slice(0, 3)) subjects.ensureEntry(player, 0, times(1));
+  subjects.warm(columns);
+  const found = () => players.map((_, i) => subjects.findOfEvent(columns, i));
+  assert.equal(found(), [0, 1, 2, -1]);
+  // An empty row is all zeros, as a subject's hash may be.
+  subjects.remove(players[2]!);
+  subjects.remove(zeros);
+  assert.equal(found(), [-1, 1, -1, -1]);
+  subjects.ensureEntry(players[3]!, 0, times(1));
+  assert.equal(found(), [-1, 1, -1, 0]);
+  subjects.ensureEntry(players[2]!, 0, times(1));
+  assert.equal(found(), [-1, 1, 2, 0]);
 });
 
 test('keys that differ in one bit only are different players', () => {

@@ -9,7 +9,7 @@ import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 import { verifyFolder } from '../../src/workers/verify-folder.js';
-import { subjectOf } from '../support/given.js';
+import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { Random } from '../support/random.js';
@@ -77,7 +77,7 @@ function eventOf(peer: PeerView, eventId: string, player: string): EventSubmissi
     eventId,
     eventType: 'report_cheating',
     peerId: peer.peerId,
-    subject: subjectOf(player),
+    subject: subjectKeyOf(player),
     gameId: 'g',
     severity: 1,
     timestamp: Date.UTC(2026, 0, 1),

@@ -2,8 +2,10 @@
  * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds the player's
  * hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
  */
+
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { keyOf } from '../../src/core/event-columns.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { subjectOf } from '../support/given.js';
@@ -37,7 +39,7 @@ function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSub
     eventId,
     eventType: 'report_toxicity',
     peerId: peer.peerId,
-    subject,
+    subject: keyOf(subject),
     gameId: 'g',
     severity: 0.5,
     timestamp: Date.UTC(2026, 0, 1),

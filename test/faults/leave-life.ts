@@ -2,9 +2,10 @@
  * Entry of a process that lives a short life on the folder in its arguments, and is killed: two snapshots, an erasure and a
  * withdrawal whose bytes are gone, and a tail of the log behind the newest snapshot. For faults to damage.
  */
+import { keyOf } from '../../src/core/event-columns.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
 import type { PeerView } from '../../src/group/api.js';
-import { subjectOf } from '../support/given.js';
+import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { knownPlayer, lifeSalt } from './life.js';
 
@@ -23,7 +24,13 @@ async function peerOf(node: TestNode, peerName: string): Promise<PeerView> {
 async function submitKnown(node: TestNode, peer: PeerView): Promise<void> {
   const fixed = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId: 'g', severity: 1 } as const;
   const subject = pseudonymise(knownPlayer, lifeSalt, 'privacy-first')!;
-  const event = { ...fixed, eventId: 'known', peerId: peer.peerId, subject, timestamp: Date.UTC(2026, 0, 1) };
+  const event = {
+    ...fixed,
+    eventId: 'known',
+    peerId: peer.peerId,
+    subject: keyOf(subject),
+    timestamp: Date.UTC(2026, 0, 1),
+  };
   const [outcome] = await node.group.submit(peer, [event]);
   if (!outcome!.ok) throw new Error(outcome!.code);
 }
@@ -36,7 +43,7 @@ async function submitMany(node: TestNode, peer: PeerView, place: string, count: 
       eventId: `${place}-${from + i}`,
       eventType: i % 3 === 0 ? ('commendation' as const) : ('report_cheating' as const),
       peerId: peer.peerId,
-      subject: subjectOf(`player ${(from + i) % Math.ceil(count / 10)}`),
+      subject: subjectKeyOf(`player ${(from + i) % Math.ceil(count / 10)}`),
       gameId: 'g',
       severity: 0.5,
       timestamp: Date.UTC(2026, 0, 1),

@@ -16,7 +16,7 @@ import { openLogReader } from '../../src/store/lmdb-log.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { clock, entropy } from '../../src/system.js';
 import { verifyInChild } from '../../src/workers/verification.js';
-import { subjectOf } from '../support/given.js';
+import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { type NodeProcess, startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
@@ -76,7 +76,7 @@ function oldEvents(state: GroupState, batch: number, now: number): LogRecord[] {
       eventId: `${mark}-${number}`,
       eventType: number % 5 === 0 ? 'commendation' : 'report_cheating',
       peerId: `peer-${batch % peers}`,
-      subject: subjectOf(`player ${number % players}`),
+      subject: subjectKeyOf(`player ${number % players}`),
       gameId: 'g',
       severity: 0.5,
       timestamp: now,

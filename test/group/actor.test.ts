@@ -8,7 +8,7 @@ import type { Outcome, Refusal } from '../../src/errors.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing.js';
 import { limits } from '../../src/limits.js';
-import { bounds, subjectOf, t0 } from '../support/given.js';
+import { bounds, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { verifyStore } from '../support/verify-store.js';
 import { Crash, Machine } from './machine.js';
@@ -23,7 +23,7 @@ function event(eventId: string, player: string, more: Partial<EventSubmission> =
     eventId,
     eventType: 'report_cheating',
     peerId: 'peer-0',
-    subject: subjectOf(player),
+    subject: subjectKeyOf(player),
     gameId: 'g1',
     severity: 1,
     timestamp: t0,

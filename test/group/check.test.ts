@@ -9,7 +9,7 @@ import { DamagedError, type SnapshotStore, type StoredBatch } from '../../src/gr
 import { lastSeqOf } from '../../src/group/recovery.js';
 import { verifySteps } from '../../src/group/verification.js';
 import { rejection } from '../contracts/log.js';
-import { subjectOf, t0 } from '../support/given.js';
+import { subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { verifyStore } from '../support/verify-store.js';
 import { Machine } from './machine.js';
@@ -137,7 +137,7 @@ async function lived(): Promise<Machine> {
   const machine = await Machine.start();
   await machine.ask('r', { type: 'register', peerId: 'p', peerName: 'P', gameIds: ['g'], keyDigest: 'k', by: 't' });
   for (let i = 0; i < 600; i++) {
-    const events = [{ ...event, eventId: `e${i}`, subject: subjectOf(`player ${i % 3}`), timestamp: t0 }];
+    const events = [{ ...event, eventId: `e${i}`, subject: subjectKeyOf(`player ${i % 3}`), timestamp: t0 }];
     await machine.ask(`e${i}`, { type: 'submit', caller: 0, events });
   }
   return machine;
@@ -161,7 +161,7 @@ test('what an erasure rewrites behind a check, once more and in the middle of it
 
 test('a batch that two erasures rewrite behind a check is no damage', async () => {
   const machine = await lived();
-  const events = [0, 1].map((i) => ({ ...event, eventId: `b${i}`, subject: subjectOf(`both ${i}`), timestamp: t0 }));
+  const events = [0, 1].map((i) => ({ ...event, eventId: `b${i}`, subject: subjectKeyOf(`both ${i}`), timestamp: t0 }));
   await machine.ask('both', { type: 'submit', caller: 0, events });
   await erase(machine, 'both 0');
   const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
@@ -189,7 +189,7 @@ test('rewritten content that no record accounts for is still damage', async () =
 test('a batch that came back as it was before an erasure is damage, to a check and to a copy', async () => {
   const machine = await lived();
   const players = ['player 0', 'player 1'];
-  const events = players.map((player) => ({ ...event, eventId: player, subject: subjectOf(player), timestamp: t0 }));
+  const events = players.map((player) => ({ ...event, eventId: player, subject: subjectKeyOf(player), timestamp: t0 }));
   await machine.ask('both', { type: 'submit', caller: 0, events });
   const batch = lastSeqOf(machine.log) - 1;
   const earlier: StoredBatch[] = [];

@@ -6,7 +6,7 @@ import { RecordReader } from '../../src/group/listing.js';
 import type { LogReader } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { limits } from '../../src/limits.js';
-import { bounds, hourMs, salt, subjectOf } from '../support/given.js';
+import { bounds, hourMs, salt, subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import type { Random } from '../support/random.js';
@@ -59,7 +59,7 @@ export class Life {
     switch (act.type) {
       case 'event': {
         const fixed = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId: 'g1' } as const;
-        const subject = subjectOf(act.player);
+        const subject = subjectKeyOf(act.player);
         const timestamp = this.machine.now;
         const event = {
           ...fixed,

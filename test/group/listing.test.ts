@@ -6,7 +6,7 @@ import type { Chains } from '../../src/group/commands.js';
 import { isoWeek, listEvents } from '../../src/group/listing.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports.js';
 import { limits } from '../../src/limits.js';
-import { dayMs, subjectOf, t0 } from '../support/given.js';
+import { dayMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { Machine } from './machine.js';
 
 const submission: EventSubmission = {
@@ -14,7 +14,7 @@ const submission: EventSubmission = {
   eventId: 'e',
   eventType: 'report_cheating',
   peerId: 'peer-0',
-  subject: subjectOf('p'),
+  subject: subjectKeyOf('p'),
   gameId: 'g1',
   severity: 1,
   timestamp: t0,
@@ -87,7 +87,7 @@ test('a cursor that points at another peer, another player or nothing is refused
   await machine.ask('other', {
     type: 'submit',
     caller: null,
-    events: [{ ...submission, eventId: 'x', subject: subjectOf('q') }],
+    events: [{ ...submission, eventId: 'x', subject: subjectKeyOf('q') }],
   });
   const seqOf = (id: string) => machine.actor.state.eventIds.seqOf(machine.actor.state.idTags.of(id));
   assert.is(await list(machine, 0, 5, seqOf('e1')), null);

@@ -14,7 +14,7 @@ import type { GroupPool } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
 import { timers } from '../../src/system.js';
-import { bounds, formedRecord, salt, subjectOf, t0 } from '../support/given.js';
+import { bounds, formedRecord, salt, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { until } from '../support/until.js';
@@ -89,7 +89,7 @@ async function grown() {
     );
   await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
   const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
-  const rest = { subject: subjectOf('victim'), gameId: 'g1', severity: 1, timestamp: t0 };
+  const rest = { subject: subjectKeyOf('victim'), gameId: 'g1', severity: 1, timestamp: t0 };
   const submit = (eventId: string) => ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId }] });
   await submit('e');
   await loop.snapshotNow();

@@ -7,7 +7,7 @@ import type { LogReader, StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
 import { limits } from '../../src/limits.js';
-import { salt, subjectOf, t0 } from '../support/given.js';
+import { salt, subjectKeyOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
 import { verifyStore } from '../support/verify-store.js';
@@ -30,7 +30,7 @@ function eventOf(i: number) {
     eventId: `e${i}`,
     eventType: 'commendation',
     peerId: 'p',
-    subject: subjectOf(`player ${i % 5}`),
+    subject: subjectKeyOf(`player ${i % 5}`),
     gameId: 'g',
     severity: 0.5,
     timestamp: t0,

@@ -1,7 +1,9 @@
 /** Who may register, and what a group in high-security mode refuses. */
+
 import { SignJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bytesOf } from '../../src/core/event-columns.js';
 import { type Answer, ask } from './exchange.js';
 import { type FaceOptions, startFace } from './face.js';
 import { activeKey } from './group-double.js';
@@ -122,7 +124,8 @@ test('what the group may not see reaches it as no subject', async () => {
     highSecurity: true,
     group: {
       submit: async (_caller, events) => {
-        for (const { subject } of events) subjects.push(subject === null ? null : Buffer.from(subject).toString('hex'));
+        for (const { subject } of events)
+          subjects.push(subject === null ? null : Buffer.from(bytesOf(subject)).toString('hex'));
         return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
       },
     },

@@ -1,5 +1,7 @@
 /** Callers of a simulated node: each step that asks something of it, and the comparison of what it answers with the oracle. */
+
 import { hash } from 'node:crypto';
+import { keyOf } from '../../src/core/event-columns.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import type { Resolve } from '../../src/group/group.js';
@@ -168,7 +170,7 @@ export class Calls {
       eventId: eventId(id),
       eventType: type,
       peerId: fault === 'peer' ? 'nobody' : peerId(peer),
-      subject: fault === 'subject' ? null : subject(player),
+      subject: fault === 'subject' ? null : keyOf(subject(player)),
       gameId: fault === 'game' ? 'another-game' : `game-${id % 2}`,
       severity,
       timestamp: this.#deps.world.now() + offsetMs,

@@ -2,6 +2,7 @@
  * What every command must answer, told from the list of facts alone. It keeps no sum and shares nothing with the service but the
  * types on the wire: tables, rules and formulas are stated here a second time, from the contract and the scoring page.
  */
+
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { Command } from '../../src/group/commands.js';
@@ -9,6 +10,13 @@ import { type AuditedFact, type ErasureFact, type EventFact, type Fact, Facts } 
 
 const dayMs = 86_400_000;
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** Of a subject that arrives as eight little-endian words. */
+function keyHex({ words, at }: NonNullable<EventSubmission['subject']>): string {
+  const bytes = Buffer.alloc(32);
+  for (let i = 0; i < 8; i++) bytes.writeUInt32LE(words[at + i]!, 4 * i);
+  return hex(bytes);
+}
 
 /** What the group was formed and configured with. */
 export interface Rules {
@@ -176,7 +184,7 @@ export class Oracle {
       const details = known.peer === peer ? { event_id, originally_received_at } : { event_id, owner: 'other' };
       return { ...no('duplicate_event'), details };
     }
-    const subject = hex(event.subject);
+    const subject = keyHex(event.subject);
     if (this.facts.events.size >= this.rules.eventIdsMax) return no('overloaded');
     if (!this.knows(subject) && this.#isFull) return no('overloaded');
     this.#moveEpoch(Math.min(event.timestamp, now));

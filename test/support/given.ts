@@ -1,12 +1,15 @@
 /** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
+
 import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../../src/core/audit.js';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { decideEvent } from '../../src/core/decide-event.js';
 import { decideRegistration } from '../../src/core/decide-peer.js';
 import { decideEpoch } from '../../src/core/decide-scale.js';
+import { keyOf } from '../../src/core/event-columns.js';
 import type { GroupFormed, LogRecord } from '../../src/core/records.js';
 import { GroupState } from '../../src/core/state.js';
+import type { SubjectKey } from '../../src/core/words.js';
 import type { Outcome } from '../../src/errors.js';
 
 /** 2026-01-01T00:00:00Z */
@@ -34,6 +37,11 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
 /** The subject of a short name. */
 export function subjectOf(name: string): Buffer {
   return hash('sha256', name, 'buffer');
+}
+
+/** The same as an event is submitted under. */
+export function subjectKeyOf(name: string): SubjectKey {
+  return keyOf(subjectOf(name));
 }
 
 /** A state under test, and every record that made it. */
@@ -77,7 +85,7 @@ export class Given {
       eventId: `event-${this.#events++}`,
       eventType: 'report_cheating',
       peerId: `peer-${peer}`,
-      subject: subjectOf(player),
+      subject: subjectKeyOf(player),
       gameId: 'g1',
       severity: 1,
       timestamp: t0,

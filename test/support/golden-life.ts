@@ -12,7 +12,7 @@ import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing.js';
 import { Machine } from '../group/machine.js';
-import { dayMs, subjectOf, t0 } from './given.js';
+import { dayMs, subjectKeyOf, subjectOf, t0 } from './given.js';
 
 /** What a golden file holds: stored bytes in base64, and the digest of the state that they lead to. */
 export interface GoldenLog {
@@ -33,7 +33,7 @@ export async function goldenLife(): Promise<Machine> {
   const ask = (command: Command) => machine.ask(`${asked++}`, command);
   const submit = (peer: number, id: string, player: string, eventType: EventTypeName, severity: number) => {
     const fixed = { schemaVersion: '1.0.0', gameId: 'g2', timestamp: machine.now - dayMs };
-    const event = { ...fixed, eventId: id, eventType, severity, peerId: `peer-${peer}`, subject: subjectOf(player) };
+    const event = { ...fixed, eventId: id, eventType, severity, peerId: `peer-${peer}`, subject: subjectKeyOf(player) };
     return ask({ type: 'submit', caller: peer, events: [event] });
   };
   for (let i = 0; i < 3; i++) {

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.js';
 import type { GroupApi } from '../../src/group/api.js';
 import { limits } from '../../src/limits.js';
 import { type Address, type NodePorts, startNode } from '../../src/node.js';
-import { subjectOf } from './given.js';
+import { subjectKeyOf } from './given.js';
 import { until } from './until.js';
 
 export interface TestNode {
@@ -80,7 +80,7 @@ export async function startStillNode(
     eventId: 'the-first',
     eventType: 'commendation' as const,
     peerId: peer.peerId,
-    subject: subjectOf('the first'),
+    subject: subjectKeyOf('the first'),
     gameId: 'g',
     severity: 0,
     timestamp: Date.now(),

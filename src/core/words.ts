@@ -73,16 +73,6 @@ export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: n
   words[to + 4] = from[at + 4]!;
 }
 
-export function sameTag(one: Uint16Array, at: number, other: Uint16Array, from: number): boolean {
-  return (
-    one[at] === other[from] &&
-    one[at + 1] === other[from + 1] &&
-    one[at + 2] === other[from + 2] &&
-    one[at + 3] === other[from + 3] &&
-    one[at + 4] === other[from + 4]
-  );
-}
-
 /** The tag at byte `at`, little-endian. */
 export function readTag(view: DataView, at: number, words: Uint16Array, to: number): void {
   words[to] = view.getUint16(at, true);

@@ -1,5 +1,4 @@
 /** The count of verdicts on a running node, from the group to its replica and back. */
-
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bytesOf, keyOf } from '../src/core/event-columns.js';

@@ -1,5 +1,4 @@
 /** What one event and one read cost in the core, without HTTP and disk, in states of few players and of many. */
-
 import { decideEvent } from '../../src/core/decide-event.js';
 import { keyOf } from '../../src/core/event-columns.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';

@@ -1,5 +1,4 @@
 /** Tags of many event ids at once are those of each alone, whatever else was hashed in between. */
-
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

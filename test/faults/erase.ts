@@ -2,7 +2,6 @@
  * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds the player's
  * hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
  */
-
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyOf } from '../../src/core/event-columns.js';

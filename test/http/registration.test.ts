@@ -1,5 +1,4 @@
 /** Who may register, and what a group in high-security mode refuses. */
-
 import { SignJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

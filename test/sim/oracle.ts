@@ -2,7 +2,6 @@
  * What every command must answer, told from the list of facts alone. It keeps no sum and shares nothing with the service but the
  * types on the wire: tables, rules and formulas are stated here a second time, from the contract and the scoring page.
  */
-
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { Command } from '../../src/group/commands.js';

@@ -1,5 +1,4 @@
 /** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
-
 import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../../src/core/audit.js';
 import type { EventSubmission } from '../../src/core/commands.js';

@@ -35,7 +35,8 @@ import {
 } from './startup.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
-import { claimFolder, thisProcess } from './store/owner.js';
+import { claimFolder } from './store/owner.js';
+import { thisProcess } from './store/process-identity.js';
 import { rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
 import { backgroundCheck, diskWatch, rememberHeads, retention } from './upkeep.js';

@@ -82,6 +82,8 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
     noSubdir: false,
     // The default mode acknowledged data that a power cut then took away.
     overlappingSync: false,
+    // A commit syncs its data, and not the meta page that leads there: see `kept-batches.ts`.
+    noMetaSync: true,
     // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
     noMemInit: false,
     eventTurnBatching: false,
@@ -146,6 +148,12 @@ export function keyOfSeq(seq: number): Buffer {
 
 export function seqOfKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
+}
+
+/** First sequence number of the newest batch; -1 where there is none. */
+export function newestSeqOf(log: LogEnvironment['log']): number {
+  const [key] = [...log.getKeys({ reverse: true, limit: 1 })];
+  return key === undefined ? -1 : seqOfKey(key);
 }
 
 /** A batch as it stands in the log: its length, its bytes, and zeros up to `storedBytes`. */

@@ -4,35 +4,31 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kill, pid as ownPid } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
-import { checkEnvironmentFile, dataFileOf, isMissing, newestTxnOf } from './environment-file.js';
-import { LmdbLogWriter, type LogOwnership, logFolderOf } from './lmdb-log.js';
+import { checkEnvironmentFile, dataFileOf, newestTxnOf } from './environment-file.js';
+import { emptyKept, KEPT_KEY, KeptBatches, keptBatch } from './kept-batches.js';
+import { logFolderOf } from './lmdb-log.js';
+import { LmdbLogWriter, type LogOwnership } from './lmdb-log-writer.js';
 import {
   formLogEnvironment,
+  frame,
+  keyOfSeq,
   type LogEnvironment,
   namedDamage,
+  newestSeqOf,
   OWNER_KEY,
   openLogEnvironment,
   removeHalfFormed,
   unknownOutcome,
 } from './log-environment.js';
 import { openElsewhere } from './open-elsewhere.js';
+import { type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
-
-/** Tells one process from all others, also after its number was used again. Null where the system does not say. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  /** Clock ticks from boot to the start of the process. */
-  readonly processStart: string | null;
-  readonly bootId: string | null;
-  readonly pidNamespace: string | null;
-}
 
 /** As stored, under a version whose whole part is `epoch`. */
 interface OwnerRecord {
@@ -68,16 +64,6 @@ export interface OwnerTimes {
   readonly ownerSilentMs: number;
 }
 
-/** The identity of this process. */
-export function thisProcess(): ProcessIdentity {
-  return {
-    pid: ownPid,
-    processStart: processStartOf(ownPid),
-    bootId: readText('/proc/sys/kernel/random/boot_id'),
-    pidNamespace: readPidNamespace(),
-  };
-}
-
 /**
  * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last owner's.
  * Rejects with `FolderOwnedError` where the owner lives, and with `DamagedError` where the log's file is cut. An owner that
@@ -96,13 +82,14 @@ export async function claimFolder(
   checkEnvironmentFile(dataFileOf(logFolder));
   let environment = openedLog(logFolder);
   let stopHeart: LogOwnership['stop'] = async () => undefined;
+  let kept: KeptBatches | undefined;
   try {
     let claimed: StoredOwner;
     for (let look = 1; ; look += 1) {
       const before = readOwner(environment);
       if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
       claimed = claimOf(recordOf(identity, (before?.epoch ?? 0) + 1));
-      const put = putOwner(environment, claimed, before?.version);
+      const put = putOwner(environment, claimed, before?.version, () => takeOver(environment, before?.epoch ?? 0));
       if (put === 'done') break;
       if (put === 'refused') throw owned(dir, readOwner(environment));
       if (look === LOOKS)
@@ -113,7 +100,8 @@ export async function claimFolder(
     }
     const { epoch, version } = claimed;
     stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
-    const writer = new LmdbLogWriter(environment, {
+    kept = new KeptBatches(dataFileOf(logFolder), epoch);
+    const writer = new LmdbLogWriter(environment, kept, {
       epoch,
       version,
       stop: stopHeart,
@@ -123,11 +111,13 @@ export async function claimFolder(
       },
       showNewest: () => openElsewhere(dir),
     });
+    await kept.sync();
     await writer.tidy();
     removeHalfFormed(logFolder);
     return writer;
   } catch (error) {
     await stopHeart();
+    kept?.close();
     await environment.root.close();
     throw namedDamage(error, logFolder);
   }
@@ -189,7 +179,7 @@ function claimOf(record: OwnerRecord): StoredOwner {
 }
 
 /**
- * Puts a record in the place of the one of `versionBefore`, undefined for none; 'refused' where another is there. A process that opens the log takes
+ * Puts a record in the place of the one of `versionBefore`, undefined for none, and whatever `also` puts; 'refused' where another is there. A process that opens the log takes
  * the number of its newest commit, which LMDB keeps for all of them, back to what it read a moment before, and what is committed then takes the place
  * of what was: 'hidden' where that is so, and nothing was put.
  */
@@ -197,6 +187,7 @@ function putOwner(
   environment: LogEnvironment,
   { version, ...record }: StoredOwner,
   versionBefore: number | undefined,
+  also: () => void = () => undefined,
 ): 'done' | 'refused' | 'hidden' {
   const { root, meta, path } = environment;
   try {
@@ -205,11 +196,20 @@ function putOwner(
       if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
       if (meta.getEntry(OWNER_KEY)?.version !== versionBefore) return 'refused';
       meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify(record)), version);
+      also();
       return 'done';
     });
   } catch (error) {
+    if (error instanceof DamagedError) throw error;
     return unknownOutcome(path)(error);
   }
+}
+
+/** Appends the batch that a power cut took back from the owner of `epoch`, and makes room to keep such, within the claim's own transaction. */
+function takeOver({ log, meta, path }: LogEnvironment, epoch: number): void {
+  const lost = keptBatch(dataFileOf(path), epoch, newestSeqOf(log));
+  if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
+  if (!meta.doesExist(KEPT_KEY)) meta.putSync(KEPT_KEY, emptyKept(), epoch);
 }
 
 function readOwner(environment: LogEnvironment): StoredOwner | undefined {
@@ -305,46 +305,4 @@ function heartbeatFile(dir: string): string {
 function readHeartbeat(dir: string, epoch: number): string | undefined {
   const text = readText(heartbeatFile(dir));
   return text?.startsWith(`${epoch} `) ? text : undefined;
-}
-
-/**
- * Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such process, or
- * only what its parent has not collected yet: a killed node stays a zombie for as long as its parent likes.
- */
-function processStartOf(pid: number): string | null {
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === null) return null;
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
-}
-
-function readPidNamespace(): string | null {
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return null;
-  }
-}
-
-function readText(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if (isMissing(error) || isGone(error)) return null;
-    throw error;
-  }
-}
-
-/** A process that ended between opening and reading its file. */
-function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ESRCH';
-}
-
-/** Signal 0 only asks. A process of another user counts as running. */
-function runs(pid: number): boolean {
-  try {
-    return kill(pid, 0);
-  } catch (error) {
-    return !isGone(error);
-  }
 }

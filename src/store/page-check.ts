@@ -8,10 +8,9 @@ import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../core/bits.js';
 import { DamagedError } from '../group/ports.js';
 import { type MetaPage, newestMeta, type PageTree, treeOf } from './environment-file.js';
-import { type Leaf, PageError, Pages, type Run } from './pages.js';
+import { PageError, Pages, type Run, walk } from './pages.js';
 
 const ITEM_BYTES = 8;
-const DEPTH_MAX = 32;
 /** A living writer may use a page again while it is looked at: only what is wrong in a file at rest is damage. */
 const LOOKS = 3;
 
@@ -129,33 +128,4 @@ function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): voi
       if (leaf.isTree) throw new PageError(at, 'has a database among its values');
     });
   });
-}
-
-/** Takes every page of a tree, and reads the entries of its leaves in order: of all, or of the newest leaf. */
-function walk(
-  pages: Pages,
-  { depth, root }: PageTree,
-  leaves: 'whole' | 'newest',
-  take: (run: Run) => void,
-  read: (leaf: Leaf, page: number) => void,
-): void {
-  if (depth === 0) return;
-  if (depth > DEPTH_MAX) throw new PageError(root, 'begins a tree of too many levels');
-  const below = (page: number, level: number, isNewest: boolean): void => {
-    if (!pages.has(page)) throw new PageError(page, 'is none that the file has');
-    take({ first: page, count: 1 });
-    if (level > 0) {
-      const branches = pages.branches(page);
-      for (const [i, { child }] of branches.entries()) below(child, level - 1, isNewest && i === branches.length - 1);
-      return;
-    }
-    if (leaves === 'newest' && !isNewest) return;
-    const entries = pages.leaves(page);
-    for (const leaf of leaves === 'whole' ? entries : entries.slice(-1)) {
-      const run = pages.runOf(leaf);
-      if (run !== null) take(run);
-      read(leaf, page);
-    }
-  };
-  below(root, depth - 1, true);
 }

@@ -5,6 +5,7 @@ import {
   OVERFLOW_PAGE_FLAG,
   PAGE_FLAGS_AT,
   PAGE_HEADER_BYTES,
+  type PageTree,
   RUN_PAGES_AT,
 } from './environment-file.js';
 
@@ -23,6 +24,7 @@ const RUN_NODE_FLAG = 0x01;
 /** The value is the record of a database. */
 const TREE_NODE_FLAG = 0x02;
 const RUN_BYTES = 24;
+const DEPTH_MAX = 32;
 
 /** A page that is not what LMDB writes; the message says which and how. */
 export class PageError extends Error {
@@ -169,4 +171,33 @@ export class Pages {
     const filled = this.#pageBytes - PAGE_HEADER_BYTES - bytes.readUInt16LE(UPPER_AT);
     if (sum !== filled) throw new PageError(page, 'does not hold the entries that fill it');
   }
+}
+
+/** Takes every page of a tree, and reads the entries of its leaves in order: of all, or of the newest leaf. Throws `PageError`. */
+export function walk(
+  pages: Pages,
+  { depth, root }: PageTree,
+  leaves: 'whole' | 'newest',
+  take: (run: Run) => void,
+  read: (leaf: Leaf, page: number) => void,
+): void {
+  if (depth === 0) return;
+  if (depth > DEPTH_MAX) throw new PageError(root, 'begins a tree of too many levels');
+  const below = (page: number, level: number, isNewest: boolean): void => {
+    if (!pages.has(page)) throw new PageError(page, 'is none that the file has');
+    take({ first: page, count: 1 });
+    if (level > 0) {
+      const branches = pages.branches(page);
+      for (const [i, { child }] of branches.entries()) below(child, level - 1, isNewest && i === branches.length - 1);
+      return;
+    }
+    if (leaves === 'newest' && !isNewest) return;
+    const entries = pages.leaves(page);
+    for (const leaf of leaves === 'whole' ? entries : entries.slice(-1)) {
+      const run = pages.runOf(leaf);
+      if (run !== null) take(run);
+      read(leaf, page);
+    }
+  };
+  below(root, depth - 1, true);
 }

@@ -8,7 +8,9 @@ import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { claimFolder } from '../../src/store/owner.js';
 import { verifyFolder } from '../../src/workers/verify-folder.js';
+import { deadProcess } from '../store/temporary-folder.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -197,15 +199,17 @@ async function playFormation(dir: string, fault: CommitFault, place: Place): Pro
   const running = await outcome;
   const endedAt = performance.now();
   const log = starting.log()!;
-  if (log.faultAt === null) say('no commit went wrong');
+  if (log.happened === 'none') say('no commit went wrong');
   await running?.node.close().catch(() => undefined);
-  if ((running === null) !== (fault !== 'delayed')) say(`a node ${running === null ? 'did not start' : 'started'}`);
+  const isAnswered = fault === 'delayed' || fault === 'cut';
+  if ((running === null) === isAnswered) say(`a node ${running === null ? 'did not start' : 'started'}`);
   const ms = endedAt - (log.faultAt ?? endedAt);
   if (running === null && isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to refuse the start`);
-  const reader = openLogReader(dir);
-  const isFormed = lastSeqOf(reader) > 0;
-  await reader.close();
-  if (isFormed !== (fault === 'lost' || fault === 'delayed')) say(`the group is ${isFormed ? '' : 'not '}formed`);
+  // Whatever was acknowledged is there once the folder is claimed, and no sooner.
+  const owner = await claimFolder(dir, deadProcess());
+  const isFormed = lastSeqOf(owner) > 0;
+  await owner.abandon();
+  if (isFormed !== (fault === 'lost' || isAnswered)) say(`the group is ${isFormed ? '' : 'not '}formed`);
   // A whole life on what was left.
   await playRound(dir, 'none', -1, place);
 }

@@ -3,7 +3,7 @@
  * reads it and leaves it as a process does that dies, time and again.
  */
 import { OwnerLostError } from '../../src/group/ports.js';
-import type { LmdbLogWriter } from '../../src/store/lmdb-log.js';
+import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
 import { claimFolder, FolderOwnedError } from '../../src/store/owner.js';
 import { batchOf } from '../contracts/log.js';
 import { deadProcess } from '../store/temporary-folder.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, type StoredBatch } from '../../src/group/ports.js';
-import type { LmdbLogWriter } from '../../src/store/lmdb-log.js';
+import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { checkPages } from '../../src/store/page-check.js';
 import { verifyFolder } from '../../src/workers/verify-folder.js';

@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../../src/store/owner.js';
-import { thisProcess } from '../../src/store/owner.js';
+import { type ProcessIdentity, thisProcess } from '../../src/store/process-identity.js';
 
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'ptf-store-'));

@@ -80,7 +80,7 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 const processAllowed: Readonly<Record<string, string>> = {
   'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
   'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',
-  'src/store/owner.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
+  'src/store/process-identity.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
   'src/store/open-log.ts': 'the entry of a process of its own: its argument',
   'src/store/open-elsewhere.ts': 'the path of the running Node, for a process of its own',
   'src/workers/replica.ts': 'a worker entry: on Linux a priority is that of a thread',

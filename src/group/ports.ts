@@ -39,9 +39,9 @@ export interface LogWriter extends LogReader {
   /** This owner's epoch: one more than the last owner's. */
   readonly epoch: number;
   /**
-   * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once it is synced to disk.
-   * Rejects with `OwnerLostError` where another owner took over (nothing was written), with any other error where the
-   * outcome is unknown: the caller must stop and leave it to recovery.
+   * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut can take it back.
+   * Rejects with `OwnerLostError` where another owner took over: nothing was written, unless that one found the batch on its way and took it in. With any
+   * other error the outcome is unknown. The caller must stop, and leave it to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /**

@@ -21,8 +21,8 @@ export interface DisturbedOptions {
   readonly target: Target;
   readonly site: Site;
   readonly what: string;
-  /** Starts the work, and resolves when it is done to how long it took, s. */
-  readonly work: () => Promise<number>;
+  /** Starts the work, and resolves when it is done to what says how long it took, s; that is asked once nobody's readers are measured. */
+  readonly work: () => Promise<() => Promise<number>>;
   /** How often the work is done, under readers, before it is measured. */
   readonly rehearsals: number;
   /** How often; after each, a quiet window that lasts at least `restFactor` times as long as the work did. */
@@ -74,17 +74,19 @@ async function measure(options: DisturbedOptions, connections: readonly Connecti
   for (let round = 0; round < all; round++) {
     const ended = new AbortController();
     let driving!: Promise<Window>;
+    let took!: () => Promise<number>;
     // The event that makes it due, and what is asked of the node at once, come before the window: they are not what is measured.
     const nearly = new Promise<void>((beforeBegin) => {
       driving = drive(busySeries, longestWorkS, { until: ended.signal, beforeBegin });
     });
     try {
       await Promise.race([nearly, driving]);
-      workS.push(await work());
+      took = await work();
     } finally {
       ended.abort();
     }
     busy.push(await driving);
+    workS.push(await took());
     quiet.push(await drive(series, Math.max(quietS / (rounds + 1), restFactor * workS.at(-1)!)));
   }
   for (const rehearsed of [workS, busy, quiet]) rehearsed.splice(0, rehearsals);

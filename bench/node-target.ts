@@ -92,14 +92,10 @@ export async function health(node: OwnNode): Promise<HealthReply> {
   return (await json(response)) as HealthReply;
 }
 
-/**
- * Resolves once the peer weights cover every record that there was at the call, to what the node says then. After a first look the node is left alone for `restMs`:
- * each look is half a millisecond of its thread.
- */
-export async function settled(node: OwnNode, restMs = 0): Promise<HealthReply> {
-  const { last_seq } = await health(node);
+/** Resolves once the peer weights cover every record up to `upTo`, that there was at the call where it is left out, to what the node says then. */
+export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply> {
+  const last_seq = upTo ?? (await health(node)).last_seq;
   const giveUpMs = performance.now() + settleTimeoutMs;
-  await delay(restMs);
   for (;;) {
     const reply = await health(node);
     if (reply.weights.based_on_seq >= last_seq) return reply;

@@ -1,0 +1,56 @@
+/** The threads that a node works with in the background, seen from outside: whether they are at work costs the node nothing to tell. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const pollMs = 10;
+/** A thread that rests between two pieces of its work does so for some tenths of a millisecond at most. */
+const stillLooks = 2;
+const timeoutMs = 300_000;
+
+export class Background {
+  readonly #stats: readonly string[];
+
+  /** Of the process `pid`, as they are now: those below the priority of an ordinary one. None where the system does not tell. */
+  constructor(pid: number) {
+    const folder = `/proc/${pid}/task`;
+    this.#stats = threadsIn(folder)
+      .filter((thread) => niceOf(`${folder}/${thread}/stat`) > 0)
+      .map((thread) => `${folder}/${thread}/schedstat`);
+  }
+
+  get isSeen(): boolean {
+    return this.#stats.length > 0;
+  }
+
+  /** Processor time so far, ms. */
+  cpuMs(): number {
+    return this.#stats.reduce((sum, stat) => sum + Number(readFileSync(stat, 'latin1').split(' ')[0]), 0) / 1e6;
+  }
+
+  /** Resolves once they have worked until `cpuMs`, and are still. */
+  async still(cpuMs: number): Promise<void> {
+    const giveUpMs = performance.now() + timeoutMs;
+    let before = this.cpuMs();
+    for (let looks = 0; looks < stillLooks; ) {
+      if (performance.now() > giveUpMs) throw new Error('the threads in the background did not come to rest in time');
+      await delay(pollMs);
+      const now = this.cpuMs();
+      looks = now >= cpuMs && now === before ? looks + 1 : 0;
+      before = now;
+    }
+  }
+}
+
+function threadsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Field 19 of a `stat` (proc_pid_stat(5)); the name in field 2 may hold blanks and brackets. */
+function niceOf(file: string): number {
+  const stat = readFileSync(file, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+}

@@ -43,7 +43,7 @@ export function post(url: string, path: string, peer: Peer, body: unknown, more 
   return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-async function withdraw(url: string, peer: Peer, id: string): Promise<number> {
+export async function withdraw(url: string, peer: Peer, id: string): Promise<number> {
   const headers = { 'x-peer-api-key': peer.api_key };
   const response = await fetch(`${url}/api/v1/events/${id}`, { method: 'DELETE', headers });
   await response.arrayBuffer();
@@ -69,7 +69,7 @@ export async function isAnswered(acknowledged: () => number, { ended }: NodeProc
 }
 
 /** One connection: writes on and on until the node dies; answers what was acknowledged, and says so meanwhile. */
-async function write(
+export async function write(
   node: NodeProcess,
   peer: Peer,
   name: string,

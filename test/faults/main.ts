@@ -9,12 +9,13 @@ import { erase } from './erase.js';
 import { type Fault, type Findings, Rounds } from './fault.js';
 import { flips } from './flips.js';
 import { kill } from './kill.js';
+import { power } from './power.js';
 import { retire } from './retire.js';
 import { stop } from './stop.js';
 import { stream } from './stream.js';
 import { takeover } from './takeover.js';
 
-const faults: readonly Fault[] = [kill, stop, commit, disk, flips, takeover, audit, erase, retire, stream];
+const faults: readonly Fault[] = [kill, power, stop, commit, disk, flips, takeover, audit, erase, retire, stream];
 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',

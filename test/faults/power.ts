@@ -1,0 +1,98 @@
+/**
+ * Power cuts under concurrent writers: a node of its own on a disk of its own stands still in mid-run, what that disk holds without the
+ * system's page cache is all that is left, and the node starts on it. What was acknowledged, events and withdrawals, must be there.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { dataFileOf } from '../../src/store/environment-file.js';
+import { keptBatch } from '../../src/store/kept-batches.js';
+import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
+import { verifyInChild } from '../../src/workers/verification.js';
+import { startProcess } from '../support/process.js';
+import { Random } from '../support/random.js';
+import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
+import { isAnswered, missing, register, withdraw, write } from './kill.js';
+import { PowerDisk } from './power-disk.js';
+
+const diskMb = 192;
+/** One writer waits for each commit by itself; many share one. */
+const connections = [1, 4, 32];
+/** From the first acknowledgement of a round. */
+const cutWithinMs = 700;
+
+/** Whether the newest commit was acknowledged, and is gone but for what was kept of its batch. */
+async function isTakenBack(dir: string): Promise<boolean> {
+  const reader = openLogReader(dir);
+  const newest = reader.last()?.firstSeq ?? -1;
+  const epoch = reader.ownerEpoch();
+  await reader.close();
+  return keptBatch(dataFileOf(logFolderOf(dir)), epoch, newest) !== undefined;
+}
+
+async function run(rounds: Rounds): Promise<Findings> {
+  const tally = new Tally();
+  const disk = PowerDisk.mount(diskMb);
+  if (disk === null) {
+    return { figures: [['skipped', 'mounting a file system of its own is not permitted here']], broken: [] };
+  }
+  const random = new Random(rounds.seed);
+  const dir = join(disk.path, 'data');
+  mkdirSync(dir);
+  spawnSync('sync', ['-f', dir]);
+  const env = { DATA_DIR: dir, LOG_LEVEL: 'info', SNAPSHOT_EVERY: '500', DISK_FREE_MIN_MB: '0' };
+  let node = await startProcess(env);
+  try {
+    const peer = await register(node.url);
+    for (const round of rounds) {
+      const running = node;
+      let answered = 0;
+      const count = () => {
+        answered += 1;
+      };
+      const names = Array.from({ length: connections[random.below(connections.length)]! }, (_, i) => `r${round}-c${i}`);
+      const writers = names.map((name) => write(running, peer, name, random, count));
+      if (!(await isAnswered(() => answered, running))) {
+        tally.break(`round ${round}: nothing was acknowledged, so nothing could be lost`);
+        rounds.end();
+      }
+      await delay(random.below(cutWithinMs));
+      process.kill(running.child.pid!, 'SIGSTOP');
+      disk.cut();
+      await running.kill('SIGKILL');
+      const acknowledged = await Promise.all(writers);
+      const events = acknowledged.flatMap((of) => of.events);
+      const withdrawals = acknowledged.flatMap((of) => of.withdrawals);
+      disk.restore();
+      if (await isTakenBack(dir)) tally.add('newest commits that the cut took back');
+      node = await startProcess(env);
+      tally.add('acknowledged events', events.length);
+      tally.add('acknowledged withdrawals', withdrawals.length);
+      const lost = await missing(node.url, peer, events);
+      if (lost.length > 0) tally.break(`round ${round}: ${lost.length} acknowledged events are lost, ${lost[0]} first`);
+      for (const id of withdrawals) {
+        const status = await withdraw(node.url, peer, id);
+        if (status !== 404) tally.break(`round ${round}: ${id} was withdrawn, and again with ${status}`);
+      }
+    }
+    if (rounds.strict) tally.need('newest commits that the cut took back');
+    const stopped = await node.kill('SIGTERM');
+    if (stopped !== 0) tally.break(`the last stop ended with ${stopped}`);
+    const { ok, faults } = await verifyInChild(dir, 'full');
+    if (!ok) tally.break(`the store does not hold: ${faults.join('; ')}`);
+  } finally {
+    node.child.kill('SIGKILL');
+    await node.ended;
+    disk.unmount();
+  }
+  return tally.findings();
+}
+
+export const power: Fault = {
+  name: 'power',
+  summary:
+    'power cuts under writers: what the disk holds without the page cache is all that is left; nothing acknowledged may be lost',
+  rounds: 300,
+  run,
+};

@@ -10,9 +10,11 @@ import { DamagedError, type StoredBatch } from '../group/ports.js';
 import { newestMeta, PAGE_HEADER_BYTES, treeOf } from './environment-file.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 
-/** The database that has the value, as LMDB spells it, and its key there. */
-const META_NAME = Buffer.from('meta\0');
+/** The database that has the value, as LMDB spells it, and the value's key there. */
+export const META_NAME = Buffer.from('meta\0');
 export const KEPT_KEY = Buffer.from('kept');
+/** The value's version: of how slots lie in it. */
+export const KEPT_LAYOUT = 1;
 
 // A slot: what it holds, and the batch. Numbers are little-endian.
 const SLOT_BYTES = 65_536;
@@ -32,12 +34,13 @@ const SLOTS_PER_OWNER = 2;
 const OWNERS = 2;
 const SLOTS = OWNERS * SLOTS_PER_OWNER;
 
+const KEPT_BYTES = SLOTS * SLOT_BYTES;
 /** In front of the value of a database with versions. */
 const VERSION_BYTES = 8;
 
 /** The value as LMDB is to make it. */
 export function emptyKept(): Buffer {
-  return Buffer.alloc(SLOTS * SLOT_BYTES);
+  return Buffer.alloc(KEPT_BYTES);
 }
 
 /** The slots of the owner of a folder. */
@@ -45,25 +48,33 @@ export class KeptBatches {
   readonly #descriptor: number;
   readonly #at: number;
   readonly #epoch: number;
+  /** Of this owner's pair. */
+  readonly #first: number;
   readonly #bytes = Buffer.alloc(SLOT_BYTES);
   /** Bytes of each slot that may be other than 0. */
   readonly #used: number[] = new Array<number>(SLOTS).fill(SLOT_BYTES);
   #turn = 0;
 
-  /** Of the owner of `epoch`, whose claim made sure that `file` has them. */
+  /** Of the owner of `epoch`, whose claim made sure that `file` has them. Throws `DamagedError` where it has none. */
   constructor(file: string, epoch: number) {
     this.#descriptor = openSync(file, 'r+');
     this.#epoch = epoch;
-    const at = placeOf(this.#descriptor, file);
-    if (at === undefined) throw new DamagedError(`${file}: the place of kept batches is missing`);
-    this.#at = at;
+    this.#first = (epoch % OWNERS) * SLOTS_PER_OWNER;
+    try {
+      const at = placeOf(this.#descriptor, file);
+      if (at === undefined) throw new DamagedError(`${file}: the place of kept batches is missing`);
+      this.#at = at;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** Puts down `batch`, which follows the one at `before`; false where it is too long. On disk with the next sync of the file. */
   keep({ firstSeq, bytes }: StoredBatch, before: number): boolean {
     const end = BATCH_AT + bytes.length;
     if (end > SLOT_BYTES) return false;
-    const slot = (this.#epoch % OWNERS) * SLOTS_PER_OWNER + this.#turn;
+    const slot = this.#first + this.#turn;
     const content = this.#bytes;
     content.writeUInt32LE(bytes.length, LENGTH_AT);
     content.writeDoubleLE(this.#epoch, EPOCH_AT);
@@ -76,9 +87,14 @@ export class KeptBatches {
     return true;
   }
 
-  /** Overwrites what was kept. On disk with the next sync of the file. */
+  /** Overwrites what this owner kept, and nothing of another's. On disk with the next sync of the file. */
   wipe(): void {
-    for (let slot = 0; slot < SLOTS; slot += 1) this.#write(slot, 0);
+    for (let turn = 0; turn < SLOTS_PER_OWNER; turn += 1) this.#wipe(this.#first + turn);
+  }
+
+  /** Overwrites what anybody kept: of an owner whose claim, with what it brought back, is on disk. */
+  wipeAll(): void {
+    for (let slot = 0; slot < SLOTS; slot += 1) this.#wipe(slot);
   }
 
   /** Resolves once all that was written to the file is on disk, meta pages included. */
@@ -88,6 +104,12 @@ export class KeptBatches {
 
   close(): void {
     closeSync(this.#descriptor);
+  }
+
+  /** All of it: an owner that was paused may have written to it meanwhile. */
+  #wipe(slot: number): void {
+    this.#used[slot] = SLOT_BYTES;
+    this.#write(slot, 0);
   }
 
   /** The first `end` bytes, and zeros where more was used before. */
@@ -130,20 +152,24 @@ function placeOf(descriptor: number, file: string): number | undefined {
   const meta = newestMeta(descriptor);
   if (meta === undefined) return undefined;
   const pages = new Pages(descriptor, meta);
-  let run: Run | null = null;
+  const found: Run[] = [];
   try {
     walk(pages, meta.main, 'whole', ignore, (database) => {
       const tree = database.isTree && database.key.equals(META_NAME) ? treeOf(database.inPage) : undefined;
       if (tree === undefined) return;
       walk(pages, tree, 'whole', ignore, (leaf) => {
-        if (leaf.key.equals(KEPT_KEY)) run = pages.runOf(leaf);
+        if (!leaf.key.equals(KEPT_KEY)) return;
+        const run = pages.runOf(leaf);
+        if (run === null || leaf.valueBytes !== VERSION_BYTES + KEPT_BYTES)
+          throw new DamagedError(`${file}: the place of kept batches has another size`);
+        found.push(run);
       });
     });
   } catch (error) {
     if (error instanceof PageError) throw new DamagedError(`${file}: ${error.message}`);
     throw error;
   }
-  return run === null ? undefined : (run as Run).first * meta.pageBytes + PAGE_HEADER_BYTES + VERSION_BYTES;
+  return found[0] && found[0].first * meta.pageBytes + PAGE_HEADER_BYTES + VERSION_BYTES;
 }
 
 function ignore(): void {}

@@ -99,6 +99,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       return this.#commit(write);
     };
     await scrubFreePages(this.environment, commit, limits, signal);
+    // With its last commit, and what was wiped before it.
     await this.#sync();
   }
 
@@ -129,13 +130,19 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     await super.close();
   }
 
-  /** False where the batch is too long. */
+  /** False where the batch is too long. What is no owner's any more is not written to: the commit itself would come too late to refuse that. */
   #keep(batch: StoredBatch): boolean {
+    const { meta } = this.environment;
+    if (this.reading(() => meta.getEntry(OWNER_KEY)?.version) !== this.#ownership.version) throw this.#lost();
     try {
       return this.#kept.keep(batch, this.#lastSeq);
     } catch (error) {
       return unknownOutcome(this.environment.path)(error);
     }
+  }
+
+  #lost(): OwnerLostError {
+    return new OwnerLostError(`another process owns ${this.environment.path} now`);
   }
 
   async #sync(): Promise<void> {
@@ -185,7 +192,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     });
     const all = Promise.all([held, followed, written, startWriting(this.environment)]);
     const [isOwner, isNext, isWritten] = await all.catch(unknownOutcome(path));
-    if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
+    if (!isOwner) throw this.#lost();
     if (isNext && !isWritten) throw new Error('the log refused a batch that is not its newest');
     return isNext;
   }

@@ -24,7 +24,7 @@ export interface LogEnvironment {
   readonly root: RootDatabase<Uint8Array, Uint8Array>;
   /** 8 bytes big-endian first sequence number -> framed batch. */
   readonly log: Database<Uint8Array, Uint8Array>;
-  /** `owner` -> JSON of the owner, versioned by its epoch. */
+  /** `owner` -> JSON of the owner, versioned by its epoch; `kept` -> the newest batches once more, see `kept-batches.ts`. */
   readonly meta: Database<Uint8Array, Uint8Array>;
   /** Zero pages, while a scrub runs. */
   readonly scrub: Database<Uint8Array, Uint8Array>;

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf, newestTxnOf } from './environment-file.js';
-import { emptyKept, KEPT_KEY, KeptBatches, keptBatch } from './kept-batches.js';
+import { emptyKept, KEPT_KEY, KEPT_LAYOUT, KeptBatches, keptBatch } from './kept-batches.js';
 import { logFolderOf } from './lmdb-log.js';
 import { LmdbLogWriter, type LogOwnership } from './lmdb-log-writer.js';
 import {
@@ -112,6 +112,8 @@ export async function claimFolder(
       showNewest: () => openElsewhere(dir),
     });
     await kept.sync();
+    // They may hold what is erased. Where yet another owner came meanwhile, half of them are that one's.
+    if (readOwner(environment)?.version === version) kept.wipeAll();
     await writer.tidy();
     removeHalfFormed(logFolder);
     return writer;
@@ -209,7 +211,7 @@ function putOwner(
 function takeOver({ log, meta, path }: LogEnvironment, epoch: number): void {
   const lost = keptBatch(dataFileOf(path), epoch, newestSeqOf(log));
   if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
-  if (!meta.doesExist(KEPT_KEY)) meta.putSync(KEPT_KEY, emptyKept(), epoch);
+  if (!meta.doesExist(KEPT_KEY)) meta.putSync(KEPT_KEY, emptyKept(), KEPT_LAYOUT);
 }
 
 function readOwner(environment: LogEnvironment): StoredOwner | undefined {

@@ -8,6 +8,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../core/bits.js';
 import { DamagedError } from '../group/ports.js';
 import { type MetaPage, newestMeta, type PageTree, treeOf } from './environment-file.js';
+import { META_NAME } from './kept-batches.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 
 const ITEM_BYTES = 8;
@@ -119,12 +120,12 @@ function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): v
   }
 }
 
-/** The tree of databases, and the tree of each: of that all branches, and no leaf but the one of the newest value. */
+/** The tree of databases, and the tree of each: of that all branches, and no leaf but the one of the newest value; all of `meta`, which has a value that is written in place. */
 function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
   walk(pages, main, 'whole', take, (database, page) => {
     const tree = database.isTree ? treeOf(database.inPage) : undefined;
     if (tree === undefined) throw new PageError(page, 'holds a record of a database that is cut');
-    walk(pages, tree, 'newest', take, (leaf, at) => {
+    walk(pages, tree, database.key.equals(META_NAME) ? 'whole' : 'newest', take, (leaf, at) => {
       if (leaf.isTree) throw new PageError(at, 'has a database among its values');
     });
   });

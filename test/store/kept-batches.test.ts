@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, OwnerLostError, type StoredBatch } from '../../src/group/ports.js';
-import { KEPT_KEY, KeptBatches } from '../../src/store/kept-batches.js';
+import { KEPT_KEY, KEPT_LAYOUT, KeptBatches } from '../../src/store/kept-batches.js';
 import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
 import { openLogEnvironment } from '../../src/store/log-environment.js';
 import { claimFolder } from '../../src/store/owner.js';
+import { verifyFolder } from '../../src/workers/verify-folder.js';
 import { batchOf, rejection } from '../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from './temporary-folder.js';
 
@@ -69,14 +70,19 @@ test('a power cut amid the claim that brings a batch back leaves it to the next 
   const last = batchOf(4, 2_000);
   await cutAfter(dir, writer, () => writer.append(last, []));
   const taken = readFileSync(fileOf(dir));
-  for (let cut = 0; cut < 3; cut += 1) {
-    const next = await claimFolder(dir, deadProcess());
-    assert.equal(next.last(), last);
-    await next.abandon();
-    const written = readFileSync(fileOf(dir));
-    // All of the claim is on disk but for the meta pages.
-    taken.copy(written, 0, 0, 2 * 4_096);
-    writeFileSync(fileOf(dir), written);
+  const { sync } = KeptBatches.prototype;
+  KeptBatches.prototype.sync = () => Promise.reject(new Error('the machine loses power'));
+  try {
+    for (let cut = 0; cut < 3; cut += 1) {
+      assert.match(String(await rejection(claimFolder(dir, deadProcess()))), 'loses power');
+      const written = readFileSync(fileOf(dir));
+      assert.is.not(Buffer.compare(written, taken), 0);
+      // All of the claim is on disk but for the meta pages.
+      taken.copy(written, 0, 0, 2 * 4_096);
+      writeFileSync(fileOf(dir), written);
+    }
+  } finally {
+    KeptBatches.prototype.sync = sync;
   }
   const final = await claimFolder(dir, deadProcess());
   assert.equal(final.from(4, 10, 1e9), [last]);
@@ -151,9 +157,13 @@ test('what a fenced owner kept is not brought back, and takes nothing from what 
   const last = batchOf(4, 800);
   await cutAfter(dir, fourth, async () => {
     await fourth.append(last, []);
-    for (const late of [1, 2, 3]) {
-      assert.instance(await rejection(third.append(batchOf(4, 900 + late), [])), OwnerLostError);
-    }
+    assert.instance(await rejection(third.append(batchOf(4, 900), [])), OwnerLostError);
+    // As one that was paused behind its last look, which no commit would tell apart.
+    const paused = new KeptBatches(fileOf(dir), third.epoch);
+    for (const late of [1, 2, 3]) paused.keep(batchOf(4, 900 + late), 3);
+    paused.wipe();
+    await paused.sync();
+    paused.close();
     await third.abandon();
   });
   const fifth = await claimFolder(dir, deadProcess());
@@ -173,6 +183,28 @@ test('of what was kept nothing stays in the file behind a rewrite and a scrub', 
   await writer.scrub();
   assert.not.ok(readFileSync(fileOf(dir)).includes(secret));
   await writer.close();
+  removeFolder(dir);
+});
+
+test('what an owner kept that died between a rewrite and its wipe is gone once the next one has scrubbed', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir, deadProcess());
+  const secret = Buffer.from('the bytes of a player who is erased'.repeat(3));
+  await writer.append({ firstSeq: 1, bytes: Buffer.concat([Buffer.alloc(900), secret]) }, []);
+  const { wipe } = KeptBatches.prototype;
+  KeptBatches.prototype.wipe = () => {
+    throw new Error('killed');
+  };
+  try {
+    await rejection(writer.append(null, [{ firstSeq: 1, bytes: Buffer.alloc(900) }]));
+  } finally {
+    KeptBatches.prototype.wipe = wipe;
+  }
+  await writer.abandon();
+  const next = await claimFolder(dir, deadProcess());
+  await next.scrub();
+  assert.not.ok(readFileSync(fileOf(dir)).includes(secret));
+  await next.close();
   removeFolder(dir);
 });
 
@@ -219,6 +251,19 @@ test('pages on the way to what was kept that make no sense are damage of a named
   const error = await rejection(claimFolder(dir, deadProcess()));
   assert.instance(error, DamagedError);
   assert.match((error as Error).message, fileOf(dir));
+  assert.match((await verifyFolder(dir, 'start')).faults.join(), fileOf(dir));
+  removeFolder(dir);
+});
+
+test('a place for kept batches of another size is written to by nobody', async () => {
+  const dir = temporaryFolder();
+  await (await logOf(dir, 3)).close();
+  const environment = openLogEnvironment(logFolderOf(dir));
+  environment.root.transactionSync(() => environment.meta.putSync(KEPT_KEY, Buffer.alloc(100_000), KEPT_LAYOUT));
+  await environment.root.close();
+  const error = await rejection(claimFolder(dir, deadProcess()));
+  assert.instance(error, DamagedError);
+  assert.match((error as Error).message, 'another size');
   removeFolder(dir);
 });
 

@@ -1,7 +1,10 @@
 /** The threads that a node works with in the background, seen from outside: whether they are at work costs the node nothing to tell. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { namesIn, statOf } from './process-stats.js';
 
+/** Field 19 of a thread's `stat`, counted from the third. */
+const NICE = 16;
 const pollMs = 10;
 /** A thread that rests between two pieces of its work does so for some tenths of a millisecond at most. */
 const stillLooks = 2;
@@ -13,8 +16,8 @@ export class Background {
   /** Of the process `pid`, as they are now: those below the priority of an ordinary one. None where the system does not tell. */
   constructor(pid: number) {
     const folder = `/proc/${pid}/task`;
-    this.#stats = threadsIn(folder)
-      .filter((thread) => niceOf(`${folder}/${thread}/stat`) > 0)
+    this.#stats = namesIn(folder)
+      .filter((thread) => Number(statOf(`${folder}/${thread}`)[NICE]) > 0)
       .map((thread) => `${folder}/${thread}/schedstat`);
   }
 
@@ -39,18 +42,4 @@ export class Background {
       before = now;
     }
   }
-}
-
-function threadsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** Field 19 of a `stat` (proc_pid_stat(5)); the name in field 2 may hold blanks and brackets. */
-function niceOf(file: string): number {
-  const stat = readFileSync(file, 'latin1');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
 }

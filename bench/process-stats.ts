@@ -8,9 +8,8 @@ const ticksPerS = 100;
 export function cpuSOf(pids: readonly number[]): number {
   let ticks = 0;
   for (const pid of withDescendants(pids)) {
-    // Fields 14 to 17 of `stat`; the name in field 2 may hold blanks and brackets.
-    const stat = read(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Fields 14 to 17 of `stat`.
+    const fields = statOf(`/proc/${pid}`);
     for (const field of [11, 12, 13, 14]) ticks += Number(fields[field] ?? 0);
   }
   return ticks / ticksPerS;
@@ -37,8 +36,7 @@ function residentKbOf(pid: number): number {
 
 /** Whether the process has not ended yet; one that nobody has waited for since is gone as well. */
 export function isRunning(pid: number | undefined): boolean {
-  const stat = read(`/proc/${pid}/stat`);
-  return stat !== '' && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  return !['', 'Z', 'X'].includes(statOf(`/proc/${pid}`)[0]!);
 }
 
 /** Memory of one process that is no file's: what is mapped of a file the system takes back at will. */
@@ -57,16 +55,22 @@ export function withDescendants(pids: readonly number[]): number[] {
 
 function childrenByParent(): Map<number, number[]> {
   const children = new Map<number, number[]>();
-  for (const name of list('/proc')) {
+  for (const name of namesIn('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const stat = read(`/proc/${name}/stat`);
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    const parent = Number(statOf(`/proc/${name}`)[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
   return children;
 }
 
-function list(folder: string): string[] {
+/** Fields of the `stat` of a process or a thread from the third on (proc_pid_stat(5)); one that is empty where it ended. The name before them may hold blanks and brackets. */
+export function statOf(folder: string): string[] {
+  const stat = read(`${folder}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** None where there is no such folder. */
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

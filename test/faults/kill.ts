@@ -43,7 +43,7 @@ export function post(url: string, path: string, peer: Peer, body: unknown, more 
   return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-export async function withdraw(url: string, peer: Peer, id: string): Promise<number> {
+async function withdraw(url: string, peer: Peer, id: string): Promise<number> {
   const headers = { 'x-peer-api-key': peer.api_key };
   const response = await fetch(`${url}/api/v1/events/${id}`, { method: 'DELETE', headers });
   await response.arrayBuffer();
@@ -69,7 +69,7 @@ export async function isAnswered(acknowledged: () => number, { ended }: NodeProc
 }
 
 /** One connection: writes on and on until the node dies; answers what was acknowledged, and says so meanwhile. */
-export async function write(
+async function write(
   node: NodeProcess,
   peer: Peer,
   name: string,
@@ -112,6 +112,67 @@ export async function missing(url: string, peer: Peer, ids: readonly string[]): 
   return lost;
 }
 
+/** What rounds of writers share. */
+export interface Writing {
+  readonly peer: Peer;
+  readonly random: Random;
+  readonly rounds: Rounds;
+  readonly tally: Tally;
+}
+
+/**
+ * So many connections write to `node` from one moment on until `end` has ended it, within `endWithinMs` of the first acknowledgement. What was
+ * acknowledged; in a round that nothing was, no rounds follow.
+ */
+export async function writtenUntil(
+  end: () => Promise<void>,
+  node: NodeProcess,
+  { peer, random, rounds, tally }: Writing,
+  { round, count, endWithinMs }: { readonly round: number; readonly count: number; readonly endWithinMs: number },
+): Promise<Acknowledged> {
+  let answered = 0;
+  const onAcknowledged = () => {
+    answered += 1;
+  };
+  const names = Array.from({ length: count }, (_, i) => `r${round}-c${i}`);
+  const writers = names.map((name) => write(node, peer, name, random, onAcknowledged));
+  if (!(await isAnswered(() => answered, node))) {
+    tally.break(`round ${round}: nothing was acknowledged, so nothing could be lost`);
+    rounds.end();
+  }
+  await delay(random.below(endWithinMs));
+  await end();
+  const written = await Promise.all(writers);
+  const events = written.flatMap((of) => of.events);
+  const withdrawals = written.flatMap((of) => of.withdrawals);
+  tally.add('acknowledged events', events.length);
+  tally.add('acknowledged withdrawals', withdrawals.length);
+  return { events, withdrawals };
+}
+
+/** Whether a node that started again holds all of it. */
+export async function mustHold(
+  { url }: NodeProcess,
+  { peer, tally }: Writing,
+  round: number,
+  { events, withdrawals }: Acknowledged,
+): Promise<void> {
+  const lost = await missing(url, peer, events);
+  if (lost.length > 0) tally.break(`round ${round}: ${lost.length} acknowledged events are lost, ${lost[0]} first`);
+  for (const id of withdrawals) {
+    const status = await withdraw(url, peer, id);
+    if (status !== 404) tally.break(`round ${round}: ${id} was withdrawn, and again with ${status}`);
+  }
+}
+
+/** A last stop in good order, and all of the store. */
+export async function mustEndWell(node: NodeProcess, dir: string, { tally }: Writing): Promise<void> {
+  const stopped = await node.kill('SIGTERM');
+  if (stopped !== 0) tally.break(`the last stop ended with ${stopped}`);
+  const { ok, faults } = await verifyInChild(dir, 'full');
+  if (!ok) tally.break(`the store does not hold: ${faults.join('; ')}`);
+}
+
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
   const random = new Random(rounds.seed);
@@ -119,40 +180,23 @@ async function run(rounds: Rounds): Promise<Findings> {
   const env = { DATA_DIR: dir, LOG_LEVEL: 'info', SNAPSHOT_EVERY: '500' };
   let node = await startProcess(env);
   try {
-    const peer = await register(node.url);
+    const writing = { peer: await register(node.url), random, rounds, tally };
     for (const round of rounds) {
       const running = node;
-      let answered = 0;
-      const count = () => {
-        answered += 1;
+      const kill = async () => {
+        const ended = await running.kill('SIGKILL');
+        if (ended !== 'SIGKILL') tally.break(`round ${round}: the node ended by itself with ${ended}`);
       };
-      const names = Array.from({ length: connections }, (_, i) => `r${round}-c${i}`);
-      const writers = names.map((name) => write(running, peer, name, random, count));
-      if (!(await isAnswered(() => answered, running))) {
-        tally.break(`round ${round}: nothing was acknowledged, so nothing could be lost`);
-        rounds.end();
-      }
-      await delay(random.below(killWithinMs));
-      const ended = await running.kill('SIGKILL');
-      if (ended !== 'SIGKILL') tally.break(`round ${round}: the node ended by itself with ${ended}`);
-      const acknowledged = await Promise.all(writers);
-      const events = acknowledged.flatMap((of) => of.events);
-      const withdrawals = acknowledged.flatMap((of) => of.withdrawals);
+      const acknowledged = await writtenUntil(kill, running, writing, {
+        round,
+        count: connections,
+        endWithinMs: killWithinMs,
+      });
       node = await startProcess(env);
-      tally.add('acknowledged events', events.length);
-      tally.add('acknowledged withdrawals', withdrawals.length);
-      const lost = await missing(node.url, peer, events);
-      if (lost.length > 0) tally.break(`round ${round}: ${lost.length} acknowledged events are lost, ${lost[0]} first`);
-      for (const id of withdrawals) {
-        const status = await withdraw(node.url, peer, id);
-        if (status !== 404) tally.break(`round ${round}: ${id} was withdrawn, and again with ${status}`);
-      }
+      await mustHold(node, writing, round, acknowledged);
     }
     if (rounds.strict) tally.need('acknowledged withdrawals');
-    const stopped = await node.kill('SIGTERM');
-    if (stopped !== 0) tally.break(`the last stop ended with ${stopped}`);
-    const { ok, faults } = await verifyInChild(dir, 'full');
-    if (!ok) tally.break(`the store does not hold: ${faults.join('; ')}`);
+    await mustEndWell(node, dir, writing);
   } finally {
     node.child.kill('SIGKILL');
     rmSync(dir, { recursive: true, force: true });

@@ -5,15 +5,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { keptBatch } from '../../src/store/kept-batches.js';
 import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
-import { verifyInChild } from '../../src/workers/verification.js';
 import { startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
-import { isAnswered, missing, register, withdraw, write } from './kill.js';
+import { mustEndWell, mustHold, register, writtenUntil } from './kill.js';
 import { PowerDisk } from './power-disk.js';
 
 const diskMb = 192;
@@ -44,43 +42,23 @@ async function run(rounds: Rounds): Promise<Findings> {
   const env = { DATA_DIR: dir, LOG_LEVEL: 'info', SNAPSHOT_EVERY: '500', DISK_FREE_MIN_MB: '0' };
   let node = await startProcess(env);
   try {
-    const peer = await register(node.url);
+    const writing = { peer: await register(node.url), random, rounds, tally };
     for (const round of rounds) {
       const running = node;
-      let answered = 0;
-      const count = () => {
-        answered += 1;
+      const cut = async () => {
+        process.kill(running.child.pid!, 'SIGSTOP');
+        disk.cut();
+        await running.kill('SIGKILL');
       };
-      const names = Array.from({ length: connections[random.below(connections.length)]! }, (_, i) => `r${round}-c${i}`);
-      const writers = names.map((name) => write(running, peer, name, random, count));
-      if (!(await isAnswered(() => answered, running))) {
-        tally.break(`round ${round}: nothing was acknowledged, so nothing could be lost`);
-        rounds.end();
-      }
-      await delay(random.below(cutWithinMs));
-      process.kill(running.child.pid!, 'SIGSTOP');
-      disk.cut();
-      await running.kill('SIGKILL');
-      const acknowledged = await Promise.all(writers);
-      const events = acknowledged.flatMap((of) => of.events);
-      const withdrawals = acknowledged.flatMap((of) => of.withdrawals);
+      const count = connections[random.below(connections.length)]!;
+      const acknowledged = await writtenUntil(cut, running, writing, { round, count, endWithinMs: cutWithinMs });
       disk.restore();
       if (await isTakenBack(dir)) tally.add('newest commits that the cut took back');
       node = await startProcess(env);
-      tally.add('acknowledged events', events.length);
-      tally.add('acknowledged withdrawals', withdrawals.length);
-      const lost = await missing(node.url, peer, events);
-      if (lost.length > 0) tally.break(`round ${round}: ${lost.length} acknowledged events are lost, ${lost[0]} first`);
-      for (const id of withdrawals) {
-        const status = await withdraw(node.url, peer, id);
-        if (status !== 404) tally.break(`round ${round}: ${id} was withdrawn, and again with ${status}`);
-      }
+      await mustHold(node, writing, round, acknowledged);
     }
     if (rounds.strict) tally.need('newest commits that the cut took back');
-    const stopped = await node.kill('SIGTERM');
-    if (stopped !== 0) tally.break(`the last stop ended with ${stopped}`);
-    const { ok, faults } = await verifyInChild(dir, 'full');
-    if (!ok) tally.break(`the store does not hold: ${faults.join('; ')}`);
+    await mustEndWell(node, dir, writing);
   } finally {
     node.child.kill('SIGKILL');
     await node.ended;

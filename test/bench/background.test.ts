@@ -1,0 +1,41 @@
+/** A process's threads in the background are seen at work and at rest, and those at ordinary priority are not. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Background } from '../../bench/background.js';
+
+/** Says `ready`, works for 300 ms once it is told to, and rests; in a thread of a lower priority where that is wanted. */
+function programOf(isLower: boolean): string {
+  const work = `require('node:worker_threads').parentPort.once('message', () => { const end = performance.now() + 300; while (performance.now() < end); }); setInterval(() => undefined, 100_000);`;
+  const thread = `${isLower ? "require('node:os').setPriority(0, 19);" : ''} ${work} require('node:worker_threads').parentPort.postMessage(1);`;
+  return `const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(thread)}, { eval: true });
+worker.once('message', () => console.log('ready')); process.stdin.once('data', () => worker.postMessage(1));`;
+}
+
+test('work of a thread below ordinary priority is waited for until it is done', async () => {
+  if (!existsSync('/proc/self/schedstat')) {
+    process.stdout.write('SKIPPED: this system does not tell what a thread takes\n');
+    return;
+  }
+  for (const isLower of [true, false]) {
+    const child = spawn(process.execPath, ['-e', programOf(isLower)]);
+    try {
+      await once(child.stdout, 'data');
+      const background = new Background(child.pid!);
+      assert.is(background.isSeen, isLower);
+      if (!isLower) continue;
+      const begunMs = background.cpuMs();
+      child.stdin.write('go');
+      await background.still(begunMs + 50);
+      const workedMs = background.cpuMs() - begunMs;
+      // Beside other tests it has less of a core than time passes.
+      assert.ok(workedMs > 50 && workedMs <= 400, `${workedMs} ms`);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }
+});
+
+test.run();

@@ -12,6 +12,7 @@ import {
   frame,
   keyOfSeq,
   type LogEnvironment,
+  newestSeqOf,
   OWNER_KEY,
   type PageCounts,
   pageCountsOf,
@@ -52,7 +53,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     this.#kept = kept;
     this.#ownership = ownership;
     this.#pageBytes = pageCountsOf(environment).pageBytes;
-    this.#lastSeq = this.last()?.firstSeq ?? -1;
+    this.#lastSeq = this.reading(() => newestSeqOf(environment.log));
   }
 
   async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
@@ -132,8 +133,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** False where the batch is too long. What is no owner's any more is not written to: the commit itself would come too late to refuse that. */
   #keep(batch: StoredBatch): boolean {
-    const { meta } = this.environment;
-    if (this.reading(() => meta.getEntry(OWNER_KEY)?.version) !== this.#ownership.version) throw this.#lost();
+    if (this.ownerVersion() !== this.#ownership.version) throw this.#lost();
     try {
       return this.#kept.keep(batch, this.#lastSeq);
     } catch (error) {

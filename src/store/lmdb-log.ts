@@ -108,7 +108,7 @@ export class LmdbLogReader implements LogReader {
 
   /** The newest owner's epoch; 0 where there never was one. */
   ownerEpoch(): number {
-    return this.reading(() => Math.floor(this.environment.meta.getEntry(OWNER_KEY)?.version ?? 0));
+    return Math.floor(this.ownerVersion() ?? 0);
   }
 
   /**
@@ -140,6 +140,11 @@ export class LmdbLogReader implements LogReader {
 
   async close(): Promise<void> {
     await this.environment.root.close();
+  }
+
+  /** Of the newest owner's record; undefined where there never was one. */
+  protected ownerVersion(): number | undefined {
+    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version);
   }
 
   /** One short read transaction: the reset lets the next call see newer commits and leaves no page pinned. */

@@ -1,4 +1,4 @@
 /** `npm run faults -- NAME`: damages, kills and starves a store and a node, and says what came of it. */
 import { runBuilt } from './lib/run-built.mjs';
 
-runBuilt('test', 'faults', 'main.js');
+runBuilt('test/faults/main.js');

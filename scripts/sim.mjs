@@ -1,4 +1,4 @@
 /** `npm run sim -- --seed N --operations N`: simulated lives of a group, with faults, against an oracle. */
 import { runBuilt } from './lib/run-built.mjs';
 
-runBuilt('test', 'sim', 'main.js');
+runBuilt('test/sim/main.js');

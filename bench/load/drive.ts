@@ -289,10 +289,13 @@ class Drive {
       if (performance.now() >= this.#endMs) return;
       // First in, first out, so that no connection rests until the server closes it.
       while (this.#free.length > 0 && this.#sendDue(this.#free[0]!)) this.#free.shift();
-      const waitMs = this.#dueMs(this.#next) - performance.now() - spinMs;
+      const dueMs = this.#dueMs(this.#next);
+      const waitMs = dueMs - performance.now() - spinMs;
       if (waitMs >= 1) setTimeout(step, waitMs);
       else {
-        idle();
+        // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for nothing.
+        do idle();
+        while (this.#onWay === 0 && performance.now() < dueMs);
         setImmediate(step);
       }
     };

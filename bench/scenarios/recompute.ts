@@ -39,8 +39,8 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
   to.figure('memory at the peak', 'MB', 'less', alone.peakMb);
   const environment = { WEIGHTS_INTERVAL_MS: '50' };
   const { target, site, node } = await startFilled('node', { ...options, snapshotAfter: 1, environment });
+  const background = new Background(node.pid!);
   try {
-    const background = new Background(node.pid!);
     for (let look = 0; look < looksBefore; look++) await health(node);
     let events = 0;
     let workedMs = 0;
@@ -80,6 +80,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     to.goal("readers' p99 during a recompute against quiet", p99Ratio, 'at most', 1.2, 'x');
     to.goal('event-loop stall during a recompute', worstLoopMs, 'at most', 10, ' ms');
   } finally {
+    background.close();
     await target.stop();
   }
 }

@@ -30,7 +30,7 @@ export function sigmoid(logOdds: number): number {
   const k = at - STEPS_MAX;
   const r = -l - k * STEP_HIGH - k * STEP_LOW;
   const square = r * r;
-  const even = 2 + square * (1 / 6 - square / 360);
+  const even = 2 + square * (1 / 6 - square * (1 / 360));
   const below = even - r;
   return below / (below + powers[at]! * (even + r));
 }

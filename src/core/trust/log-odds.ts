@@ -9,7 +9,7 @@ import { inBlocks } from './blocks.js';
 import type { Scratch } from './scratch.js';
 import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
-import { WeighedVotes } from './weighed-votes.js';
+import { type Look, WeighedVotes } from './weighed-votes.js';
 
 export interface LogOdds {
   readonly a: Float64Array;
@@ -36,10 +36,9 @@ export function fitLogOdds(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
-  const first = new Look(weighed, stride);
-  const last = new Look(weighed, 1);
+  const part = stride > 1 ? weighed.every(stride, scratch) : weighed;
   for (let i = 0; i < c.rounds; i++) {
-    const round = new Round(i < c.rounds - c.fullRounds ? first : last, a, b, pi);
+    const round = new Round(weighed, i < c.rounds - c.fullRounds ? part : weighed, a, b, pi);
     pi = round.pi(c);
     const records = round.records(c);
     const group = groupRates(records, weighed.corroborated, tau, c);
@@ -65,56 +64,9 @@ interface PeerRecord {
   readonly ng: number;
 }
 
-/** The players that a round looks at. */
-class Look {
-  /** Every so-manieth of them. */
-  readonly stride: number;
-  /** Per peer `sum om x` and `sum om (1 - x)` over these players. */
-  readonly nb: Float64Array;
-  readonly ng: Float64Array;
-  readonly weighed: WeighedVotes;
-
-  constructor(weighed: WeighedVotes, stride: number) {
-    const { nb, ng } = weighed;
-    this.stride = stride;
-    this.nb = stride === 1 ? nb : new Float64Array(nb.length);
-    this.ng = stride === 1 ? ng : new Float64Array(ng.length);
-    this.weighed = weighed;
-    if (stride > 1) this.inBlocks((from, to) => this.#add(from, to));
-  }
-
-  /** Calls back for all of them, block by block, each of which begins with one of them. */
-  inBlocks(take: (from: number, to: number) => void): void {
-    const { votes, pause } = this.weighed;
-    const { players } = votes;
-    inBlocks(Math.ceil(players / this.stride), pause, (from, to) => {
-      take(from * this.stride, Math.min(players, to * this.stride));
-    });
-  }
-
-  /** Per peer what its sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
-  scaleOf(j: number, c: TrustConstants): number {
-    const { nb, ng } = this.weighed;
-    return this.stride === 1 ? 1 : (nb[j]! + ng[j]!) / Math.max(c.massMin, this.nb[j]! + this.ng[j]!);
-  }
-
-  #add(from: number, to: number): void {
-    const { votes, told } = this.weighed;
-    const { offsets, peer, x } = votes;
-    const { stride, nb, ng } = this;
-    for (let i = from; i < to; i += stride) {
-      const end = offsets[i + 1]!;
-      for (let e = offsets[i]!; e < end; e++) {
-        const j = peer[e]!;
-        nb[j]! += told[e]! * x[e]!;
-        ng[j]! += told[e]! * (1 - x[e]!);
-      }
-    }
-  }
-}
-
 /** One round over the votes on some players: the `q = sigmoid(logit pi + L)` of each, and what that says of its peers. */
 class Round {
+  readonly #weighed: WeighedVotes;
   readonly #look: Look;
   /** Per peer `sum om q` and `sum om x q`, over the players of the look. */
   readonly #bad: Float64Array;
@@ -123,33 +75,33 @@ class Round {
   #known = 0;
   #knownBad = 0;
 
-  constructor(look: Look, a: Float64Array, b: Float64Array, pi: number) {
+  constructor(weighed: WeighedVotes, look: Look, a: Float64Array, b: Float64Array, pi: number) {
+    this.#weighed = weighed;
     this.#look = look;
     this.#bad = new Float64Array(a.length);
     this.#hits = new Float64Array(a.length);
     const prior = logit(pi);
     const both = a.map((odds, j) => odds + b[j]!);
-    look.inBlocks((from, to) => this.#judge(from, to, both, b, prior));
+    inBlocks(look.players, weighed.pause, (from, to) => this.#judge(from, to, both, b, prior));
   }
 
   /** `both`: per peer `A + B`, since `x A - (1 - x) B = x (A + B) - B`. */
   #judge(from: number, to: number, both: Float64Array, b: Float64Array, prior: number): void {
-    const { stride, weighed } = this.#look;
-    const { pull, told, known } = weighed;
-    const { offsets, peer, x } = weighed.votes;
+    const { offsets, peer, x, pull, told, known } = this.#look;
     const bad = this.#bad;
     const hits = this.#hits;
-    let knownSum = this.#known;
-    let knownBad = this.#knownBad;
-    for (let i = from; i < to; i += stride) {
+    let knownSum = 0;
+    let knownBad = 0;
+    for (let i = from; i < to; i++) {
       const start = offsets[i]!;
       const end = offsets[i + 1]!;
-      let logOdds = prior;
+      // From 0, not from the prior: of a sum that begins with what was handed over V8 makes an object for each player.
+      let logOdds = 0;
       for (let e = start; e < end; e++) {
         const j = peer[e]!;
         logOdds += pull[e]! * (x[e]! * both[j]! - b[j]!);
       }
-      const q = sigmoid(logOdds);
+      const q = sigmoid(prior + logOdds);
       knownSum += known[i]!;
       knownBad += known[i]! * q;
       for (let e = start; e < end; e++) {
@@ -159,25 +111,33 @@ class Round {
         hits[j]! += toldBad * x[e]!;
       }
     }
-    this.#known = knownSum;
-    this.#knownBad = knownBad;
+    this.#known += knownSum;
+    this.#knownBad += knownBad;
   }
 
   /** The group's share of bad players. */
   pi(c: TrustConstants): number {
-    const { stride, weighed } = this.#look;
+    // As over all players, where these are a part of them.
+    const scale = this.#weighed.players / this.#look.players;
     const pi =
-      (this.#knownBad * stride + c.badSharePriorMass * c.badSharePrior) / (this.#known * stride + c.badSharePriorMass);
-    return Math.min(weighed.piMax, Math.max(c.badShareMin, pi));
+      (this.#knownBad * scale + c.badSharePriorMass * c.badSharePrior) / (this.#known * scale + c.badSharePriorMass);
+    return Math.min(this.#weighed.piMax, Math.max(c.badShareMin, pi));
   }
 
   /** Of every peer, as over all players. */
   records(c: TrustConstants): PeerRecord[] {
     const { nb, ng } = this.#look;
     return Array.from(this.#bad, (bad, j) => {
-      const scale = this.#look.scaleOf(j, c);
+      const scale = this.#scaleOf(j, c);
       return recordOf(bad * scale, this.#hits[j]! * scale, nb[j]! * scale, ng[j]! * scale);
     });
+  }
+
+  /** What a peer's sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
+  #scaleOf(j: number, c: TrustConstants): number {
+    const { nb, ng } = this.#look;
+    const all = this.#weighed;
+    return this.#look === all ? 1 : (all.nb[j]! + all.ng[j]!) / Math.max(c.massMin, nb[j]! + ng[j]!);
   }
 }
 

@@ -6,8 +6,8 @@ import type { Scratch } from './scratch.js';
 import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
 
-export class WeighedVotes {
-  readonly votes: Votes;
+/** The votes on some players, as the rounds look at them. */
+export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> {
   /** Per entry `tau n / deff`: how far the vote pulls its player's log-odds. */
   readonly pull: Float64Array;
   /** Per entry `om`: how much the player's state tells about the vote. */
@@ -15,6 +15,18 @@ export class WeighedVotes {
   /** Per player `c = M / (M + 1)`, M without the weightiest vote: what one peer alone says tells nothing of the group. */
   readonly known: Float64Array;
   /** Per peer `sum om x` and `sum om (1 - x)`. */
+  readonly nb: Float64Array;
+  readonly ng: Float64Array;
+}
+
+export class WeighedVotes implements Look {
+  readonly players: number;
+  readonly offsets: Uint32Array;
+  readonly peer: Uint16Array;
+  readonly x: Float64Array;
+  readonly pull: Float64Array;
+  readonly told: Float64Array;
+  readonly known: Float64Array;
   readonly nb: Float64Array;
   readonly ng: Float64Array;
   /** Per peer `sum n1 R / (R + half)`: its votes as far as others saw the player. */
@@ -26,8 +38,11 @@ export class WeighedVotes {
 
   /** Its large columns are the scratch's. */
   constructor(votes: Votes, sums: VoteSums, tau: Float64Array, c: TrustConstants, scratch: Scratch) {
-    const { peers, players, peer } = votes;
-    this.votes = votes;
+    const { peers, players, offsets, peer, x } = votes;
+    this.players = players;
+    this.offsets = offsets;
+    this.peer = peer;
+    this.x = x;
     this.pause = scratch.pause;
     this.pull = scratch.float64(peer.length);
     this.told = scratch.float64(peer.length);
@@ -38,13 +53,12 @@ export class WeighedVotes {
     this.piMax = ceiling(sums, tau, c);
     const voters = sums.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
     const floor = voters < c.corroboratedPeersMin ? 0 : c.corroborationFloor;
-    inBlocks(players, this.pause, (from, to) => this.#weigh(from, to, tau, floor, c));
+    inBlocks(players, this.pause, (from, to) => this.#weigh(votes.mass, from, to, tau, floor, c));
   }
 
   /** The votes on the players from `from` up to `to`. */
-  #weigh(from: number, to: number, tau: Float64Array, floor: number, c: TrustConstants): void {
-    const { offsets, peer, mass, x } = this.votes;
-    const { pull, told, known, nb, ng, corroborated } = this;
+  #weigh(mass: Float64Array, from: number, to: number, tau: Float64Array, floor: number, c: TrustConstants): void {
+    const { offsets, peer, x, pull, told, known, nb, ng, corroborated } = this;
     const { repeatsFrom, badShareAlone, corroborationHalf } = c;
     for (let i = from; i < to; i++) {
       const end = offsets[i + 1]!;
@@ -70,6 +84,60 @@ export class WeighedVotes {
         nb[j]! += om * x[e]!;
         ng[j]! += om * (1 - x[e]!);
       }
+    }
+  }
+
+  /**
+   * Every so-manieth player, in columns of their own, the scratch's: where they stand, the votes of each would lie on cache lines apart, read anew in
+   * every round.
+   */
+  every(stride: number, scratch: Scratch): Look {
+    const players = Math.ceil(this.players / stride);
+    let votes = 0;
+    inBlocks(players, this.pause, (first, end) => {
+      votes += this.#votes(stride, first, end);
+    });
+    const to = {
+      players,
+      offsets: scratch.uint32(players + 1),
+      peer: scratch.uint16(votes),
+      x: scratch.float64(votes),
+      pull: scratch.float64(votes),
+      told: scratch.float64(votes),
+      known: scratch.float64(players),
+      nb: new Float64Array(this.nb.length),
+      ng: new Float64Array(this.ng.length),
+    };
+    to.offsets[0] = 0;
+    inBlocks(players, this.pause, (first, end) => this.#copy(to, stride, first, end));
+    return to;
+  }
+
+  /** Of players of a look at every so-manieth, from its `first` up to its `end`. */
+  #votes(stride: number, first: number, end: number): number {
+    let votes = 0;
+    for (let n = first; n < end; n++) votes += this.offsets[n * stride + 1]! - this.offsets[n * stride]!;
+    return votes;
+  }
+
+  /** Players of a look at every so-manieth, from its `first` up to its `end`. */
+  #copy(to: Look, stride: number, first: number, end: number): void {
+    const { offsets, peer, x, pull, told, known } = this;
+    for (let n = first; n < end; n++) {
+      const i = n * stride;
+      let at = to.offsets[n]!;
+      for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+        const j = peer[e]!;
+        to.peer[at] = j;
+        to.x[at] = x[e]!;
+        to.pull[at] = pull[e]!;
+        to.told[at] = told[e]!;
+        to.nb[j]! += told[e]! * x[e]!;
+        to.ng[j]! += told[e]! * (1 - x[e]!);
+        at++;
+      }
+      to.known[n] = known[i]!;
+      to.offsets[n + 1] = at;
     }
   }
 }

@@ -106,7 +106,8 @@ export class OtherHalfLife {
         count: (entry) => entries.count(entry),
         lowering,
         raising,
-        putVotes: (first, count, worth, votes, to) => {
+        putVotes: (first, count, worths, at, votes, to) => {
+          const worth = worths[at]!;
           let put = to;
           for (let entry = first; entry < first + count; entry++) {
             const b = worthOf(lowering(entry), worth);

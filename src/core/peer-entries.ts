@@ -118,15 +118,19 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
-  /** Writes the `count` entries from `first` on as votes, their sums at a worth, from `to` on; returns where these end. */
-  putVotes(first: number, count: number, worth: number, votes: VoteSpace, to: number): number {
+  /**
+   * Writes the `count` entries from `first` on as votes, their sums at `worths[at]`, from `to` on; returns where these end. A double that is handed
+   * over by itself would be an object of V8's, for each player.
+   */
+  putVotes(first: number, count: number, worths: Float64Array, at: number, votes: VoteSpace, to: number): number {
+    const worth = worths[at]!;
     const { words, view } = this.#segments[first >>> SEGMENT_BITS]!;
     const from = (first & SEGMENT_MASK) * WORDS;
     let end = to;
-    for (let at = from; at < from + count * WORDS; at += WORDS) {
-      const lowering = worthOf(view.getFloat64(at * 4, true), worth);
-      const raising = worthOf(view.getFloat64(at * 4 + RAISING_AT, true), worth);
-      end = putVote(votes, end, words[at + PEER]! >>> 16, lowering, raising);
+    for (let word = from; word < from + count * WORDS; word += WORDS) {
+      const lowering = worthOf(view.getFloat64(word * 4, true), worth);
+      const raising = worthOf(view.getFloat64(word * 4 + RAISING_AT, true), worth);
+      end = putVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
     }
     return end;
   }

@@ -183,7 +183,7 @@ test('rows and entries that are read many at once say what each says by itself',
     const cast = Array.from({ length: count }, (_, e) => first + e)
       .map((entry) => ({ peer: entries.peer(entry), b: entries.lowering(entry) / 2, g: entries.raising(entry) / 2 }))
       .filter(({ peer, b, g }) => peer !== 2 && b + g > 0);
-    const end = entries.putVotes(first, count, 0.5, votes, 2);
+    const end = entries.putVotes(first, count, Float64Array.of(1, 0.5), 1, votes, 2);
     assert.equal(
       Array.from({ length: end - 2 }, (_, v) => [votes.peer[2 + v], votes.mass[2 + v], votes.x[2 + v]]),
       cast.map(({ peer, b, g }) => [peer, b + g, b / (b + g)]),

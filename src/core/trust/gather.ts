@@ -1,6 +1,6 @@
 /** The votes of a group, read from the tables of a state at one moment, as peer trust is computed from them. */
 import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
-import { momentOf, worthFor } from '../score.js';
+import { type Moment, momentOf, worthFor } from '../score.js';
 import { HOME_BITS } from '../subject-index.js';
 import type { RowColumns } from '../subjects.js';
 import type { TrustConstants } from '../trust-constants.js';
@@ -66,14 +66,13 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
         part.clear();
       }
       const first = rows.first[i]!;
-      const worth = worthFor(state, rows.evidenceAt[i]!, moment);
-      part.close(entries.putVotes(first, count, worth, part, part.end));
+      part.close(entries.putVotes(first, count, rows.worth, i, part, part.end));
       if (!isSampled || rows.home[i]! >= below || !judged.hasRoom(count)) continue;
-      judged.close(entries.putVotes(first, count, worth, judged, judged.end));
+      judged.close(entries.putVotes(first, count, rows.worth, i, judged, judged.end));
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
-    rows.read(subjects, from);
+    rows.read(state, from, moment);
     takeRows();
     scratch.pause();
   }
@@ -88,11 +87,15 @@ class RowBlock implements RowColumns {
   readonly first = new Uint32Array(BLOCK_ROWS);
   readonly evidenceAt = new Float64Array(BLOCK_ROWS);
   readonly home = new Uint16Array(BLOCK_ROWS);
+  /** Of their evidence, at the moment that they were read for. */
+  readonly worth = new Float64Array(BLOCK_ROWS);
 
-  read(subjects: EvidenceSubjects, from: number): void {
+  read(state: EvidenceView, from: number, moment: Moment): void {
+    const { subjects } = state;
     const end = Math.min(subjects.rows, from + BLOCK_ROWS);
     this.size = end - from;
     subjects.readRows(from, end, this);
+    for (let i = 0; i < this.size; i++) this.worth[i] = worthFor(state, this.evidenceAt[i]!, moment);
     if (!this.#lieInOrder()) this.#warm(subjects.entries);
   }
 

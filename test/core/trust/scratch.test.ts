@@ -65,7 +65,8 @@ function drawnView(players: number, peers: number): GatheredView {
       count: () => 1,
       lowering,
       raising,
-      putVotes: (from, count, worth, votes, to) => {
+      putVotes: (from, count, worths, at, votes, to) => {
+        const worth = worths[at]!;
         let put = to;
         for (let e = from; e < from + count; e++)
           put = putVote(votes, put, peer[e]!, lowering(e) * worth, raising(e) * worth);

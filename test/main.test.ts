@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,9 +27,9 @@ test.before.each(() => {
 });
 test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts the node in a folder of its own, with no more of this process's environment than it needs. */
-function start(env: Readonly<Record<string, string>>): Started {
-  const child = spawn(process.execPath, [entry], {
+/** Starts the node in a folder of its own, with no more of this process's environment than it needs. `options`: of Node. */
+function start(env: Readonly<Record<string, string>>, options: readonly string[] = []): Started {
+  const child = spawn(process.execPath, [...options, entry], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -130,6 +131,19 @@ test('a name to listen on that nobody knows refuses the start', async () => {
   assert.is(await node.ended, 1);
   const [last] = node.output().trim().split('\n').slice(-1);
   assert.match(JSON.parse(last ?? '').msg, /^cannot listen: getaddrinfo/);
+});
+
+// V8 begins some 8 s after a start.
+const reducedMs = 12_000;
+
+test('V8 collects nothing just to give memory back: compiled code would go with it', async () => {
+  const node = start(local, ['--trace-gc']);
+  await node.said('"msg":"listening"');
+  await delay(reducedMs);
+  node.child.kill('SIGTERM');
+  await node.said('"msg":"stopped"');
+  assert.match(node.output(), 'Scavenge');
+  assert.not.match(node.output(), '(reduce)');
 });
 
 test.run();

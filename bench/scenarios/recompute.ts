@@ -10,8 +10,10 @@ import { median } from '../result.js';
 import { sendEvents } from './snapshot.js';
 
 const rounds = 9;
-/** Until then V8 still compiles what runs once in a computation, on a thread that takes the core for milliseconds. */
-const rehearsals = 15;
+/** Until then V8 still compiles what runs once in a computation, on a thread that takes the core for milliseconds; loops over more players are compiled sooner. */
+const rehearsalsMost = 15;
+const rehearsalsLeast = 5;
+const rehearsedPlayers = 15_000_000;
 const repeat = 5;
 /** The service rests so many times as long as the last computation took; a little more is quiet for sure. */
 const restFactor = limits.weightsRestFactor + 0.5;
@@ -66,7 +68,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
             return (endedMs - Date.parse(weights.computed_at!)) / 1000;
           };
         },
-        rehearsals,
+        rehearsals: Math.min(rehearsalsMost, Math.max(rehearsalsLeast, Math.floor(rehearsedPlayers / players))),
         rounds,
         restFactor,
         quietS: options.seconds,

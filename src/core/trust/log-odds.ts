@@ -115,10 +115,9 @@ class Round {
     this.#knownBad += knownBad;
   }
 
-  /** The group's share of bad players. */
+  /** The group's share of bad players, as over all of them. */
   pi(c: TrustConstants): number {
-    // As over all players, where these are a part of them.
-    const scale = this.#weighed.players / this.#look.players;
+    const scale = this.#isPart ? this.#weighed.players / this.#look.players : 1;
     const pi =
       (this.#knownBad * scale + c.badSharePriorMass * c.badSharePrior) / (this.#known * scale + c.badSharePriorMass);
     return Math.min(this.#weighed.piMax, Math.max(c.badShareMin, pi));
@@ -137,7 +136,11 @@ class Round {
   #scaleOf(j: number, c: TrustConstants): number {
     const { nb, ng } = this.#look;
     const all = this.#weighed;
-    return this.#look === all ? 1 : (all.nb[j]! + all.ng[j]!) / Math.max(c.massMin, nb[j]! + ng[j]!);
+    return this.#isPart ? (all.nb[j]! + all.ng[j]!) / Math.max(c.massMin, nb[j]! + ng[j]!) : 1;
+  }
+
+  get #isPart(): boolean {
+    return this.#look !== this.#weighed;
   }
 }
 

@@ -96,6 +96,8 @@ const spinMs = 1.2;
  * leaves some, and collecting it makes requests late.
  */
 const idleLoads = 500;
+/** Between two turns at most: others of this process may wait for theirs. */
+const blindMs = 0.25;
 /** Between `beforeBegin` and the time, of the lead. */
 const preparedMs = 10;
 /** How long answers are awaited after the end. They still count by their latency, not by the rate. */
@@ -294,8 +296,9 @@ class Drive {
       if (waitMs >= 1) setTimeout(step, waitMs);
       else {
         // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for nothing.
+        const blindUntilMs = Math.min(dueMs, performance.now() + blindMs);
         do idle();
-        while (this.#onWay === 0 && performance.now() < dueMs);
+        while (this.#onWay === 0 && performance.now() < blindUntilMs);
         setImmediate(step);
       }
     };

@@ -2,17 +2,13 @@
  * The process: environment in, signals, exit code out. It joins nothing itself; `node.ts` does. Exit codes: 0 stopped
  * as asked, 1 refused or failed, 2 faults in the configuration; a second signal ends it by that signal.
  */
-import { setFlagsFromString } from 'node:v8';
+import './memory-reducer.js';
 import { type Config, describeConfig, type Environ, loadConfig, type Remark, withDotenv } from './config.js';
 import { limits } from './limits.js';
 import { createLog } from './log.js';
 import { startNode } from './node.js';
 import { StartRefusedError } from './startup.js';
 import { readText } from './store/small-file.js';
-
-// While little is going on V8 would give back some megabytes by a collection that also throws away the code of whatever has no object just then,
-// such as a read: a node that is asked again compiles for up to a tenth of a second, and its readers wait (decision 208).
-setFlagsFromString('--no-memory-reducer');
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';

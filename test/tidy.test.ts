@@ -33,7 +33,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   startup: [...outside, 'system'],
   shutdown: [...outside, 'upkeep'],
   node: [...outside, 'upkeep', 'system', 'startup', 'shutdown'],
-  main: [...outside, 'node', 'startup'],
+  'memory-reducer': [],
+  main: [...outside, 'node', 'startup', 'memory-reducer'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   client: [],

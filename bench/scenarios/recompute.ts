@@ -10,10 +10,11 @@ import { median } from '../result.js';
 import { sendEvents } from './snapshot.js';
 
 const rounds = 9;
-/** Until then V8 still compiles what runs once in a computation, on a thread that takes the core for milliseconds; loops over more players are compiled sooner. */
+/** Until then V8 still compiles what runs once in a computation, on a thread that takes the core for milliseconds. */
 const rehearsalsMost = 15;
-const rehearsalsLeast = 5;
+/** Loops over more players are compiled sooner: so many players in all rehearsals together will do, in no fewer than this. */
 const rehearsedPlayers = 15_000_000;
+const rehearsalsLeast = 5;
 const repeat = 5;
 /** The service rests so many times as long as the last computation took; a little more is quiet for sure. */
 const restFactor = limits.weightsRestFactor + 0.5;

@@ -8,7 +8,12 @@ import type { Subjects } from './subjects.js';
 export type EvidenceSubjects = Pick<
   Subjects,
   'rows' | 'size' | 'firstEntry' | 'peerCount' | 'evidenceAt' | 'updatedAt' | 'readRows'
-> & { readonly entries: Pick<PeerEntries, 'peer' | 'count' | 'lowering' | 'raising' | 'putVotes' | 'warm' | 'size'> };
+> & {
+  readonly entries: Pick<
+    PeerEntries,
+    'peer' | 'count' | 'lowering' | 'raising' | 'putVotes' | 'isBelow' | 'warm' | 'size'
+  >;
+};
 
 /** By number of the peer, as in `PeerWeights`. */
 export interface PeerColumns {

@@ -98,11 +98,12 @@ export class OtherHalfLife {
       peerCount: (row) => subjects.peerCount(row),
       evidenceAt: (row) => subjects.evidenceAt(row),
       updatedAt: (row) => subjects.updatedAt(row),
-      readRows: (from, end, into) => subjects.readRows(from, end, into),
+      readRows: (from, end, below, into) => subjects.readRows(from, end, below, into),
       entries: {
         size: entries.size,
         warm: (first, count) => entries.warm(first, count),
         peer: (entry) => entries.peer(entry),
+        isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
         count: (entry) => entries.count(entry),
         lowering,
         raising,

@@ -14,6 +14,7 @@
 import { rescaled, worthOf } from './decay.js';
 import { putVote, type VoteSpace } from './evidence.js';
 import { Segment } from './segment.js';
+import { pairOf } from './trust/pair-number.js';
 
 const SEGMENT_BITS = 16;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
@@ -133,6 +134,21 @@ export class PeerEntries {
       end = putVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
     }
     return end;
+  }
+
+  /**
+   * Whether `mix` is below the number in `own` of one of the peers behind the `count` entries from `first` on, or below that in `pairs` of two of them. In
+   * one piece: a very large group asks it of millions of players at once.
+   */
+  isBelow(mix: number, first: number, count: number, own: Uint32Array, pairs: Uint32Array): boolean {
+    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
+    const from = (first & SEGMENT_MASK) * WORDS + PEER;
+    for (let e = from; e < from + count * WORDS; e += WORDS) {
+      const k = words[e]! >>> 16;
+      if (mix < own[k]!) return true;
+      for (let f = from; f < e; f += WORDS) if (mix < pairs[pairOf(words[f]! >>> 16, k)]!) return true;
+    }
+    return false;
   }
 
   /** Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it would. */

@@ -3,13 +3,14 @@
  * that never sleeps, at the lowest priority too, a tick of some milliseconds now and then; one that gives way by itself is never due one.
  */
 
-/** Work between two rests, and how long one is asked to be, in ms. The system makes it 0.09: its timers go no finer. */
+/** Work between two rests, at least, and how long one is asked to be, in ms. The system makes it 0.09: its timers go no finer. */
 const WORK_MS = 0.06;
 const REST_MS = 0.02;
-/** A computation that would take longer with its rests has fewer of them, or none. */
+const REST_TAKES_MS = 0.09;
+/** A computation that would take longer with its rests has fewer of them, further apart. */
 const WHOLE_MS = 900;
-/** Rests that would be shorter, as a part of the work, cover too little of it to be felt. */
-const RESTS_MIN = 1 / 2;
+/** So far apart they are of no use: the scheduler then gives the thread its tick all the same. */
+const WORK_MAX_MS = 0.25;
 
 export interface RestClock {
   /** Monotonic, in ms. */
@@ -20,28 +21,34 @@ export interface RestClock {
 
 export class Rests {
   readonly #clock: RestClock;
-  /** Of the last computation, without its rests. */
+  /** Of the last computation, without its rests, and how long one of these took. */
   #workedMs = 0;
-  /** So long may all rests of this one be. */
+  #restTookMs = REST_TAKES_MS;
+  /** Of this one: its work between two rests, and how long all may be together. */
+  #workMs = 0;
   #leftMs = 0;
   #restedMs = 0;
+  #rests = 0;
   #workingSince = 0;
 
   constructor(clock: RestClock = systemClock) {
     this.#clock = clock;
   }
 
-  /** Runs a computation that may rest: as long as the last one left room for. */
+  /** Runs a computation that may rest, as often as the last one left room for, from its beginning to its end. */
   during<T>(compute: () => T): T {
     const started = this.#clock.now();
-    const leftMs = WHOLE_MS - this.#workedMs;
-    this.#leftMs = leftMs < this.#workedMs * RESTS_MIN ? 0 : leftMs;
+    const leftMs = Math.max(0, WHOLE_MS - this.#workedMs);
+    this.#workMs = Math.max(WORK_MS, (this.#workedMs / leftMs) * this.#restTookMs);
+    this.#leftMs = this.#workMs > WORK_MAX_MS ? 0 : leftMs;
     this.#restedMs = 0;
+    this.#rests = 0;
     this.#workingSince = started;
     try {
       return compute();
     } finally {
       this.#workedMs = this.#clock.now() - started - this.#restedMs;
+      if (this.#rests > 0) this.#restTookMs = this.#restedMs / this.#rests;
       this.#leftMs = 0;
     }
   }
@@ -50,10 +57,11 @@ export class Rests {
   readonly pause = (): void => {
     if (this.#restedMs >= this.#leftMs) return;
     const now = this.#clock.now();
-    if (now - this.#workingSince < WORK_MS) return;
+    if (now - this.#workingSince < this.#workMs) return;
     this.#clock.sleep(REST_MS);
     this.#workingSince = this.#clock.now();
     this.#restedMs += this.#workingSince - now;
+    this.#rests++;
   };
 }
 

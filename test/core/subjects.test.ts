@@ -167,19 +167,22 @@ test('rows and entries that are read many at once say what each says by itself',
     evidenceAt: new Float64Array(size),
     home: new Uint16Array(size),
   };
-  subjects.readRows(from, end, rows);
+  const below = 2 ** HOME_BITS / 2;
+  const wanted = Array.from({ length: size }, (_, i) => from + i).filter(
+    (row) => subjects.has(row) && subjects.homeOf(row) < below,
+  );
+  assert.is(subjects.readRows(from, end, below, rows), wanted.length);
+  assert.ok(wanted.length > 50 && wanted.length < 150, `${wanted.length} rows`);
   const { entries } = subjects;
   const excluded = new Uint8Array(2 ** 16).fill(1, 2, 3);
   const votes = { peer: new Uint16Array(8), mass: new Float64Array(8), x: new Float64Array(8), excluded };
-  for (let i = 0; i < size; i++) {
-    const row = from + i;
+  for (const [i, row] of wanted.entries()) {
     const first = subjects.firstEntry(row);
     const count = subjects.peerCount(row);
     assert.equal(
       [rows.count[i], rows.first[i], rows.evidenceAt[i], rows.home[i]],
       [count, first, subjects.evidenceAt(row), subjects.homeOf(row)],
     );
-    if (count === 0) continue;
     const cast = Array.from({ length: count }, (_, e) => first + e)
       .map((entry) => ({ peer: entries.peer(entry), b: entries.lowering(entry) / 2, g: entries.raising(entry) / 2 }))
       .filter(({ peer, b, g }) => peer !== 2 && b + g > 0);

@@ -4,12 +4,13 @@ import * as assert from 'uvu/assert';
 import { Rests } from '../../src/workers/rests.js';
 
 /** What a rest takes, more than it asks for. */
-const sleptMs = 0.1;
+const sleptMs = 0.125;
 /** What is worked between two calls of `pause`. */
 const stepMs = 0.03125;
 
 function restsOf() {
   let now = 5;
+  let tookMs = 0;
   const slept: number[] = [];
   const rests = new Rests({
     now: () => now,
@@ -24,13 +25,15 @@ function restsOf() {
       rests.pause();
     }
   };
-  /** How often it rests in a computation that works for so long. */
+  /** How often it rests in a computation that works for so long, and how long all of it takes. */
   const computing = (ms: number) => {
     slept.splice(0);
+    const started = now;
     rests.during(() => work(ms));
+    tookMs = now - started;
     return slept.length;
   };
-  return { rests, slept, work, computing };
+  return { rests, slept, work, computing, took: () => tookMs };
 }
 
 test('a computation rests as soon as it has worked for six hundredths of a millisecond', () => {
@@ -39,15 +42,25 @@ test('a computation rests as soon as it has worked for six hundredths of a milli
   assert.equal([...new Set(slept)], [0.02]);
 });
 
-test('rests are as long together as the last computation left of nine tenths of a second', () => {
-  const { computing } = restsOf();
+test('rests of a long computation are further apart, so that with them it takes nine tenths of a second', () => {
+  const { computing, took } = restsOf();
   computing(500);
-  const rested = computing(500);
-  assert.ok(Math.abs(rested - 400 / sleptMs) <= 1, `${rested} rests`);
-  assert.is(computing(700), rested);
-  assert.is(computing(700), 0, 'too little is left for most of it');
-  assert.is(computing(20_000), 0);
-  assert.is(computing(100), 0);
+  // 5 / 4 of a rest's length is worked for each.
+  assert.is(computing(500), 3_200);
+  assert.is(took(), 900);
+  assert.is(computing(250), 1_600, 'by what the last one worked');
+  computing(600);
+  assert.is(computing(600), 2_400);
+  assert.is(took(), 900);
+});
+
+test('rests are no longer together than the last computation left, and none where they would be too far apart', () => {
+  const { computing } = restsOf();
+  computing(300);
+  assert.is(computing(2_000), 600 / sleptMs);
+  assert.is(computing(700), 0);
+  assert.is(computing(500), 0, 'of which each would come after 0.44 ms');
+  assert.is(computing(100), 3_200 / 5);
   assert.is(computing(100), 100 / (2 * stepMs));
 });
 

@@ -9,7 +9,7 @@ export interface Pairs {
   readonly count: number;
   readonly first: Uint32Array;
   readonly second: Uint32Array;
-  /** Players that both reported, `n_jk`. */
+  /** Players that both reported; an estimate where they are held against each other on a part of them. */
   readonly shared: Uint32Array;
   /** `a`, in [-1, 1]. */
   readonly agreement: Float64Array;
@@ -50,11 +50,12 @@ export class PairList implements Pairs {
 
   /**
    * Takes the pair whose sums stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Nothing where
-   * the two share no player.
+   * the two share no player. `part`: of the players that they share, in (0, 1].
    */
-  add(j: number, k: number, sums: Float64Array, at: number): void {
+  add(j: number, k: number, sums: Float64Array, at: number, part: number): void {
     const n = sums[at]!;
-    if (n === 0 || !this.#keeps(j, k, n)) return;
+    const shared = Math.round(n / part);
+    if (n === 0 || !this.#keeps(j, k, shared)) return;
     const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
@@ -70,7 +71,7 @@ export class PairList implements Pairs {
     if (twoSided) r = Math.min(r, product(aroundJ, aroundK) / d2);
     const likely = r * (n / (n + c.correlationPrior));
     const agreement = (Math.min(1, Math.max(-1, likely / c.fullAgreement)) * n) / (n + c.agreementPrior);
-    this.#append(j, k, n, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
+    this.#append(j, k, shared, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
   }
 
   #keeps(j: number, k: number, shared: number): boolean {

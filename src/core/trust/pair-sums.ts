@@ -3,47 +3,62 @@
  * once in `pair-list.ts`, so that they need not be kept.
  */
 import type { TrustConstants } from '../trust-constants.js';
+import { type GateSample, WHOLE } from './gate-sample.js';
 import { MIDDLE, type PairList } from './pair-list.js';
+import { pairOf } from './pair-number.js';
 import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
 export interface PairSums {
-  /** Whether votes may be others from one `take` to the next; otherwise they are the same, and stay as they are until pairs are listed. */
-  readonly takesParts: boolean;
   /** `several`: of some of the players the first `count` numbers are of those with two votes or more. */
   take(votes: Votes, several: Uint32Array, count: number): void;
   /** Adds every pair, ordered by the lower peer, then the higher. */
   list(to: PairList): void;
 }
 
-export function pairSums(peers: number, { densePeersMax }: TrustConstants, scratch: Scratch): PairSums {
-  return peers <= densePeersMax ? new DensePairSums(peers, scratch) : new SparsePairSums(scratch);
+/** Whether votes may come in parts: otherwise they come all at once, and stay as they are until pairs are listed. */
+export function pairsTakeParts(peers: number, { densePeersMax }: TrustConstants): boolean {
+  return peers <= densePeersMax;
+}
+
+/** `sample`: null where every pair is held against each other on all players. */
+export function pairSums(
+  peers: number,
+  constants: TrustConstants,
+  scratch: Scratch,
+  sample: GateSample | null,
+): PairSums {
+  return pairsTakeParts(peers, constants) ? new DensePairSums(peers, scratch, sample) : new SparsePairSums(scratch);
 }
 
 /**
- * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Around the middle, since
- * around what votes are judged is known only once all are there.
- * Six of eight places: a pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
+ * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, and the mix
+ * below which players are own at. Around the middle, since around what votes are judged is known only once all are there.
+ * Seven of eight places: a pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
  */
 const STRIDE = 8;
 
+const BELOW = 6;
+
 /** Where the sums of a pair begin in a triangle of all pairs; `j < k`. */
 function placeOf(j: number, k: number): number {
-  return (((k * (k - 1)) >>> 1) + j) * STRIDE;
+  return pairOf(j, k) * STRIDE;
 }
 
 /** Few peers: all pairs in one triangle, filled player by player. */
 class DensePairSums implements PairSums {
-  readonly takesParts = true;
   readonly #peers: number;
   readonly #sums: Float64Array;
 
-  constructor(peers: number, scratch: Scratch) {
+  constructor(peers: number, scratch: Scratch, sample: GateSample | null) {
     this.#peers = peers;
     this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
+    for (let pair = 0; pair < pairOf(0, peers); pair++) {
+      this.#sums[pair * STRIDE + BELOW] = sample === null ? WHOLE : sample.pairs[pair]!;
+    }
   }
 
-  take({ offsets, peer, x }: Votes, several: Uint32Array, count: number): void {
+  take({ offsets, peer, x, mix }: Votes, several: Uint32Array, count: number): void {
     const sums = this.#sums;
     // A constant of another module is fetched, and its type looked at, at each use.
     const middle = MIDDLE;
@@ -51,24 +66,30 @@ class DensePairSums implements PairSums {
       const i = several[n]!;
       const start = offsets[i]!;
       const end = offsets[i + 1]!;
+      const playerMix = mix[i]!;
       for (let e = start + 1; e < end; e++) {
         const row = placeOf(0, peer[e]!);
         const v = x[e]! - middle;
-        for (let f = start; f < e; f++) addTo(sums, row + peer[f]! * STRIDE, x[f]! - middle, v);
+        for (let f = start; f < e; f++) {
+          const at = row + peer[f]! * STRIDE;
+          if (playerMix < sums[at + BELOW]!) addTo(sums, at, x[f]! - middle, v);
+        }
       }
     }
   }
 
   list(to: PairList): void {
     for (let j = 0; j < this.#peers; j++) {
-      for (let k = j + 1; k < this.#peers; k++) to.add(j, k, this.#sums, placeOf(j, k));
+      for (let k = j + 1; k < this.#peers; k++) {
+        const at = placeOf(j, k);
+        to.add(j, k, this.#sums, at, this.#sums[at + BELOW]! / WHOLE);
+      }
     }
   }
 }
 
 /** Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are. */
 class SparsePairSums implements PairSums {
-  readonly takesParts = false;
   readonly #scratch: Scratch;
   #votes: Votes | null = null;
 
@@ -102,7 +123,7 @@ class SparsePairSums implements PairSums {
         }
       }
       for (const k of partners.subarray(0, met).sort()) {
-        to.add(j, k, sums, k * STRIDE);
+        to.add(j, k, sums, k * STRIDE, 1);
         sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
       }
       this.#scratch.pause();

@@ -17,7 +17,7 @@ import { readVotes } from './votes.js';
 export interface DiscountedPair {
   readonly first: number;
   readonly second: number;
-  /** Players that both reported. */
+  /** Players that both reported; in a very large group an estimate. */
   readonly shared: number;
   /** `a`, in (0, 1]. */
   readonly agreement: number;

@@ -36,6 +36,10 @@ export class Scratch {
     return new Uint16Array(this.#take(length * Uint16Array.BYTES_PER_ELEMENT), 0, length);
   }
 
+  uint8(length: number): Uint8Array {
+    return new Uint8Array(this.#take(length), 0, length);
+  }
+
   /** The n-th of a computation is the n-th of the one before, where it is large enough. */
   #take(bytes: number): ArrayBuffer {
     const place = this.#taken++;

@@ -5,6 +5,7 @@
 import { unit } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { BLOCK, inBlocks } from './blocks.js';
+import { type GateSample, WHOLE } from './gate-sample.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import { type PairSums, pairSums } from './pair-sums.js';
 import type { Scratch } from './scratch.js';
@@ -15,35 +16,41 @@ export class VoteSums {
   /** Per peer `sum n1`, and `sum n1 x`. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
-  /** Per peer: players that it reported, and those of them that no other peer did. */
-  readonly reported: Uint32Array;
+  /** Per peer: players on which its vote is counted, and those of them that no other peer reported. */
+  readonly #reported: Uint32Array;
   readonly #alone: Uint32Array;
   /** Of a block, the players with two votes or more. */
   readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
   readonly #constants: TrustConstants;
+  readonly #sample: GateSample | null;
   readonly #pause: () => void;
 
-  /** Its large columns are the scratch's. */
-  constructor(peers: number, constants: TrustConstants, scratch: Scratch) {
+  /** Its large columns are the scratch's. `sample`: null where all votes are counted. */
+  constructor(peers: number, constants: TrustConstants, scratch: Scratch, sample: GateSample | null = null) {
     this.peers = peers;
+    this.#sample = sample;
     this.volume = new Float64Array(peers);
     this.badVolume = new Float64Array(peers);
-    this.reported = new Uint32Array(peers);
+    this.#reported = new Uint32Array(peers);
     this.#alone = new Uint32Array(peers);
-    this.#pairs = pairSums(peers, constants, scratch);
+    this.#pairs = pairSums(peers, constants, scratch, sample);
     this.#constants = constants;
     this.#pause = scratch.pause;
   }
 
-  /** Per peer: players that another peer reported too. One that shares none most likely has another salt. */
-  get shared(): Uint32Array {
-    return this.reported.map((players, j) => players - this.#alone[j]!);
+  /** Per peer the players that it reported; an estimate where its votes are counted on a part of them. */
+  get reported(): Uint32Array {
+    return this.#reported.map((players, j) => this.#ofAll(players, j));
   }
 
-  /** Whether votes may come in parts; otherwise they come all at once, and are looked at again by `pairs`. */
-  get takesParts(): boolean {
-    return this.#pairs.takesParts;
+  /** Of these, the players that another peer reported too. A peer that shares none most likely has another salt. */
+  get shared(): Uint32Array {
+    return this.#reported.map((players, j) => this.#ofAll(players - this.#alone[j]!, j));
+  }
+
+  #ofAll(counted: number, j: number): number {
+    return this.#sample === null ? counted : Math.round((counted / Math.max(1, this.#sample.own[j]!)) * WHOLE);
   }
 
   /** Takes in all votes on some players. */
@@ -53,15 +60,16 @@ export class VoteSums {
 
   /** Those of the players from `from` up to `to`. */
   #take(votes: Votes, from: number, to: number): void {
-    const { offsets, peer, mass, x } = votes;
-    const { volume, badVolume, reported } = this;
+    const { offsets, peer, mass, x, counted } = votes;
+    const { volume, badVolume } = this;
+    const reported = this.#reported;
     const end = offsets[to]!;
     for (let e = offsets[from]!; e < end; e++) {
       const j = peer[e]!;
-      const n1 = unit(mass[e]!);
+      const n1 = unit(mass[e]!) * counted[e]!;
       volume[j]! += n1;
       badVolume[j]! += n1 * x[e]!;
-      reported[j]!++;
+      reported[j]! += counted[e]!;
     }
     const alone = this.#alone;
     const several = this.#several;
@@ -72,7 +80,7 @@ export class VoteSums {
       const isShared = +(offsets[i + 1]! - first > 1);
       several[found] = i;
       found += isShared;
-      alone[peer[first]!]! += 1 - isShared;
+      alone[peer[first]!]! += counted[first]! & (1 - isShared);
     }
     this.#pairs.take(votes, several, found);
   }

@@ -8,6 +8,10 @@ export interface Votes extends Pick<VoteSpace, 'peer' | 'mass' | 'x'> {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
+  /** Per player the seeded mix that decides, in a very large group, which pairs of peers are held against each other on it. */
+  readonly mix: Uint16Array;
+  /** Per vote 1 where it is counted for its peer, else 0. */
+  readonly counted: Uint8Array;
 }
 
 /** Columns for so many votes, filled player by player. */
@@ -18,7 +22,10 @@ export class VoteColumns implements Votes, VoteSpace {
   readonly peer: Uint16Array;
   readonly mass: Float64Array;
   readonly x: Float64Array;
+  readonly mix: Uint16Array;
+  readonly counted: Uint8Array;
   readonly excluded: Uint8Array;
+  #allCounted = true;
 
   /** The columns are the scratch's. `excluded`: one byte per peer. */
   constructor(excluded: Uint8Array, votes: number, scratch: Scratch) {
@@ -28,6 +35,8 @@ export class VoteColumns implements Votes, VoteSpace {
     this.peer = scratch.uint16(votes);
     this.mass = scratch.float64(votes);
     this.x = scratch.float64(votes);
+    this.mix = scratch.uint16(votes);
+    this.counted = scratch.uint8(votes).fill(1);
     this.excluded = excluded;
     this.clear();
   }
@@ -35,6 +44,14 @@ export class VoteColumns implements Votes, VoteSpace {
   clear(): void {
     this.players = 0;
     this.offsets[0] = 0;
+    if (!this.#allCounted) this.counted.fill(1);
+    this.#allCounted = true;
+  }
+
+  /** Does not count a vote on the next player for its peer. */
+  leaveOut(vote: number): void {
+    this.counted[vote] = 0;
+    this.#allCounted = false;
   }
 
   /** Where the votes on the next player begin. */
@@ -47,8 +64,10 @@ export class VoteColumns implements Votes, VoteSpace {
   }
 
   /** Adds the player whose votes were put from the end up to `end`; none where there are none. */
-  close(end: number): void {
-    if (end > this.end) this.offsets[++this.players] = end;
+  close(end: number, mix: number): void {
+    if (end === this.end) return;
+    this.mix[this.players] = mix;
+    this.offsets[++this.players] = end;
   }
 }
 
@@ -63,7 +82,7 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
         throw new Error('evidence: entries are not in the order of their peers');
       end = putVote(votes, end, peer[e]!, lowering[e]!, raising[e]!);
     }
-    votes.close(end);
+    votes.close(end, 0);
   }
   return votes;
 }

@@ -129,7 +129,7 @@ test('a full list drops the pairs that share the fewest players, but none with a
     Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0),
     { ...trustConstants, pairsMax: 4 },
   );
-  const add = (j: number, k: number, shared: number) => list.add(j, k, Float64Array.of(shared, 0, 0, 0, 1, 1), 0);
+  const add = (j: number, k: number, shared: number) => list.add(j, k, Float64Array.of(shared, 0, 0, 0, 1, 1), 0, 1);
   add(0, 1, 1);
   add(1, 2, 1);
   add(1, 3, 5);

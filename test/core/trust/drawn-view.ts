@@ -1,0 +1,102 @@
+/** A group that is drawn, as the computation of peer trust sees it, without the tables behind. */
+import { putVote } from '../../../src/core/evidence.js';
+import type { EvidenceSubjects } from '../../../src/core/evidence-view.js';
+import { HOME_BITS } from '../../../src/core/subject-index.js';
+import type { GatheredView } from '../../../src/core/trust/gather.js';
+import { pairOf } from '../../../src/core/trust/pair-number.js';
+import { Random } from '../../support/random.js';
+
+/** The bits of a row's hash. */
+export function homeOf(row: number): number {
+  return Math.imul(row + 1, 0x9e3779b1) >>> (32 - HOME_BITS);
+}
+
+export interface Drawn {
+  /** From 1 on: the more, the more players have the first peers, and the fewer the last. */
+  readonly skew?: number;
+  /** What a peer says of a player, above 0 where it lowers trust. `draw` gives the next number in [0, 1). */
+  readonly says?: (row: number, peer: number, draw: () => number) => number;
+}
+
+function allAgree(row: number, _peer: number, draw: () => number): number {
+  return draw() < 0.1 ? 0 : (row % 5 === 0 ? 1 : -1) * draw() * 4;
+}
+
+/** Every player has one to three entries; some of them are without mass, where nothing else is said. Peer 2 is revoked, peer 0 pre-trusted. */
+export function drawnView(players: number, peers: number, { skew = 1, says = allAgree }: Drawn = {}): GatheredView {
+  const random = new Random(11);
+  const first = new Uint32Array(players + 1);
+  const peer: number[] = [];
+  const mass: number[] = [];
+  for (let row = 0; row < players; row++) {
+    const count = Math.min(peers, 1 + Math.floor(random.next() * 3));
+    const from = Math.floor(random.next() ** skew * peers);
+    const voters = Array.from({ length: count }, (_, i) => (from + i) % peers).sort((j, k) => j - k);
+    for (const voter of voters) {
+      peer.push(voter);
+      mass.push(says(row, voter, () => random.next()));
+    }
+    first[row + 1] = peer.length;
+  }
+  const lowering = (entry: number) => Math.max(0, mass[entry]!);
+  const raising = (entry: number) => Math.max(0, -mass[entry]!);
+  const subjects: EvidenceSubjects = {
+    rows: players,
+    size: players,
+    firstEntry: (row) => first[row]!,
+    peerCount: (row) => first[row + 1]! - first[row]!,
+    evidenceAt: () => 0,
+    updatedAt: () => 0,
+    readRows(from, end, below, into) {
+      let found = 0;
+      for (let row = from; row < end; row++) {
+        if (homeOf(row) >= below) continue;
+        into.count[found] = subjects.peerCount(row);
+        into.first[found] = first[row]!;
+        into.evidenceAt[found] = 0;
+        into.home[found++] = homeOf(row);
+      }
+      return found;
+    },
+    entries: {
+      size: peer.length,
+      warm: () => 0,
+      peer: (entry) => peer[entry]!,
+      count: () => 1,
+      isBelow(mix, from, count, own, pairs) {
+        const behind = peer.slice(from, from + count);
+        return behind.some((k, n) => mix < own[k]! || behind.slice(0, n).some((j) => mix < pairs[pairOf(j, k)]!));
+      },
+      lowering,
+      raising,
+      putVotes: (from, count, worths, at, votes, to) => {
+        const worth = worths[at]!;
+        let put = to;
+        for (let e = from; e < from + count; e++)
+          put = putVote(votes, put, peer[e]!, lowering(e) * worth, raising(e) * worth);
+        return put;
+      },
+    },
+  };
+  const column = () => new Float64Array(peers);
+  const flag = (of: number) => Uint8Array.from({ length: peers }, (_, j) => (j === of ? 1 : 0));
+  const peerWeights = {
+    tau: column(),
+    a: column(),
+    b: column(),
+    weight: column(),
+    preTrusted: flag(0),
+    excluded: flag(2),
+  };
+  return { subjects, peers: { size: peers }, peerWeights, epoch: 0, halfLifeDays: 30 };
+}
+
+/** The peers with a vote on a row. */
+export function votesOn({ subjects, peerWeights }: GatheredView, row: number): number[] {
+  const { entries } = subjects;
+  const first = subjects.firstEntry(row);
+  return Array.from({ length: subjects.peerCount(row) }, (_, n) => first + n)
+    .filter((entry) => entries.lowering(entry) + entries.raising(entry) > 0)
+    .map((entry) => entries.peer(entry))
+    .filter((peer) => peerWeights.excluded[peer] === 0);
+}

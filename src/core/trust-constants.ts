@@ -126,8 +126,9 @@ export const trustConstants = {
   /** Players up to which all of them fit the log-odds, at least and per peer; beyond, a sample of about this many does. */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
-  /** In such a group, about how many of the players that two peers share their agreement is judged by, and of its players a peer's own votes; at most. */
+  /** In such a group two peers are held against each other on about so many of the players that they share, at most. */
   gatePlayersPerPair: 2_048,
+  /** And a peer's own votes are counted on about so many of its players, at most. */
   gatePlayersPerPeer: 32_768,
   /** Players that the rounds before the last `fullRounds` look at, at least and per peer. */
   firstRoundsPlayers: 131_072,

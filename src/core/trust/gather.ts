@@ -53,27 +53,29 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const lookedAt = Math.ceil(Math.max(below, sample?.most ?? WHOLE));
   const moment = momentOf(state, at);
   const rows = new RowBlock();
-  const takeRow = (i: number) => {
-    const count = rows.count[i]!;
-    const first = rows.first[i]!;
-    const mix = rows.home[i]!;
-    const isSummed = sample === null || sample.has(subjects, first, count, mix);
-    const isJudged = isSampled && mix < below && judged.hasRoom(count);
-    if (isSummed || isJudged) rows.weigh(i, state, moment);
-    if (isSummed) {
-      if (!part.hasRoom(count)) {
-        sums.take(part);
-        part.clear();
+  const takeRows = () => {
+    for (let i = 0; i < rows.size; i++) {
+      const count = rows.count[i]!;
+      const first = rows.first[i]!;
+      const mix = rows.home[i]!;
+      const isSummed = sample === null || sample.has(subjects, first, count, mix);
+      const isJudged = isSampled && mix < below && judged.hasRoom(count);
+      if (isSummed || isJudged) rows.weigh(i, state, moment);
+      if (isSummed) {
+        if (!part.hasRoom(count)) {
+          sums.take(part);
+          part.clear();
+        }
+        const end = entries.putVotes(first, count, rows.worth, i, part, part.end);
+        sample?.leaveOut(part, end, mix);
+        part.close(end, mix);
       }
-      const end = entries.putVotes(first, count, rows.worth, i, part, part.end);
-      sample?.leaveOut(part, end, mix);
-      part.close(end, mix);
+      if (isJudged) judged.close(entries.putVotes(first, count, rows.worth, i, judged, judged.end), mix);
     }
-    if (isJudged) judged.close(entries.putVotes(first, count, rows.worth, i, judged, judged.end), mix);
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
     rows.read(subjects, from, lookedAt);
-    for (let i = 0; i < rows.size; i++) takeRow(i);
+    takeRows();
     scratch.pause();
   }
   sums.take(part);

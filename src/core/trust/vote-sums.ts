@@ -49,8 +49,9 @@ export class VoteSums {
     return this.#reported.map((players, j) => this.#ofAll(players - this.#alone[j]!, j));
   }
 
+  /** How many of all players so many counted ones stand for; of a peer that is excluded none are counted. */
   #ofAll(counted: number, j: number): number {
-    return this.#sample === null ? counted : Math.round((counted / Math.max(1, this.#sample.own[j]!)) * WHOLE);
+    return this.#sample === null || counted === 0 ? counted : Math.round((counted / this.#sample.own[j]!) * WHOLE);
   }
 
   /** Takes in all votes on some players. */

@@ -34,7 +34,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   shutdown: [...outside, 'upkeep'],
   node: [...outside, 'upkeep', 'system', 'startup', 'shutdown'],
   'memory-reducer': [],
-  main: [...outside, 'node', 'startup', 'memory-reducer'],
+  process: [...outside, 'node', 'startup'],
+  main: ['memory-reducer', 'process'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   client: [],
@@ -209,7 +210,7 @@ test('the group waits through its ports alone, so that a simulation can own time
 });
 
 test('only the entries touch the process', () => {
-  const entries = ['src/main.ts', 'src/ptf.ts', ...Object.keys(processAllowed)];
+  const entries = ['src/process.ts', 'src/ptf.ts', ...Object.keys(processAllowed)];
   const others = src.filter(({ path }) => !entries.includes(path));
   assert.equal(findInCode(others, /\bprocess\./), []);
   assert.equal(

@@ -98,7 +98,7 @@ export class OtherHalfLife {
       peerCount: (row) => subjects.peerCount(row),
       evidenceAt: (row) => subjects.evidenceAt(row),
       updatedAt: (row) => subjects.updatedAt(row),
-      readRows: (from, end, below, into) => subjects.readRows(from, end, below, into),
+      readRows: (from, end, into) => subjects.readRows(from, end, into),
       entries: {
         size: entries.size,
         warm: (first, count) => entries.warm(first, count),

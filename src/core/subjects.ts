@@ -173,23 +173,20 @@ export class Subjects implements KeyedRows {
     return sameKey(words, (row & SEGMENT_MASK) * WORDS, keys, from);
   }
 
-  /** Reads those of the rows from `from` up to `end` that hold a subject, and whose home is below `below`, into columns; returns how many. */
-  readRows(from: number, end: number, below: number, { count, first, evidenceAt, home }: RowColumns): number {
-    let found = 0;
+  /** Reads the rows from `from` up to `end` into columns. */
+  readRows(from: number, end: number, { count, first, evidenceAt, home }: RowColumns): void {
     for (let row = from; row < end; ) {
       const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
       const endHere = Math.min(end, (row | SEGMENT_MASK) + 1);
       for (let at = (row & SEGMENT_MASK) * WORDS; row < endHere; row++, at += WORDS) {
+        const i = row - from;
         const peers = words[at + PEERS]!;
-        count[found] = peers & PEERS_MASK;
-        home[found] = peers >>> PEERS_BITS;
-        first[found] = words[at + ENTRY_AT]!;
-        evidenceAt[found] = view.getFloat64(at * 4 + EVIDENCE_AT_BYTE, true);
-        // Without a branch: no processor foresees who is looked for.
-        found += +(peers >>> PEERS_BITS < below) & +((peers & PEERS_MASK) > 0);
+        count[i] = peers & PEERS_MASK;
+        home[i] = peers >>> PEERS_BITS;
+        first[i] = words[at + ENTRY_AT]!;
+        evidenceAt[i] = view.getFloat64(at * 4 + EVIDENCE_AT_BYTE, true);
       }
     }
-    return found;
   }
 
   /** Reads both ends of a row, which most often lies in two cache lines. */

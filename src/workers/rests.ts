@@ -9,7 +9,7 @@ const REST_MS = 0.02;
 const REST_TAKES_MS = 0.09;
 /** A computation that would take longer with its rests has fewer of them, further apart. */
 const WHOLE_MS = 900;
-/** So far apart they are of no use: the scheduler then gives the thread its tick all the same. */
+/** Further apart they would be of no use: the scheduler then gives the thread its tick all the same. */
 const WORK_MAX_MS = 0.25;
 
 export interface RestClock {
@@ -35,12 +35,13 @@ export class Rests {
     this.#clock = clock;
   }
 
-  /** Runs a computation that may rest, as often as the last one left room for, from its beginning to its end. */
+  /** Runs a computation that may rest: for as long as the last one left room, and over all of it where there is enough. */
   during<T>(compute: () => T): T {
     const started = this.#clock.now();
     const leftMs = Math.max(0, WHOLE_MS - this.#workedMs);
-    this.#workMs = Math.max(WORK_MS, (this.#workedMs / leftMs) * this.#restTookMs);
-    this.#leftMs = this.#workMs > WORK_MAX_MS ? 0 : leftMs;
+    const spreadMs = (this.#workedMs / leftMs) * this.#restTookMs;
+    this.#workMs = Math.min(WORK_MAX_MS, Math.max(WORK_MS, spreadMs));
+    this.#leftMs = leftMs;
     this.#restedMs = 0;
     this.#rests = 0;
     this.#workingSince = started;

@@ -5,6 +5,7 @@ import { sipHash, sipKey } from '../../src/core/siphash.js';
 import { sharedSipLanes, sipHashes } from '../../src/core/siphash-lanes.js';
 import { HOME_BITS } from '../../src/core/subject-index.js';
 import { Subjects } from '../../src/core/subjects.js';
+import { pairOf } from '../../src/core/trust/pair-number.js';
 import { KEY_WORDS } from '../../src/core/words.js';
 import { subjectOf } from '../support/given.js';
 import { Random } from '../support/random.js';
@@ -167,22 +168,31 @@ test('rows and entries that are read many at once say what each says by itself',
     evidenceAt: new Float64Array(size),
     home: new Uint16Array(size),
   };
-  const below = 2 ** HOME_BITS / 2;
-  const wanted = Array.from({ length: size }, (_, i) => from + i).filter(
-    (row) => subjects.has(row) && subjects.homeOf(row) < below,
-  );
-  assert.is(subjects.readRows(from, end, below, rows), wanted.length);
-  assert.ok(wanted.length > 50 && wanted.length < 150, `${wanted.length} rows`);
+  subjects.readRows(from, end, rows);
   const { entries } = subjects;
   const excluded = new Uint8Array(2 ** 16).fill(1, 2, 3);
+  const own = Uint32Array.of(0, 1, 0, 2, 0);
+  const pairs = new Uint32Array(pairOf(0, 5));
+  pairs[pairOf(0, 2)] = 2;
+  pairs[pairOf(2, 4)] = 3;
+  const below: boolean[] = [];
   const votes = { peer: new Uint16Array(8), mass: new Float64Array(8), x: new Float64Array(8), excluded };
-  for (const [i, row] of wanted.entries()) {
+  for (let i = 0; i < size; i++) {
+    const row = from + i;
     const first = subjects.firstEntry(row);
     const count = subjects.peerCount(row);
     assert.equal(
       [rows.count[i], rows.first[i], rows.evidenceAt[i], rows.home[i]],
       [count, first, subjects.evidenceAt(row), subjects.homeOf(row)],
     );
+    if (count === 0) continue;
+    const behind = Array.from({ length: count }, (_, e) => entries.peer(first + e));
+    for (const mix of [0, 1, 2, 3]) {
+      const ofPairs = behind.some((k, n) => behind.slice(0, n).some((j) => mix < pairs[pairOf(j, k)]!));
+      const isBelow = ofPairs || behind.some((k) => mix < own[k]!);
+      assert.is(entries.isBelow(mix, first, count, own, pairs), isBelow);
+      below.push(isBelow && !behind.some((k) => mix < own[k]!));
+    }
     const cast = Array.from({ length: count }, (_, e) => first + e)
       .map((entry) => ({ peer: entries.peer(entry), b: entries.lowering(entry) / 2, g: entries.raising(entry) / 2 }))
       .filter(({ peer, b, g }) => peer !== 2 && b + g > 0);
@@ -192,6 +202,7 @@ test('rows and entries that are read many at once say what each says by itself',
       cast.map(({ peer, b, g }) => [peer, b + g, b / (b + g)]),
     );
   }
+  assert.ok(below.includes(true) && below.includes(false), 'some by a pair alone, some not at all');
   let held = 0;
   for (let row = 0; row < subjects.rows; row++) held += subjects.peerCount(row);
   assert.is(entries.size, held);

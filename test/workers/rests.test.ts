@@ -11,12 +11,13 @@ const stepMs = 0.03125;
 function restsOf() {
   let now = 5;
   let tookMs = 0;
+  let restMs = sleptMs;
   const slept: number[] = [];
   const rests = new Rests({
     now: () => now,
     sleep(ms) {
       slept.push(ms);
-      now += sleptMs;
+      now += restMs;
     },
   });
   const work = (ms: number) => {
@@ -24,6 +25,9 @@ function restsOf() {
       now += stepMs;
       rests.pause();
     }
+  };
+  const slow = (ms: number) => {
+    restMs = ms;
   };
   /** How often it rests in a computation that works for so long, and how long all of it takes. */
   const computing = (ms: number) => {
@@ -33,7 +37,7 @@ function restsOf() {
     tookMs = now - started;
     return slept.length;
   };
-  return { rests, slept, work, computing, took: () => tookMs };
+  return { rests, slept, work, computing, took: () => tookMs, slow };
 }
 
 test('a computation rests as soon as it has worked for six hundredths of a millisecond', () => {
@@ -54,14 +58,25 @@ test('rests of a long computation are further apart, so that with them it takes 
   assert.is(took(), 900);
 });
 
-test('rests are no longer together than the last computation left, and none where they would be too far apart', () => {
+test('rests are no longer together than the last computation left, and no further apart than they are of use', () => {
   const { computing } = restsOf();
   computing(300);
   assert.is(computing(2_000), 600 / sleptMs);
   assert.is(computing(700), 0);
-  assert.is(computing(500), 0, 'of which each would come after 0.44 ms');
+  // 0.25 ms of work for each, until the time is up.
+  assert.is(computing(500), 200 / sleptMs);
   assert.is(computing(100), 3_200 / 5);
   assert.is(computing(100), 100 / (2 * stepMs));
+});
+
+test('rests that took long once are further apart the next time only', () => {
+  const { computing, slow } = restsOf();
+  computing(500);
+  slow(0.5);
+  assert.is(computing(500), 800);
+  slow(sleptMs);
+  assert.is(computing(500), 500 / 0.25);
+  assert.is(computing(500), 3_200);
 });
 
 test('nothing rests outside of a computation, nor after one that failed', () => {

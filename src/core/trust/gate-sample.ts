@@ -1,13 +1,15 @@
 /**
  * What the gates are settled from in a very large group (decision 209): two peers are held against each other on about so many of the players that they
  * share, and the votes of one are counted on about so many of its players; on all where there are no more. Players are chosen by their seeded mix, which
- * falls below a threshold of the pair, or of the peer: the same ones each time, and none that a peer can choose.
+ * falls below a threshold of the pair, or of the peer: none that a peer can choose.
  */
-import type { EvidenceSubjects } from '../evidence-view.js';
+import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
+import type { Moment } from '../score.js';
 import { HOME_BITS } from '../subject-index.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { pairOf } from './pair-number.js';
 import { BLOCK_ROWS, RowBlock } from './row-block.js';
+import type { Scratch } from './scratch.js';
 import type { VoteColumns } from './votes.js';
 
 /** One more than the highest mix of a player. */
@@ -17,45 +19,50 @@ export const WHOLE = 1 << HOME_BITS;
 const BLOCKS = 16;
 
 export class GateSample {
-  /** Per peer: the mix below which its players are looked at, from 1 to `WHOLE`; 0 for one that is excluded. */
+  /** Per peer: the mix below which its votes are counted, from 1 to `WHOLE`; 0 for one that is excluded. */
   readonly own: Uint32Array;
-  /** The same per pair, of the players that both reported. */
+  /** The same per pair, of the players that both reported. The scratch's. */
   readonly pairs: Uint32Array;
-  /** Players below this mix are looked at by whoever reported them; those from `most` on by nobody. */
+  /** Players below this mix are looked at by whoever reported them. */
   readonly #least: number;
-  readonly most: number;
 
-  /** `excluded`: one byte per peer. Calls `pause` as a `Scratch` does. */
-  constructor(subjects: EvidenceSubjects, excluded: Uint8Array, c: TrustConstants, pause: () => void) {
-    const peers = excluded.length;
+  /**
+   * `part`: empty columns to read votes into, which it leaves empty. `leastPlayers`: the mix below which players are looked at in any case. Its large columns are
+   * the scratch's.
+   */
+  constructor(
+    state: EvidenceView,
+    moment: Moment,
+    part: VoteColumns,
+    leastPlayers: number,
+    c: TrustConstants,
+    scratch: Scratch,
+  ) {
+    const { peers, excluded } = part;
     this.own = new Uint32Array(peers);
-    this.pairs = new Uint32Array(pairOf(0, peers));
-    this.#count(subjects, pause);
+    this.pairs = scratch.uint32(pairOf(0, peers)).fill(0);
+    this.#countSome(state, moment, part, scratch.pause);
     let least = WHOLE;
-    let most = 0;
-    const settle = (of: Uint32Array, at: number, isExcluded: boolean, players: number) => {
+    const below = (seen: number, players: number, isExcluded: boolean) => {
+      if (isExcluded) return 0;
       // Of whom more was seen than chance brings, less is looked at: whom a peer reports, and when, is its own choice.
-      const below = Math.min(WHOLE, Math.ceil((players / (of[at]! * BLOCKS)) * WHOLE));
-      of[at] = isExcluded ? 0 : below;
-      if (isExcluded) return;
-      least = Math.min(least, below);
-      most = Math.max(most, below);
+      const wanted = Math.max(leastPlayers, Math.ceil((players / (seen * BLOCKS)) * WHOLE));
+      least = Math.min(least, wanted);
+      return Math.min(WHOLE, wanted);
     };
     for (let k = 0; k < peers; k++) {
-      settle(this.own, k, excluded[k] !== 0, c.gatePlayersPerPeer);
+      this.own[k] = below(this.own[k]!, c.gatePlayersPerPeer, excluded[k] !== 0);
       for (let j = 0; j < k; j++) {
-        settle(this.pairs, pairOf(j, k), (excluded[j]! | excluded[k]!) !== 0, c.gatePlayersPerPair);
+        const pair = pairOf(j, k);
+        this.pairs[pair] = below(this.pairs[pair]!, c.gatePlayersPerPair, (excluded[j]! | excluded[k]!) !== 0);
       }
     }
     this.#least = least;
-    this.most = most;
   }
 
   /** Whether anybody looks at the player with this mix, and with the `count` entries from `first` on. */
   has({ entries }: EvidenceSubjects, first: number, count: number, mix: number): boolean {
-    if (mix < this.#least) return true;
-    if (mix >= this.most) return false;
-    return entries.isBelow(mix, first, count, this.own, this.pairs);
+    return mix < this.#least || entries.isBelow(mix, first, count, this.own, this.pairs);
   }
 
   /** Of the votes on the next player, up to `end`, leaves those out that are not counted for their peers. */
@@ -64,21 +71,32 @@ export class GateSample {
     for (let e = votes.end; e < end; e++) if (mix >= this.own[votes.peer[e]!]!) votes.leaveOut(e);
   }
 
-  /** Counts, in the players of each sixteenth block of rows, those of each peer and of each pair. */
-  #count(subjects: EvidenceSubjects, pause: () => void): void {
-    const { entries } = subjects;
+  /** Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row chooses. */
+  #countSome(state: EvidenceView, moment: Moment, part: VoteColumns, pause: () => void): void {
+    const { rows: all, entries } = state.subjects;
     const rows = new RowBlock();
-    for (let from = 0; from < subjects.rows; from += BLOCK_ROWS * BLOCKS) {
-      rows.read(subjects, from, WHOLE);
+    for (let from = 0; from < all; from += BLOCK_ROWS * BLOCKS) {
+      rows.read(state, from, moment);
+      rows.read(state, from + BLOCK_ROWS * (rows.home[0]! % BLOCKS), moment);
       for (let i = 0; i < rows.size; i++) {
-        const first = rows.first[i]!;
-        for (let e = first; e < first + rows.count[i]!; e++) {
-          const k = entries.peer(e);
-          this.own[k]!++;
-          for (let f = first; f < e; f++) this.pairs[pairOf(entries.peer(f), k)]!++;
-        }
+        const count = rows.count[i]!;
+        if (!part.hasRoom(count)) this.#count(part);
+        part.close(entries.putVotes(rows.first[i]!, count, rows.worth, i, part, part.end), 0);
       }
+      this.#count(part);
       pause();
     }
+  }
+
+  #count(part: VoteColumns): void {
+    const { offsets, peer } = part;
+    for (let i = 0; i < part.players; i++) {
+      for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+        const k = peer[e]!;
+        this.own[k]!++;
+        for (let f = offsets[i]!; f < e; f++) this.pairs[pairOf(peer[f]!, k)]!++;
+      }
+    }
+    part.clear();
   }
 }

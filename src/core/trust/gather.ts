@@ -45,36 +45,33 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   // Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose.
   const below = isSampled ? (most / subjects.size) * WHOLE : WHOLE;
   const takesParts = isSampled && pairsTakeParts(peers, c);
-  const sample = takesParts ? new GateSample(subjects, facts.excluded, c, scratch.pause) : null;
-  const sums = new VoteSums(peers, c, scratch, sample);
   const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
   const part = columns(takesParts ? Math.max(PART_ENTRIES, peers) : entries.size);
   const judged = isSampled ? columns(sampledEntries(state, below)) : part;
-  const lookedAt = Math.ceil(Math.max(below, sample?.most ?? WHOLE));
   const moment = momentOf(state, at);
+  const sample = takesParts ? new GateSample(state, moment, part, Math.ceil(below), c, scratch) : null;
+  const sums = new VoteSums(peers, c, scratch, sample);
   const rows = new RowBlock();
   const takeRows = () => {
     for (let i = 0; i < rows.size; i++) {
       const count = rows.count[i]!;
+      if (count === 0) continue;
       const first = rows.first[i]!;
       const mix = rows.home[i]!;
-      const isSummed = sample === null || sample.has(subjects, first, count, mix);
-      const isJudged = isSampled && mix < below && judged.hasRoom(count);
-      if (isSummed || isJudged) rows.weigh(i, state, moment);
-      if (isSummed) {
-        if (!part.hasRoom(count)) {
-          sums.take(part);
-          part.clear();
-        }
-        const end = entries.putVotes(first, count, rows.worth, i, part, part.end);
-        sample?.leaveOut(part, end, mix);
-        part.close(end, mix);
+      if (sample !== null && !sample.has(subjects, first, count, mix)) continue;
+      if (!part.hasRoom(count)) {
+        sums.take(part);
+        part.clear();
       }
-      if (isJudged) judged.close(entries.putVotes(first, count, rows.worth, i, judged, judged.end), mix);
+      const end = entries.putVotes(first, count, rows.worth, i, part, part.end);
+      sample?.leaveOut(part, end, mix);
+      part.close(end, mix);
+      if (!isSampled || mix >= below || !judged.hasRoom(count)) continue;
+      judged.close(entries.putVotes(first, count, rows.worth, i, judged, judged.end), mix);
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
-    rows.read(subjects, from, lookedAt);
+    rows.read(state, from, moment);
     takeRows();
     scratch.pause();
   }

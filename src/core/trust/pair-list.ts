@@ -50,12 +50,13 @@ export class PairList implements Pairs {
 
   /**
    * Takes the pair whose sums stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Nothing where
-   * the two share no player. `part`: of the players that they share, in (0, 1].
+   * the two share no player. `part`: how many of the players that they share these are, in (0, 1].
    */
   add(j: number, k: number, sums: Float64Array, at: number, part: number): void {
     const n = sums[at]!;
+    if (n === 0) return;
     const shared = Math.round(n / part);
-    if (n === 0 || !this.#keeps(j, k, shared)) return;
+    if (!this.#keeps(j, k, shared)) return;
     const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];

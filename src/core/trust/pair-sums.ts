@@ -14,6 +14,8 @@ export interface PairSums {
   take(votes: Votes, several: Uint32Array, count: number): void;
   /** Adds every pair, ordered by the lower peer, then the higher. */
   list(to: PairList): void;
+  /** Raises the players that each peer shares to those that it shares with one other. */
+  raise(shared: Uint32Array): void;
 }
 
 /** Whether votes may come in parts: otherwise they come all at once, and stay as they are until pairs are listed. */
@@ -33,7 +35,7 @@ export function pairSums(
 
 /**
  * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, and the mix
- * below which players are own at. Around the middle, since around what votes are judged is known only once all are there.
+ * below which players are looked at. Around the middle, since around what votes are judged is known only once all are there.
  * Seven of eight places: a pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
  */
 const STRIDE = 8;
@@ -86,6 +88,19 @@ class DensePairSums implements PairSums {
       }
     }
   }
+
+  raise(shared: Uint32Array): void {
+    for (let k = 0; k < this.#peers; k++) {
+      for (let j = 0; j < k; j++) {
+        const at = placeOf(j, k);
+        const n = this.#sums[at]!;
+        if (n === 0) continue;
+        const ofAll = Math.round((n / this.#sums[at + BELOW]!) * WHOLE);
+        shared[j] = Math.max(shared[j]!, ofAll);
+        shared[k] = Math.max(shared[k]!, ofAll);
+      }
+    }
+  }
 }
 
 /** Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are. */
@@ -102,6 +117,9 @@ class SparsePairSums implements PairSums {
       throw new Error('pair sums: votes of many peers come all at once');
     this.#votes = votes;
   }
+
+  /** Nothing of these votes is an estimate. */
+  raise(): void {}
 
   list(to: PairList): void {
     const votes = this.#votes;

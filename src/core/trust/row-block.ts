@@ -4,8 +4,8 @@ import { type Moment, worthFor } from '../score.js';
 import type { RowColumns } from '../subjects.js';
 
 export const BLOCK_ROWS = 256;
-/** Entries between those of two rows that still lie near each other: some lines of the cache. */
-const NEAR = 8;
+/** So many entries apart, the entries of two rows still lie near each other. */
+const NEAR = 64;
 /** Part of a block's rows whose entries may lie elsewhere without being fetched beforehand. */
 const ASTRAY_MAX = 1 / 8;
 
@@ -16,25 +16,23 @@ export class RowBlock implements RowColumns {
   readonly first = new Uint32Array(BLOCK_ROWS);
   readonly evidenceAt = new Float64Array(BLOCK_ROWS);
   readonly home = new Uint16Array(BLOCK_ROWS);
-  /** Of the evidence of those that were weighed. */
+  /** Of their evidence, at the moment that they were read for. */
   readonly worth = new Float64Array(BLOCK_ROWS);
 
-  /** Of the `BLOCK_ROWS` rows from `from` on those with entries, whose mix is below `below`. */
-  read(subjects: EvidenceSubjects, from: number, below: number): void {
-    this.size = subjects.readRows(from, Math.min(subjects.rows, from + BLOCK_ROWS), below, this);
+  read(state: EvidenceView, from: number, moment: Moment): void {
+    const { subjects } = state;
+    const end = Math.min(subjects.rows, from + BLOCK_ROWS);
+    this.size = end - from;
+    subjects.readRows(from, end, this);
+    for (let i = 0; i < this.size; i++) this.worth[i] = worthFor(state, this.evidenceAt[i]!, moment);
     if (!this.#lieInOrder()) this.#warm(subjects.entries);
-  }
-
-  /** Works out what the evidence of one of them is worth. */
-  weigh(i: number, state: EvidenceView, moment: Moment): void {
-    this.worth[i] = worthFor(state, this.evidenceAt[i]!, moment);
   }
 
   /** Whether the entries of most rows lie near those of the row before, as a start lays them out: the processor fetches these by itself. */
   #lieInOrder(): boolean {
-    const { size, first, count } = this;
+    const { size, first } = this;
     let astray = 0;
-    for (let i = 1; i < size; i++) astray += Math.abs(first[i]! - first[i - 1]! - count[i - 1]!) > NEAR ? 1 : 0;
+    for (let i = 1; i < size; i++) astray += Math.abs(first[i]! - first[i - 1]!) > NEAR ? 1 : 0;
     return astray < size * ASTRAY_MAX;
   }
 
@@ -45,7 +43,7 @@ export class RowBlock implements RowColumns {
   #warm(entries: EvidenceSubjects['entries']): number {
     const { size, first, count } = this;
     let sum = 0;
-    for (let i = 0; i < size; i++) sum += entries.warm(first[i]!, count[i]!);
+    for (let i = 0; i < size; i++) if (count[i]! > 0) sum += entries.warm(first[i]!, count[i]!);
     return sum;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the gate is settled from, and operators are told: sums over all votes of a group. Votes are taken in by parts, so that memory
+ * What the gate is settled from, and operators are told: sums over all votes of a group, or over a sample of them. Votes are taken in by parts, so that memory
  * follows the peers and their pairs, not the players.
  */
 import { unit } from '../evidence.js';
@@ -13,7 +13,7 @@ import type { Votes } from './votes.js';
 
 export class VoteSums {
   readonly peers: number;
-  /** Per peer `sum n1`, and `sum n1 x`. A peer with volume 0 has no votes. */
+  /** Per peer `sum n1`, and `sum n1 x`, of the votes that are counted. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
   /** Per peer: players on which its vote is counted, and those of them that no other peer reported. */
@@ -44,9 +44,15 @@ export class VoteSums {
     return this.#reported.map((players, j) => this.#ofAll(players, j));
   }
 
-  /** Of these, the players that another peer reported too. A peer that shares none most likely has another salt. */
+  /**
+   * Of these, the players that another peer reported too. A peer that shares none most likely has another salt, so that few are no estimate: pairs see
+   * all that they share.
+   */
   get shared(): Uint32Array {
-    return this.#reported.map((players, j) => this.#ofAll(players - this.#alone[j]!, j));
+    const { reported } = this;
+    const shared = this.#reported.map((players, j) => this.#ofAll(players - this.#alone[j]!, j));
+    if (this.#sample !== null) this.#pairs.raise(shared);
+    return shared.map((players, j) => Math.min(players, reported[j]!));
   }
 
   /** How many of all players so many counted ones stand for; of a peer that is excluded none are counted. */

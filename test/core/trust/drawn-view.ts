@@ -47,16 +47,13 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
     peerCount: (row) => first[row + 1]! - first[row]!,
     evidenceAt: () => 0,
     updatedAt: () => 0,
-    readRows(from, end, below, into) {
-      let found = 0;
+    readRows(from, end, into) {
       for (let row = from; row < end; row++) {
-        if (homeOf(row) >= below) continue;
-        into.count[found] = subjects.peerCount(row);
-        into.first[found] = first[row]!;
-        into.evidenceAt[found] = 0;
-        into.home[found++] = homeOf(row);
+        into.count[row - from] = subjects.peerCount(row);
+        into.first[row - from] = first[row]!;
+        into.evidenceAt[row - from] = 0;
+        into.home[row - from] = homeOf(row);
       }
-      return found;
     },
     entries: {
       size: peer.length,

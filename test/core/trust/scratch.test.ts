@@ -43,6 +43,7 @@ for (const [what, densePeersMax] of [
   ['many peers, whose votes come all at once', 4],
 ] as const) {
   const sampling = { ...trustConstants, densePeersMax, sampledPlayers: 10_000, sampledPlayersPerPeer: 0 };
+  const gatesOfAll = { gatePlayersPerPair: 1e9, gatePlayersPerPeer: 1e9 };
 
   test(`the same holds for a sample, with ${what}`, () => {
     const view = drawnView(30_000, 8);
@@ -51,10 +52,10 @@ for (const [what, densePeersMax] of [
     assert.equal(trustOf(view, soiled(1_000_000), sampling), clean);
   });
 
-  test(`a gate of all votes is settled from all of them, with ${what}`, () => {
+  test(`log-odds from a sample leave gates that are settled from all votes as they are, with ${what}`, () => {
     const view = drawnView(30_000, 8);
     const ofAll = trustOf(view, new Scratch(), { ...sampling, sampledPlayers: 30_000 });
-    const sampled = trustOf(view, new Scratch(), sampling);
+    const sampled = trustOf(view, new Scratch(), { ...sampling, ...gatesOfAll });
     const voted = Array.from({ length: 30_000 }, (_, row) => votesOn(view, row)).filter((peers) => peers.length > 0);
     assert.is(ofAll.sampled, voted.length);
     assert.equal(
@@ -88,10 +89,9 @@ test('a sample that chance makes too large ends where its columns do, and the ga
   const { subjects } = view;
   const unlucky: EvidenceSubjects = {
     ...subjects,
-    readRows(from, end, _below, into) {
-      const found = subjects.readRows(from, end, 2 ** HOME_BITS, into);
+    readRows(from, end, into) {
+      subjects.readRows(from, end, into);
       into.home.fill(0);
-      return found;
     },
   };
   const constants = { ...trustConstants, sampledPlayers: 7_500, sampledPlayersPerPeer: 0 };

@@ -118,7 +118,7 @@ export const trustConstants = {
   badShareCeilingMin: 0.2,
   badShareCeilingMax: 0.6,
 
-  // Shape of the computation. Only `pairsMax` can move a value, and only in a group that meets it.
+  // Shape of the computation. Samples and `pairsMax` move values, each only in a group that meets its bound.
   /** Peers up to which sums over pairs are kept in one dense triangle. */
   densePeersMax: 1_500,
   /** Pairs kept at once, of 28 bytes each; 5,793 peers that all share players still fit. */

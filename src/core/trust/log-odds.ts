@@ -18,7 +18,7 @@ export interface LogOdds {
   readonly pi: number;
 }
 
-/** `votes`: all of the group's or a sample of them, and `sums` of all; `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
+/** `votes`: all of the group's or a sample of them, and `sums` of all or of another; `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
 export function fitLogOdds(
   votes: Votes,
   sums: VoteSums,

@@ -27,14 +27,14 @@ export class GateSample {
   readonly #least: number;
 
   /**
-   * `part`: empty columns to read votes into, which it leaves empty. `leastPlayers`: the mix below which players are looked at in any case. Its large columns are
+   * `part`: empty columns to read votes into, which it leaves empty. `floor`: the mix below which players are looked at in any case. Its large columns are
    * the scratch's.
    */
   constructor(
     state: EvidenceView,
     moment: Moment,
     part: VoteColumns,
-    leastPlayers: number,
+    floor: number,
     c: TrustConstants,
     scratch: Scratch,
   ) {
@@ -46,7 +46,7 @@ export class GateSample {
     const below = (seen: number, players: number, isExcluded: boolean) => {
       if (isExcluded) return 0;
       // Of whom more was seen than chance brings, less is looked at: whom a peer reports, and when, is its own choice.
-      const wanted = Math.max(leastPlayers, Math.ceil((players / (seen * BLOCKS)) * WHOLE));
+      const wanted = Math.max(floor, Math.ceil((players / (seen * BLOCKS)) * WHOLE));
       least = Math.min(least, wanted);
       return Math.min(WHOLE, wanted);
     };

@@ -73,10 +73,11 @@ export class GateSample {
 
   /** Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row chooses. */
   #countSome(state: EvidenceView, moment: Moment, part: VoteColumns, pause: () => void): void {
-    const { rows: all, entries } = state.subjects;
+    const { subjects } = state;
+    const { entries } = subjects;
     const rows = new RowBlock();
-    for (let from = 0; from < all; from += BLOCK_ROWS * BLOCKS) {
-      rows.read(state, from, moment);
+    for (let from = 0; from < subjects.rows; from += BLOCK_ROWS * BLOCKS) {
+      subjects.readRows(from, from + 1, rows);
       rows.read(state, from + BLOCK_ROWS * (rows.home[0]! % BLOCKS), moment);
       for (let i = 0; i < rows.size; i++) {
         const count = rows.count[i]!;

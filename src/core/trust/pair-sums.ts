@@ -84,7 +84,7 @@ class DensePairSums implements PairSums {
     for (let j = 0; j < this.#peers; j++) {
       for (let k = j + 1; k < this.#peers; k++) {
         const at = placeOf(j, k);
-        to.add(j, k, this.#sums, at, this.#sums[at + BELOW]! / WHOLE);
+        to.add(j, k, this.#sums, at, this.#part(at));
       }
     }
   }
@@ -95,11 +95,16 @@ class DensePairSums implements PairSums {
         const at = placeOf(j, k);
         const n = this.#sums[at]!;
         if (n === 0) continue;
-        const ofAll = Math.round((n / this.#sums[at + BELOW]!) * WHOLE);
+        const ofAll = Math.round(n / this.#part(at));
         shared[j] = Math.max(shared[j]!, ofAll);
         shared[k] = Math.max(shared[k]!, ofAll);
       }
     }
+  }
+
+  /** How many of the players that a pair shares are looked at, in (0, 1]. */
+  #part(at: number): number {
+    return this.#sums[at + BELOW]! / WHOLE;
   }
 }
 

@@ -3,10 +3,10 @@
  * that never sleeps, at the lowest priority too, a tick of some milliseconds now and then; one that gives way by itself is never due one.
  */
 
-/** Work between two rests, at least, and how long one is asked to be, in ms. The system makes it 0.09: its timers go no finer. */
-const WORK_MS = 0.06;
-const REST_MS = 0.02;
-const REST_TAKES_MS = 0.09;
+/** Work between two rests, at least, and how long one is asked to be, in ms. The system makes it 0.08: its timers go no finer. */
+const WORK_MS = 0.03;
+const REST_MS = 0.01;
+const REST_TAKES_MS = 0.08;
 /** A computation that would take longer with its rests has fewer of them, further apart. */
 const WHOLE_MS = 900;
 /** Further apart they would be of no use: the scheduler then gives the thread its tick all the same. */

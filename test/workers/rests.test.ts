@@ -6,7 +6,7 @@ import { Rests } from '../../src/workers/rests.js';
 /** What a rest takes, more than it asks for. */
 const sleptMs = 0.125;
 /** What is worked between two calls of `pause`. */
-const stepMs = 0.03125;
+const stepMs = 0.015625;
 
 function restsOf() {
   let now = 5;
@@ -40,10 +40,10 @@ function restsOf() {
   return { rests, slept, work, computing, took: () => tookMs, slow };
 }
 
-test('a computation rests as soon as it has worked for six hundredths of a millisecond', () => {
+test('a computation rests as soon as it has worked for three hundredths of a millisecond', () => {
   const { slept, computing } = restsOf();
   assert.is(computing(100), 100 / (2 * stepMs));
-  assert.equal([...new Set(slept)], [0.02]);
+  assert.equal([...new Set(slept)], [0.01]);
 });
 
 test('rests of a long computation are further apart, so that with them it takes nine tenths of a second', () => {

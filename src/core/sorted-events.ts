@@ -56,6 +56,9 @@ export class SortedEvents {
   readonly #doubles: Float64Array;
   readonly #playerRoom: number;
   readonly #playersUsed = new Uint32Array(PARTS);
+  /** Of the events of one part: their hashes, and the rows that these most likely mean. */
+  readonly #hashes: Int32Array;
+  readonly #rows: Int32Array;
   readonly #ids: Uint16Array;
   readonly #idRoom: number;
   readonly #idsUsed = new Uint32Array(ID_PARTS);
@@ -71,6 +74,8 @@ export class SortedEvents {
     this.#playerRoom = roomFor(rows, PARTS);
     this.#players = new Uint32Array(PARTS * this.#playerRoom * PLAYER_WORDS);
     this.#doubles = new Float64Array(this.#players.buffer);
+    this.#hashes = new Int32Array(this.#playerRoom);
+    this.#rows = new Int32Array(this.#playerRoom);
     this.#idRoom = roomFor(rows, ID_PARTS);
     this.#ids = new Uint16Array(ID_PARTS * this.#idRoom * ID_WORDS);
   }
@@ -161,20 +166,25 @@ export class SortedEvents {
   #settlePlayers(part: number): void {
     const words = this.#players;
     const first = part * this.#playerRoom;
-    const end = first + this.#playersUsed[part]!;
-    for (let row = first; row < end; row++) {
-      const from = row * PLAYER_WORDS;
-      const decaysFrom = this.#doubles[row * PLAYER_DOUBLES + DECAYS_FROM]!;
+    const count = this.#playersUsed[part]!;
+    const hashes = this.#hashes;
+    const rows = this.#rows;
+    // Signed, as everywhere, for V8's sake (`sipHash`).
+    for (let i = 0; i < count; i++) hashes[i] = words[(first + i) * PLAYER_WORDS + HASH]!;
+    this.#subjects.makeRoom(hashes, rows, count);
+    for (let i = 0; i < count; i++) {
+      const from = (first + i) * PLAYER_WORDS;
+      const decaysFrom = this.#doubles[(first + i) * PLAYER_DOUBLES + DECAYS_FROM]!;
       const entry = this.#subjects.ensureEntryAt(
+        rows[i]!,
         words,
         from,
-        // Signed, as everywhere, for V8's sake (`sipHash`).
-        words[from + HASH]! | 0,
+        hashes[i]!,
         words[from + PEER]!,
         words[from + HOUR]!,
         decaysFrom,
       );
-      const mass = this.#doubles[row * PLAYER_DOUBLES + MASS]!;
+      const mass = this.#doubles[(first + i) * PLAYER_DOUBLES + MASS]!;
       this.#subjects.entries.add(entry, mass, this.#firstSeq + words[from + RECORD]!);
     }
   }

@@ -33,6 +33,18 @@ const noSlots = new Int32Array(0);
 /** Of the rows of a shard that grows, reused from one to the next. */
 let homes = new Uint16Array(0);
 
+/** Bits of hashes that were counted: of keys of one shard, or of a few that lie side by side, hardly two share one. */
+const COUNTED_BITS = 18;
+const COUNTED_SHARD_BITS = 3;
+const counted = new Uint32Array(1 << (COUNTED_BITS - 5));
+/** Keys to come of each shard. */
+const coming = new Uint32Array(SHARDS);
+
+function countedBit(hash: number): number {
+  const low = COUNTED_BITS - COUNTED_SHARD_BITS;
+  return ((shardOf(hash) & ((1 << COUNTED_SHARD_BITS) - 1)) << low) | (hash & ((1 << low) - 1));
+}
+
 function slotValue(row: number, hash: number): number {
   return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
 }
@@ -84,10 +96,37 @@ export class SubjectIndex {
     }
   }
 
+  /**
+   * Finds the likely rows of the first `count` hashes, and makes room for the keys that have none, as far as hashes alone tell them apart. Each shard
+   * then grows once, where it would by and by, and read the rows that it has each time.
+   */
+  makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
+    counted.fill(0);
+    for (let i = 0; i < count; i++) {
+      const hash = hashes[i]!;
+      rows[i] = this.likelyRow(hash);
+      if (rows[i]! >= 0) continue;
+      const bit = countedBit(hash);
+      const mask = 1 << (bit & 31);
+      if ((counted[bit >>> 5]! & mask) === 0) coming[shardOf(hash)]!++;
+      counted[bit >>> 5]! |= mask;
+    }
+    for (let i = 0; i < count; i++) {
+      const shard = shardOf(hashes[i]!);
+      this.#makeRoom(shard, coming[shard]!);
+      coming[shard] = 0;
+    }
+  }
+
+  #makeRoom(shard: number, count: number): void {
+    const keys = this.#used[shard]! + count;
+    if (keys > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard, keys);
+  }
+
   /** Takes in a row whose key is not there yet. */
   insert(row: number, hash: number): void {
     const shard = shardOf(hash);
-    if (this.#used[shard]! + 1 > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard);
+    this.#makeRoom(shard, 1);
     putInto(this.#slots[shard]!, hash, slotValue(row, hash));
     this.#used[shard]!++;
   }
@@ -115,10 +154,14 @@ export class SubjectIndex {
     }
   }
 
-  #grow(shard: number): void {
+  #grow(shard: number, keys: number): void {
     const old = this.#slots[shard]!;
-    if (old.length >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
-    const slots = new Int32Array(slotsAfter(old.length));
+    let count = old.length;
+    while (keys > count * LOAD_MAX) {
+      if (count >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
+      count = slotsAfter(count);
+    }
+    const slots = new Int32Array(count);
     this.#slots[shard] = slots;
     // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
     if (homes.length < old.length) homes = new Uint16Array(old.length);

@@ -87,6 +87,11 @@ export class Subjects implements KeyedRows {
     this.#index.reserve(count);
   }
 
+  /** Finds the likely rows of the first `count` hashes, and makes room in the index for the subjects that have none. */
+  makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
+    this.#index.makeRoom(hashes, rows, count);
+  }
+
   /** Rows ever used: an upper bound for a walk over `has`. */
   get rows(): number {
     return this.#rowsUsed;
@@ -110,12 +115,16 @@ export class Subjects implements KeyedRows {
 
   /** The row of the subject of event `i` of columns that are warm, or -1. */
   findOfEvent({ keys, hashes, rows }: KeyColumns, i: number): number {
-    const likely = rows[i]!;
-    // One that was erased meanwhile has a key of zeros, as a caller's hash may be.
-    if (likely >= 0 && this.hasKey(likely, keys, i * KEY_WORDS) && this.has(likely)) return likely;
-    const row = this.#index.find(keys, i * KEY_WORDS, hashes[i]!);
+    const row = this.#findLikely(rows[i]!, keys, i * KEY_WORDS, hashes[i]!);
     rows[i] = row;
     return row;
+  }
+
+  /** The row of a key, or -1; `likely`: where a look for its hash alone found it, -1 for nowhere. */
+  #findLikely(likely: number, keys: Uint32Array, from: number, hash: number): number {
+    // One that was erased meanwhile has a key of zeros, as a caller's hash may be.
+    if (likely >= 0 && this.hasKey(likely, keys, from) && this.has(likely)) return likely;
+    return this.#index.find(keys, from, hash);
   }
 
   /** The rows of the subjects of a column of keys, -1 for one that is not there; what a read of them needs next is at hand. */
@@ -210,7 +219,7 @@ export class Subjects implements KeyedRows {
   /** The entry of a (subject, peer) pair, made empty where there is none; moves the subject's times forward. */
   ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
-    return this.ensureEntryAt(wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
+    return this.ensureEntryAt(-1, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
   /** The same for event `i` of columns that are warm. */
@@ -220,9 +229,21 @@ export class Subjects implements KeyedRows {
     return this.#ensureEntry(row, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
   }
 
-  /** The same for the key whose words begin at `from` of a column, and its hash; `hour` is that of the change. */
-  ensureEntryAt(keys: Uint32Array, from: number, hash: number, peer: number, hour: number, evidenceAt: number): number {
-    return this.#ensureEntry(this.#index.find(keys, from, hash), keys, from, hash, peer, hour, evidenceAt);
+  /**
+   * The same for the key whose words begin at `from` of a column, and its hash. `likely`: the row that `makeRoom` found for it, -1 where nobody
+   * looked; `hour` is that of the change.
+   */
+  ensureEntryAt(
+    likely: number,
+    keys: Uint32Array,
+    from: number,
+    hash: number,
+    peer: number,
+    hour: number,
+    evidenceAt: number,
+  ): number {
+    const row = this.#findLikely(likely, keys, from, hash);
+    return this.#ensureEntry(row, keys, from, hash, peer, hour, evidenceAt);
   }
 
   /** `row`: of the key, -1 where it has none yet. */

@@ -224,14 +224,14 @@ export class Subjects implements KeyedRows {
 
   /** The same for event `i` of columns that are warm. */
   ensureEntryOfEvent(events: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
-    const { keys, hashes, peers } = events;
-    const row = this.findOfEvent(events, i);
-    return this.#ensureEntry(row, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hourOf(updatedAt), evidenceAt);
+    const { keys, hashes, rows, peers } = events;
+    const hour = hourOf(updatedAt);
+    return this.ensureEntryAt(rows[i]!, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hour, evidenceAt);
   }
 
   /**
-   * The same for the key whose words begin at `from` of a column, and its hash. `likely`: the row that `makeRoom` found for it, -1 where nobody
-   * looked; `hour` is that of the change.
+   * The same for the key whose words begin at `from` of a column, and its hash. `likely`: the row that a look for the hash alone found, -1 for none, or where
+   * nobody looked; `hour` is that of the change.
    */
   ensureEntryAt(
     likely: number,
@@ -243,19 +243,6 @@ export class Subjects implements KeyedRows {
     evidenceAt: number,
   ): number {
     const row = this.#findLikely(likely, keys, from, hash);
-    return this.#ensureEntry(row, keys, from, hash, peer, hour, evidenceAt);
-  }
-
-  /** `row`: of the key, -1 where it has none yet. */
-  #ensureEntry(
-    row: number,
-    keys: Uint32Array,
-    from: number,
-    hash: number,
-    peer: number,
-    hour: number,
-    evidenceAt: number,
-  ): number {
     if (row < 0) {
       const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));
       this.entries.set(first, peer, 0, 0, 0, 0);

@@ -1,17 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SubjectIndex } from '../../src/core/subject-index.js';
-import { copyKey, KEY_WORDS, sameKey } from '../../src/core/words.js';
+import { KEY_WORDS, sameKey } from '../../src/core/words.js';
 import { Random } from '../support/random.js';
 
-/** Keys whose first word is their hash, and who asked for hashes of rows, as a shard that grows does. */
+/** Keys each of whose words is their hash, and how often a row's hash was asked for, as a shard does that grows. */
 class Rows {
   readonly #keys: Uint32Array;
   asked = 0;
 
   constructor(readonly hashes: Int32Array) {
     this.#keys = new Uint32Array(hashes.length * KEY_WORDS);
-    hashes.forEach((hash, row) => this.#keys.fill(hash, row * KEY_WORDS, (row + 1) * KEY_WORDS));
+    for (const [row, hash] of hashes.entries()) this.#keys.fill(hash, row * KEY_WORDS, (row + 1) * KEY_WORDS);
   }
 
   hasKey(row: number, keys: Uint32Array, from: number): boolean {
@@ -24,9 +24,7 @@ class Rows {
   }
 
   key(row: number): Uint32Array {
-    const key = new Uint32Array(KEY_WORDS);
-    copyKey(this.#keys, row * KEY_WORDS, key, 0);
-    return key;
+    return this.#keys.slice(row * KEY_WORDS, (row + 1) * KEY_WORDS);
   }
 }
 

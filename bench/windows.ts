@@ -7,6 +7,7 @@ import { noAnswer } from './load/connection.js';
 import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { lagNote } from './load/lag.js';
 import { Latencies } from './load/latency.js';
+import { promoteYoung } from './load/young-generation.js';
 import { type LoopSample, loopSampleMs } from './loop-sample.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
@@ -118,6 +119,8 @@ export async function driveWindow(
   };
   let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
   const prepare = (): void => {
+    // What each window makes anew for itself would be copied in its first collections: of a short window they are a larger part.
+    promoteYoung();
     cpuSBefore = cpuSOf(target.pids);
     begunMs = performance.now();
     beforeBegin();

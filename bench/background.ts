@@ -9,6 +9,8 @@ const NICE = 16;
 const pollMs = 2;
 /** A thread that rests between two pieces of its work does so for some tenths of a millisecond at most. */
 const stillLooks = 5;
+/** Of a core. Less is no work: a profile asks each thread a thousand times a second where it is. */
+const stillShare = 0.1;
 /** Work that is shorter than expected, or over already, shows in that alone. */
 const patientLooks = 250;
 const timeoutMs = 300_000;
@@ -48,12 +50,15 @@ export class Background {
   async still(cpuMs: number): Promise<void> {
     const giveUpMs = performance.now() + timeoutMs;
     let before = this.cpuMs();
+    let beforeAtMs = performance.now();
     for (let looks = 0; looks < (before >= cpuMs ? stillLooks : patientLooks); ) {
       if (performance.now() > giveUpMs) throw new Error('the threads in the background did not come to rest in time');
       await delay(pollMs);
       const now = this.cpuMs();
-      looks = now === before ? looks + 1 : 0;
+      const nowAtMs = performance.now();
+      looks = now - before <= (nowAtMs - beforeAtMs) * stillShare ? looks + 1 : 0;
       before = now;
+      beforeAtMs = nowAtMs;
     }
   }
 

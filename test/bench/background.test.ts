@@ -1,7 +1,9 @@
 /** A process's threads in the background are seen at work and at rest, and those at ordinary priority are not. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Background } from '../../bench/background.js';
@@ -14,13 +16,18 @@ function programOf(isLower: boolean): string {
 worker.once('message', () => console.log('ready')); process.stdin.once('data', () => worker.postMessage(1));`;
 }
 
-test('work of a thread below ordinary priority is waited for until it is done', async () => {
+test('work of a thread below ordinary priority is waited for until it is done, also where it is profiled', async () => {
   if (!existsSync('/proc/self/schedstat')) {
     process.stdout.write('SKIPPED: this system does not tell what a thread takes\n');
     return;
   }
-  for (const isLower of [true, false]) {
-    const child = spawn(process.execPath, ['-e', programOf(isLower)]);
+  const profiles = mkdtempSync(join(tmpdir(), 'ptf-profiles-'));
+  for (const { isLower, options = [] } of [
+    { isLower: true },
+    { isLower: true, options: ['--cpu-prof', `--cpu-prof-dir=${profiles}`] },
+    { isLower: false },
+  ]) {
+    const child = spawn(process.execPath, [...options, '-e', programOf(isLower)]);
     try {
       await once(child.stdout, 'data');
       const background = new Background(child.pid!);
@@ -42,6 +49,7 @@ test('work of a thread below ordinary priority is waited for until it is done', 
       child.kill('SIGKILL');
     }
   }
+  rmSync(profiles, { recursive: true });
 });
 
 test.run();

@@ -1,12 +1,11 @@
 /** A process's threads in the background are seen at work and at rest, and those at ordinary priority are not. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Background } from '../../bench/background.js';
+import { removeFolder, temporaryFolder } from '../store/temporary-folder.js';
 
 /** Says `ready`, works for 300 ms once it is told to, and rests; in a thread of a lower priority where that is wanted. */
 function programOf(isLower: boolean): string {
@@ -21,35 +20,38 @@ test('work of a thread below ordinary priority is waited for until it is done, a
     process.stdout.write('SKIPPED: this system does not tell what a thread takes\n');
     return;
   }
-  const profiles = mkdtempSync(join(tmpdir(), 'ptf-profiles-'));
-  for (const { isLower, options = [] } of [
-    { isLower: true },
-    { isLower: true, options: ['--cpu-prof', `--cpu-prof-dir=${profiles}`] },
-    { isLower: false },
-  ]) {
-    const child = spawn(process.execPath, [...options, '-e', programOf(isLower)]);
-    try {
-      await once(child.stdout, 'data');
-      const background = new Background(child.pid!);
-      assert.is(background.isSeen, isLower);
-      if (!isLower) {
-        assert.is(background.cpuMs(), 0);
-        continue;
+  const profiles = temporaryFolder();
+  try {
+    for (const { isLower, options = [] } of [
+      { isLower: true },
+      { isLower: true, options: ['--cpu-prof', `--cpu-prof-dir=${profiles}`] },
+      { isLower: false },
+    ]) {
+      const child = spawn(process.execPath, [...options, '-e', programOf(isLower)]);
+      try {
+        await once(child.stdout, 'data');
+        const background = new Background(child.pid!);
+        assert.is(background.isSeen, isLower);
+        if (!isLower) {
+          assert.is(background.cpuMs(), 0);
+          continue;
+        }
+        const begunMs = background.cpuMs();
+        child.stdin.write('go');
+        await background.still(begunMs + 50);
+        const workedMs = background.cpuMs() - begunMs;
+        // Beside other tests it has less of a core than time passes.
+        assert.ok(workedMs > 50 && workedMs <= 400, `${workedMs} ms`);
+        // More than comes is not waited for without end.
+        await background.still(begunMs + 1_000_000);
+        background.close();
+      } finally {
+        child.kill('SIGKILL');
       }
-      const begunMs = background.cpuMs();
-      child.stdin.write('go');
-      await background.still(begunMs + 50);
-      const workedMs = background.cpuMs() - begunMs;
-      // Beside other tests it has less of a core than time passes.
-      assert.ok(workedMs > 50 && workedMs <= 400, `${workedMs} ms`);
-      // More than comes is not waited for without end.
-      await background.still(begunMs + 1_000_000);
-      background.close();
-    } finally {
-      child.kill('SIGKILL');
     }
+  } finally {
+    removeFolder(profiles);
   }
-  rmSync(profiles, { recursive: true });
 });
 
 test.run();

@@ -1,5 +1,4 @@
 /** Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread never waits. */
-import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Simulation } from '../core/simulation.js';
 import type { ToldWalk } from '../core/told-table.js';
@@ -10,19 +9,18 @@ import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork }
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
+import { Partner } from './partner.js';
 import type { ReplicaFolder } from './pool.js';
-import { Rests } from './rests.js';
-
-const PRIORITY = 19;
+import { lowerPriority } from './priority.js';
+import { Rests, restsByPartner } from './rests.js';
 
 const { dir, salt, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
-const rests = new Rests();
+const rests = new Rests(restsByPartner(new Partner()));
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, rests.pause);
 
-// On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
-if (process.platform === 'linux') setPriority(0, PRIORITY);
+lowerPriority();
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   // How long a snapshot takes tells whether another one fits in a stop: loading is not part of that.

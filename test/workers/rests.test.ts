@@ -1,23 +1,25 @@
-/** Rests of a computation, by a clock that only moves when something is done. */
+/** How a computation gives way, by a clock that only moves when something is done. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Rests } from '../../src/workers/rests.js';
 
-/** What a rest takes, more than it asks for. */
-const sleptMs = 0.125;
-/** What is worked between two calls of `pause`. */
+/** What is worked between two calls of `pause`, and what a sleep takes beyond what it was asked for, ms. */
 const stepMs = 0.015625;
+const overMs = 0.0625;
 
 function restsOf() {
   let now = 5;
   let tookMs = 0;
-  let restMs = sleptMs;
+  let gaveWay = 0;
   const slept: number[] = [];
   const rests = new Rests({
     now: () => now,
+    giveWay() {
+      gaveWay++;
+    },
     sleep(ms) {
       slept.push(ms);
-      now += restMs;
+      now += ms + overMs;
     },
   });
   const work = (ms: number) => {
@@ -26,61 +28,56 @@ function restsOf() {
       rests.pause();
     }
   };
-  const slow = (ms: number) => {
-    restMs = ms;
-  };
-  /** How often it rests in a computation that works for so long, and how long all of it takes. */
+  /** What a computation that works for so long does, and how long all of it takes. */
   const computing = (ms: number) => {
     slept.splice(0);
+    gaveWay = 0;
     const started = now;
     rests.during(() => work(ms));
     tookMs = now - started;
-    return slept.length;
+    return { slept: [...slept], gaveWay };
   };
-  return { rests, slept, work, computing, took: () => tookMs, slow };
+  return { rests, work, computing, took: () => tookMs, idle: () => slept.length === 0 && gaveWay === 0 };
 }
 
-test('a computation rests as soon as it has worked for three hundredths of a millisecond', () => {
-  const { slept, computing } = restsOf();
-  assert.is(computing(100), 100 / (2 * stepMs));
-  assert.equal([...new Set(slept)], [0.01]);
+test('a computation gives way as soon as it has worked for three hundredths of a millisecond, and sleeps after two', () => {
+  const { computing } = restsOf();
+  const { slept, gaveWay } = computing(100);
+  assert.is(slept.length, 100 / 2);
+  // Every second step, but where it sleeps.
+  assert.is(gaveWay, 100 / (2 * stepMs) - slept.length);
 });
 
-test('rests of a long computation are further apart, so that with them it takes nine tenths of a second', () => {
+test('a short computation sleeps three times as long as it works', () => {
+  const { computing, took } = restsOf();
+  assert.equal([...new Set(computing(100).slept)], [6]);
+  assert.equal([...new Set(computing(100).slept)], [6]);
+  assert.is(took(), 400 + 50 * overMs);
+});
+
+test('a longer one sleeps as long as the last one left of nine tenths of a second, over all of it', () => {
   const { computing, took } = restsOf();
   computing(500);
-  // 5 / 4 of a rest's length is worked for each.
-  assert.is(computing(500), 3_200);
-  assert.is(took(), 900);
-  assert.is(computing(250), 1_600, 'by what the last one worked');
-  computing(600);
-  assert.is(computing(600), 2_400);
-  assert.is(took(), 900);
+  const { slept } = computing(500);
+  assert.equal([...new Set(slept)], [1.6]);
+  assert.is.not(slept.length, 0);
+  assert.ok(took() > 900 - 1.6 - overMs && took() <= 900, `${took()}`);
+  assert.equal([...new Set(computing(250).slept)], [1.6], 'by what the last one worked');
 });
 
-test('rests are no longer together than the last computation left, and no further apart than they are of use', () => {
-  const { computing } = restsOf();
+test('once it has slept for as long it only gives way, and so does one that takes as long by itself', () => {
+  const { computing, took } = restsOf();
   computing(300);
-  assert.is(computing(2_000), 600 / sleptMs);
-  assert.is(computing(700), 0);
-  // 0.25 ms of work for each, until the time is up.
-  assert.is(computing(500), 200 / sleptMs);
-  assert.is(computing(100), 3_200 / 5);
-  assert.is(computing(100), 100 / (2 * stepMs));
-});
-
-test('rests that took long once are further apart the next time only', () => {
-  const { computing, slow } = restsOf();
-  computing(500);
-  slow(0.5);
-  assert.is(computing(500), 800);
-  slow(sleptMs);
-  assert.is(computing(500), 500 / 0.25);
-  assert.is(computing(500), 3_200);
+  const { slept, gaveWay } = computing(2_000);
+  assert.is(slept.length, Math.floor(600 / (4 + overMs)));
+  assert.ok(gaveWay > 2_000 / (2 * stepMs) - 200, `${gaveWay}`);
+  const next = computing(1_000);
+  assert.equal(next, { slept: [], gaveWay: 1_000 / (2 * stepMs) });
+  assert.is(took(), 1_000);
 });
 
 test('nothing rests outside of a computation, nor after one that failed', () => {
-  const { rests, slept, work } = restsOf();
+  const { rests, work, idle } = restsOf();
   work(10);
   assert.throws(() =>
     rests.during(() => {
@@ -88,18 +85,7 @@ test('nothing rests outside of a computation, nor after one that failed', () => 
     }),
   );
   work(10);
-  assert.is(slept.length, 0);
-});
-
-test('by the clock of the system a rest ends by itself', () => {
-  const rests = new Rests();
-  let paused = 0;
-  const computed = rests.during(() => {
-    for (; paused < 1_000_000; paused++) rests.pause();
-    return 'weights';
-  });
-  assert.is(computed, 'weights');
-  assert.is(paused, 1_000_000);
+  assert.ok(idle());
 });
 
 test.run();

@@ -1,0 +1,25 @@
+/** The thread that hands the core back, as a real one. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Partner } from '../../src/workers/partner.js';
+
+test('the core is handed back each time, and the thread ends with its owner', async () => {
+  const partner = new Partner();
+  for (let time = 0; time < 1_000; time++) assert.ok(partner.handOver(), `the ${time + 1}th time`);
+  await partner.end();
+});
+
+test('whoever is not answered waits once, and never again', async () => {
+  const giveUpMs = 1_000;
+  const partner = new Partner(giveUpMs);
+  assert.ok(partner.handOver());
+  await partner.end();
+  const started = performance.now();
+  assert.not(partner.handOver());
+  const waitedMs = performance.now() - started;
+  assert.ok(waitedMs >= giveUpMs - 1, `${waitedMs} ms`);
+  for (let time = 0; time < 1_000; time++) assert.not(partner.handOver());
+  assert.ok(performance.now() - started < waitedMs + 1_000 * giveUpMs, 'it waited again');
+});
+
+test.run();

@@ -7,7 +7,7 @@ import { namesIn, statOf } from './process-stats.js';
 const NICE = 16;
 /** So often that some rehearsals compile all that a look takes. */
 const pollMs = 2;
-/** A thread that rests between two pieces of its work does so for some tenths of a millisecond at most. */
+/** A thread that sleeps between two pieces of its work does so for 6 ms at most, three looks. */
 const stillLooks = 5;
 /** Of a core. Less is no work: a profile asks each thread a thousand times a second where it is. */
 const stillShare = 0.1;

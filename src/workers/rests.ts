@@ -4,13 +4,16 @@
  */
 import type { Partner } from './partner.js';
 
-/** Work between two times that it gives way, at least: what a reader may wait for. */
+/** Work between two times that it gives way, at least: what a reader may wait for. Further apart than at most they would be of no use. */
 const WORK_MS = 0.03;
+const WORK_MAX_MS = 0.25;
+/** Of its work: so long giving way may take where no time is left for it. With a core to spare each time takes 0.08 ms, since the partner's core has to wake. */
+const GIVE_SHARE = 1 / 3;
 /** Between two sleeps. */
 const STRETCH_MS = 2;
 /** With its sleeps a computation takes no longer than this, where it works no longer by itself. */
 const WHOLE_MS = 900;
-/** Of the time that it works: nobody who has few players waits a second for nothing. */
+/** Of the time that it is awake: nobody who has few players waits a second for nothing. */
 const SLEEP_SHARE_MAX = 3;
 /** The system makes it 0.1: its timers go no finer. */
 const SHORT_SLEEP_MS = 0.01;
@@ -26,13 +29,17 @@ export interface RestClock {
 
 export class Rests {
   readonly #clock: RestClock;
-  /** Of the last computation, without its sleeps. */
+  /** Of the last computation: its work alone, and how long giving way took, in all and each time. */
   #workedMs = 0;
-  /** Of this one: how long each sleep is, and how long all of them may be together. */
+  #gaveMs = 0;
+  #giveMs = 0;
+  /** Of this one: its work between two times that it gives way, and how long a sleep is, and all of them may be together. */
+  #workMs = 0;
   #sleepMs = 0;
   #leftMs = 0;
-  #sleptMs = 0;
   #isComputing = false;
+  #times = 0;
+  #sleptMs = 0;
   #workingSince = 0;
   #awakeSince = 0;
 
@@ -43,8 +50,13 @@ export class Rests {
   /** Runs a computation that may rest: for as long as the last one left room, and over all of it. */
   during<T>(compute: () => T): T {
     const started = this.#clock.now();
-    this.#leftMs = Math.max(0, WHOLE_MS - this.#workedMs);
-    this.#sleepMs = STRETCH_MS * Math.min(SLEEP_SHARE_MAX, this.#leftMs / this.#workedMs);
+    const share = Math.max(GIVE_SHARE, WHOLE_MS / this.#workedMs - 1);
+    this.#workMs = Math.min(WORK_MAX_MS, Math.max(WORK_MS, this.#giveMs / share));
+    const awakeMs = this.#workedMs + this.#gaveMs;
+    this.#leftMs = Math.max(0, WHOLE_MS - awakeMs);
+    this.#sleepMs = STRETCH_MS * Math.min(SLEEP_SHARE_MAX, this.#leftMs / awakeMs);
+    this.#times = 0;
+    this.#gaveMs = 0;
     this.#sleptMs = 0;
     this.#workingSince = started;
     this.#awakeSince = started;
@@ -53,7 +65,8 @@ export class Rests {
       return compute();
     } finally {
       this.#isComputing = false;
-      this.#workedMs = this.#clock.now() - started - this.#sleptMs;
+      this.#workedMs = this.#clock.now() - started - this.#gaveMs - this.#sleptMs;
+      if (this.#times > 0) this.#giveMs = this.#gaveMs / this.#times;
     }
   }
 
@@ -61,16 +74,19 @@ export class Rests {
   readonly pause = (): void => {
     if (!this.#isComputing) return;
     const now = this.#clock.now();
-    if (now - this.#workingSince < WORK_MS) return;
-    if (now - this.#awakeSince < STRETCH_MS || this.#sleptMs + this.#sleepMs >= this.#leftMs) {
-      this.#clock.giveWay();
-      this.#workingSince = this.#clock.now();
-      return;
+    if (now - this.#workingSince < this.#workMs) return;
+    const sleeps = now - this.#awakeSince >= STRETCH_MS && this.#sleptMs + this.#sleepMs < this.#leftMs;
+    if (sleeps) this.#clock.sleep(this.#sleepMs);
+    else this.#clock.giveWay();
+    this.#workingSince = this.#clock.now();
+    const restedMs = this.#workingSince - now;
+    if (sleeps) {
+      this.#sleptMs += restedMs;
+      this.#awakeSince = this.#workingSince;
+    } else {
+      this.#gaveMs += restedMs;
+      this.#times++;
     }
-    this.#clock.sleep(this.#sleepMs);
-    this.#awakeSince = this.#clock.now();
-    this.#workingSince = this.#awakeSince;
-    this.#sleptMs += this.#awakeSince - now;
   };
 }
 

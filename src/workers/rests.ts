@@ -9,6 +9,8 @@ const WORK_MS = 0.03;
 const WORK_MAX_MS = 0.25;
 /** Of its work: so long giving way may take where no time is left for it. With a core to spare each time takes 0.08 ms, since the partner's core has to wake. */
 const GIVE_SHARE = 1 / 3;
+/** How far each time moves what is known of it. */
+const GIVE_STEP_MS = 0.0005;
 /** Between two sleeps. */
 const STRETCH_MS = 2;
 /** With its sleeps a computation takes no longer than this, where it works no longer by itself. */
@@ -29,16 +31,16 @@ export interface RestClock {
 
 export class Rests {
   readonly #clock: RestClock;
-  /** Of the last computation: its work alone, and how long giving way took, in all and each time. */
+  /** Of the last computation: its work alone, and how long giving way took in all. */
   #workedMs = 0;
   #gaveMs = 0;
+  /** What giving way takes, near the median: where others take their turn it is longer, and the better for it. */
   #giveMs = 0;
   /** Of this one: its work between two times that it gives way, and how long a sleep is, and all of them may be together. */
   #workMs = 0;
   #sleepMs = 0;
   #leftMs = 0;
   #isComputing = false;
-  #times = 0;
   #sleptMs = 0;
   #workingSince = 0;
   #awakeSince = 0;
@@ -55,7 +57,6 @@ export class Rests {
     const awakeMs = this.#workedMs + this.#gaveMs;
     this.#leftMs = Math.max(0, WHOLE_MS - awakeMs);
     this.#sleepMs = STRETCH_MS * Math.min(SLEEP_SHARE_MAX, this.#leftMs / awakeMs);
-    this.#times = 0;
     this.#gaveMs = 0;
     this.#sleptMs = 0;
     this.#workingSince = started;
@@ -66,7 +67,6 @@ export class Rests {
     } finally {
       this.#isComputing = false;
       this.#workedMs = this.#clock.now() - started - this.#gaveMs - this.#sleptMs;
-      if (this.#times > 0) this.#giveMs = this.#gaveMs / this.#times;
     }
   }
 
@@ -85,7 +85,7 @@ export class Rests {
       this.#awakeSince = this.#workingSince;
     } else {
       this.#gaveMs += restedMs;
-      this.#times++;
+      this.#giveMs += restedMs > this.#giveMs ? GIVE_STEP_MS : -GIVE_STEP_MS;
     }
   };
 }

@@ -85,7 +85,7 @@ const processAllowed: Readonly<Record<string, string>> = {
   'src/store/process-identity.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
   'src/store/open-log.ts': 'the entry of a process of its own: its argument',
   'src/store/open-elsewhere.ts': 'the path of the running Node, for a process of its own',
-  'src/workers/priority.ts': 'on Linux a priority is that of a thread, elsewhere that of the node',
+  'src/workers/replica.ts': 'a worker entry: on Linux a priority is that of a thread',
   'src/workers/copy-process.ts': 'the entry of a process of its own: its task, its channel to the parent, its end',
   'src/workers/verify-process.ts': 'the entry of a process of its own: its arguments, its channel to the parent',
 };

@@ -1,10 +1,8 @@
 /** Entry of a partner's thread: hands the core back to the one that handed it over, again and again (`partner.ts`). */
 import { workerData } from 'node:worker_threads';
 import { type Turn, turns } from './partner.js';
-import { lowerPriority } from './priority.js';
 
 const turn = workerData as Turn;
-lowerPriority();
 for (;;) {
   Atomics.wait(turn, 0, turns.owner);
   Atomics.store(turn, 0, turns.owner);

@@ -18,7 +18,7 @@ export class Partner {
   readonly #giveUpMs: number;
   #isThere = true;
 
-  /** Its thread ends with the calling one. */
+  /** Its thread has the priority of the calling one, and ends with it. */
   constructor(giveUpMs = GIVE_UP_MS) {
     this.#giveUpMs = giveUpMs;
     this.#thread = new Worker(new URL('./partner-thread.js', import.meta.url), {

@@ -1,4 +1,5 @@
 /** Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread never waits. */
+import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Simulation } from '../core/simulation.js';
 import type { ToldWalk } from '../core/told-table.js';
@@ -11,16 +12,19 @@ import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import { Partner } from './partner.js';
 import type { ReplicaFolder } from './pool.js';
-import { lowerPriority } from './priority.js';
 import { Rests, restsByPartner } from './rests.js';
+
+const PRIORITY = 19;
+
+// On Linux this lowers the calling thread, and those that it starts from now on. Elsewhere it would lower the whole node.
+if (process.platform === 'linux') setPriority(0, PRIORITY);
 
 const { dir, salt, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
-const rests = new Rests(restsByPartner(new Partner()));
+const partner = new Partner();
+const rests = new Rests(restsByPartner(partner));
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, rests.pause);
-
-lowerPriority();
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   // How long a snapshot takes tells whether another one fits in a stop: loading is not part of that.
@@ -72,7 +76,8 @@ export function simulate(task: { readonly work: SimulationWork; readonly progres
 /** The first task: done once this file is loaded, and its environment open. */
 export function loaded(): void {}
 
-/** The last task: gives the environment back. */
-export function close(): Promise<void> {
-  return log.close();
+/** The last task: ends the partner, and gives the environment back. */
+export async function close(): Promise<void> {
+  await partner.end();
+  await log.close();
 }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Partner } from '../../src/workers/partner.js';
 
-test('the core is handed back each time, and the thread ends with its owner', async () => {
+test('the core is handed back each time, and the thread ends when it is told to', async () => {
   const partner = new Partner();
   for (let time = 0; time < 1_000; time++) assert.ok(partner.handOver(), `the ${time + 1}th time`);
   await partner.end();

@@ -4,7 +4,7 @@ import { type Turn, turns } from './partner.js';
 
 const turn = workerData as Turn;
 for (;;) {
-  Atomics.wait(turn, 0, turns.owner);
   Atomics.store(turn, 0, turns.owner);
   Atomics.notify(turn, 0);
+  Atomics.wait(turn, 0, turns.owner);
 }

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 /** One field, shared: whose turn it is. */
 export type Turn = Int32Array<SharedArrayBuffer>;
 
-export const turns = { owner: 0, partner: 1 } as const;
+export const turns = { loading: 0, owner: 1, partner: 2 } as const;
 
 /** On a core that others want all the time a partner, too, waits for its share: some tenths of a second. */
 const GIVE_UP_MS = 2_000;
@@ -33,10 +33,10 @@ export class Partner {
     });
   }
 
-  /** Gives the core to whoever is due it. False where the partner does not answer, from then on at once. */
+  /** Gives the core to whoever is due it. False while the partner loads, and where it does not answer, from then on at once. */
   handOver(): boolean {
-    if (!this.#isThere) return false;
     const turn = this.#turn;
+    if (!this.#isThere || Atomics.load(turn, 0) === turns.loading) return false;
     Atomics.store(turn, 0, turns.partner);
     Atomics.notify(turn, 0);
     this.#isThere = Atomics.wait(turn, 0, turns.partner, this.#giveUpMs) !== 'timed-out';

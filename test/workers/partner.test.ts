@@ -1,18 +1,25 @@
 /** The thread that hands the core back, as a real one. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Partner } from '../../src/workers/partner.js';
 
+async function loaded(giveUpMs?: number): Promise<Partner> {
+  const partner = new Partner(giveUpMs);
+  assert.not(partner.handOver(), 'it cannot have loaded yet');
+  while (!partner.handOver()) await delay(1);
+  return partner;
+}
+
 test('the core is handed back each time, and the thread ends when it is told to', async () => {
-  const partner = new Partner();
+  const partner = await loaded();
   for (let time = 0; time < 1_000; time++) assert.ok(partner.handOver(), `the ${time + 1}th time`);
   await partner.end();
 });
 
 test('whoever is not answered waits once, and never again', async () => {
   const giveUpMs = 1_000;
-  const partner = new Partner(giveUpMs);
-  assert.ok(partner.handOver());
+  const partner = await loaded(giveUpMs);
   await partner.end();
   const started = performance.now();
   assert.not(partner.handOver());

@@ -76,8 +76,8 @@ export function simulate(task: { readonly work: SimulationWork; readonly progres
 /** The first task: done once this file is loaded, and its environment open. */
 export function loaded(): void {}
 
-/** The last task: ends the partner, and gives the environment back. */
+/** The last task: gives the environment back, which must not wait for anything, and ends the partner. */
 export async function close(): Promise<void> {
-  await partner.end();
   await log.close();
+  await partner.end();
 }

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Partner } from '../../src/workers/partner.js';
+import { Rests, restsByPartner } from '../../src/workers/rests.js';
 
 async function loaded(giveUpMs?: number): Promise<Partner> {
   const partner = new Partner(giveUpMs);
-  assert.not(partner.handOver(), 'it cannot have loaded yet');
   while (!partner.handOver()) await delay(1);
   return partner;
 }
@@ -26,7 +26,20 @@ test('whoever is not answered waits once, and never again', async () => {
   const waitedMs = performance.now() - started;
   assert.ok(waitedMs >= giveUpMs - 1, `${waitedMs} ms`);
   for (let time = 0; time < 1_000; time++) assert.not(partner.handOver());
-  assert.ok(performance.now() - started < waitedMs + 1_000 * giveUpMs, 'it waited again');
+  assert.ok(performance.now() - started < waitedMs + giveUpMs, 'it waited again');
+});
+
+test('a computation goes on by the clock of the system, with its partner and without', async () => {
+  const partner = await loaded(1_000);
+  const compute = () => {
+    let paused = 0;
+    for (; paused < 100_000; paused++) rests.pause();
+    return paused;
+  };
+  const rests = new Rests(restsByPartner(partner));
+  assert.is(rests.during(compute), 100_000);
+  await partner.end();
+  assert.is(rests.during(compute), 100_000);
 });
 
 test.run();

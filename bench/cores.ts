@@ -24,6 +24,11 @@ export function pinLoad(): void {
   loadIsPinned = spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]).status === 0;
 }
 
+/** Whether the load has a core on which no server runs. */
+export function loadHasCore(): boolean {
+  return canPin() && loadIsPinned;
+}
+
 /** The command that runs a server on its core. */
 export function onServerCore(command: string, args: readonly string[]): [command: string, args: string[]] {
   return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];

@@ -3,6 +3,7 @@
  * targets, so that a machine that slows down slows them all.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { loadHasCore } from './cores.js';
 import { noAnswer } from './load/connection.js';
 import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { lagNote } from './load/lag.js';
@@ -143,6 +144,7 @@ export async function driveWindow(
     workload,
     first,
     leadMs,
+    staysAwake: loadHasCore(),
     until,
     beforeBegin: prepare,
     onBegin,

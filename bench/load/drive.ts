@@ -41,6 +41,8 @@ export interface DriveOptions {
    * status only. 0 where absent.
    */
   readonly leadMs?: number;
+  /** A closed loop never sleeps while it waits: for a load with a core of its own. An open loop hardly does anyway. */
+  readonly staysAwake?: boolean | undefined;
   /** Ends the drive before its time. */
   readonly until?: AbortSignal | undefined;
   /** Called a little before the time begins, and may take a moment: answers that wait for it are settled before the time where there is a lead. */
@@ -170,7 +172,7 @@ class Drive {
     else this.#begin();
     this.#firstMs = performance.now();
     const ticks = setInterval(() => this.#tick(), tickMs);
-    if (rate === null) for (const connection of this.#connections) this.#send(connection, performance.now());
+    if (rate === null) this.#fill();
     else this.#pace();
     const cut = (): void => {
       this.#begin();
@@ -268,6 +270,23 @@ class Drive {
     if (!isInTime) return;
     outcome.answers++;
     this.#answers++;
+  }
+
+  /**
+   * A closed loop. A server that answers a load which sleeps must wake it, on another core, and of a virtual machine that takes more than many an answer: a server
+   * would pay for it the more often the less the load has to do, which is none of its work.
+   */
+  #fill(): void {
+    for (const connection of this.#connections) this.#send(connection, performance.now());
+    let next = this.#next;
+    const turn = (): void => {
+      if (this.#grace !== undefined) return;
+      // What came in this turn is most often followed by more.
+      if (this.#next === next) idle();
+      next = this.#next;
+      setImmediate(turn);
+    };
+    if (this.#options.staysAwake) turn();
   }
 
   /** When request number `i` is due in an open loop. */

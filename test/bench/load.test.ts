@@ -149,6 +149,24 @@ test('a closed loop numbers its requests on, and counts every answer', async () 
   );
 });
 
+test('a closed loop that stays awake never sleeps while it waits for an answer, and ends with its last one', async () => {
+  const sleptMs = async (staysAwake: boolean): Promise<number> => {
+    let slept = 0;
+    await withServer(
+      (socket) => setTimeout(() => socket.write(plain), 50),
+      async (port, requests) => {
+        const before = performance.eventLoopUtilization();
+        const driven = await drive(options(port, { seconds: 0.3, staysAwake }));
+        slept = performance.eventLoopUtilization(before).idle;
+        assert.is(driven.kinds[0]!.statuses.get(200), requests.length);
+      },
+    );
+    return slept;
+  };
+  const [asleep, awake] = [await sleptMs(false), await sleptMs(true)];
+  assert.ok(awake < asleep / 4, `${awake} ms, ${asleep} where it may sleep`);
+});
+
 test('answers are understood however they are cut: in pieces, in chunks, without a body', async () => {
   const answers: readonly (readonly string[])[] = [
     [plain],

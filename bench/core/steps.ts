@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
-import { keyOf } from '../../src/core/event-columns.js';
+import { keyColumns, keyOf } from '../../src/core/event-columns.js';
 import { Pseudonyms, pseudonymise } from '../../src/core/pseudonym.js';
 import { type Moment, momentOf, trustOf } from '../../src/core/score.js';
 import type { GroupState } from '../../src/core/state.js';
@@ -133,14 +133,16 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const moment = momentOf(state, benchTime);
   const view = trustOf(state, 0, moment);
   const scoreRequests = Array.from({ length: 1000 }, (_, i) => scoreKind(site).request(i, 0));
-  const scoreText = trustScoreText(playerId(1), view);
+  const scoreText = trustScoreText(playerId(1), view, new ScoreTag());
   const read = [
     cost('head', events, (i) => heads.read(at(scoreRequests, i), 0)),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
     cost('look-up', events, (i) => state.subjects.find(subjects[mix(task.seed, i) % subjects.length]!)),
     cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, moment)),
-    cost('body of the answer', events, () => trustScoreText('76561190000000001', view)),
-    cost('tag of the answer', events, () => new ScoreTag().add(view).text),
+    cost('body and tag of the answer', events, () => {
+      const tag = new ScoreTag();
+      return trustScoreText('76561190000000001', view, tag) + tag.text;
+    }),
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
   ];
@@ -161,16 +163,24 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, moment: Mome
     if (!ids.ok) throw new Error(ids.code);
     return ids.value;
   };
-  const keys = queries.map((_, i) => pseudonyms.ofAll(idsOf(i).texts)!);
-  const trusts = keys
-    .slice(0, 10)
-    .map((one) => Array.from(state.subjects.findAll(one), (row) => trustOf(state, row, moment)));
+  const columns = queries.map((_, i) => {
+    const one = { ...keyColumns(matchPlayers), count: matchPlayers };
+    pseudonyms.writeAll(idsOf(i).texts, one.keys);
+    return one;
+  });
+  const trusts = columns.slice(0, 10).map((one) => {
+    state.subjects.findAll(one);
+    return Array.from(one.rows, (row) => trustOf(state, row, moment));
+  });
   const ids = idsOf(0);
   return [
     cost('ids', matches, idsOf),
-    cost('subjects', matches, () => pseudonyms.ofAll(ids.texts)),
-    cost('look-ups', matches, (i) => state.subjects.findAll(keys[i % matches]!)),
-    cost('body of the answer', matches, (i) => trustScoresText(ids, trusts[i % trusts.length]!)),
+    cost('subjects', matches, () => pseudonyms.writeAll(ids.texts, columns[0]!.keys)),
+    cost('look-ups', matches, (i) => state.subjects.findAll(columns[i % matches]!)),
+    cost('body and tag of the answer', matches, (i) => {
+      const tag = new ScoreTag();
+      return trustScoresText(ids, trusts[i % trusts.length]!, tag) + tag.text;
+    }),
   ];
 }
 

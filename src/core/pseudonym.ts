@@ -59,16 +59,20 @@ export class Pseudonyms {
 
   /** The same of many at once, as little-endian words, `KEY_WORDS` each; null where it is of one of them. */
   ofAll(playerIds: Texts): Uint32Array | null {
-    const { count } = playerIds;
-    const keys = new Uint32Array(count * KEY_WORDS);
-    for (let i = 0; i < count; i++) {
+    const keys = new Uint32Array(playerIds.count * KEY_WORDS);
+    return this.writeAll(playerIds, keys) ? keys : null;
+  }
+
+  /** The same into the beginning of a column; false where it is null of one of them, and then the words mean nothing. */
+  writeAll(playerIds: Texts, keys: Uint32Array): boolean {
+    for (let i = 0; i < playerIds.count; i++) {
       if (playerIds.length(i) === HASH_LENGTH && readHex(playerIds.bytes, playerIds.start(i), keys, i * KEY_WORDS))
         continue;
-      if (this.#mode === 'high-security') return null;
+      if (this.#mode === 'high-security') return false;
       this.#hashes.add(playerIds, i, keys, i * KEY_WORDS);
     }
     this.#hashes.finish(keys);
-    return keys;
+    return true;
   }
 }
 

@@ -127,13 +127,10 @@ export class Subjects implements KeyedRows {
     return this.#index.find(keys, from, hash);
   }
 
-  /** The rows of the subjects of a column of keys, -1 for one that is not there; what a read of them needs next is at hand. */
-  findAll(keys: Uint32Array): Int32Array {
-    const count = keys.length / KEY_WORDS;
-    const columns = { keys, hashes: new Int32Array(count), rows: new Int32Array(count), count };
+  /** Fills in the rows of all keys of columns, -1 for one that is not there; what a read of them needs next is at hand. */
+  findAll(columns: KeyColumns): void {
     this.warm(columns);
-    for (let i = 0; i < count; i++) this.findOfEvent(columns, i);
-    return columns.rows;
+    for (let i = 0; i < columns.count; i++) this.findOfEvent(columns, i);
   }
 
   /** Uniform 32 bits, signed, that a key and the node's secret decide. */

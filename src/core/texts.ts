@@ -5,6 +5,10 @@ const SPARE_BYTES = 16;
 /** Bytes of UTF-8 for a unit of UTF-16, at most. */
 const UNIT_BYTES = 3;
 
+/** Bytes that are looked at together, and all bits but the highest of each. */
+const WORD_BYTES = 4;
+const LOW_BITS = 0x7f7f7f7f;
+
 export class Texts {
   /** UTF-8. */
   bytes: Buffer = Buffer.alloc(4096);
@@ -50,13 +54,20 @@ export class Texts {
   /** What stands between separators, each a byte of `separator`; `joined` is ASCII. */
   pushSplit(joined: string, separator: number): void {
     this.#makeRoom(joined.length);
-    const { bytes } = this;
+    const { bytes, view } = this;
     let start = this.#end;
     const end = start + bytes.write(joined, start, 'latin1');
-    for (let at = start; at < end; at++) {
-      if (bytes[at] !== separator) continue;
-      this.#close(start, at);
-      start = at + 1;
+    const separators = separator * 0x01010101;
+    for (let at = start; at < end; at += WORD_BYTES) {
+      // What is 0 where the separator stands; then the highest bit of those bytes alone. By bytes it takes twice as long.
+      const differing = view.getUint32(at, true) ^ separators;
+      let found = ~(((differing & LOW_BITS) + LOW_BITS) | differing | LOW_BITS);
+      for (; found !== 0; found &= found - 1) {
+        const to = at + ((31 - Math.clz32(found & -found)) >>> 3);
+        if (to >= end) break;
+        this.#close(start, to);
+        start = to + 1;
+      }
     }
     this.#close(start, end);
   }

@@ -4,6 +4,7 @@
  * Times are in ms since 1970.
  */
 import type { EventSubmission, Registration } from '../core/commands.js';
+import type { KeyColumns } from '../core/event-columns.js';
 import type { EventTypeName } from '../core/event-types.js';
 import type { TrustExplanation, TrustView } from '../core/score.js';
 import type { Simulation } from '../core/simulation.js';
@@ -260,8 +261,8 @@ export interface GroupViews {
   peers(from: number, limit: number): PeerView[];
   /** Undefined: no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
-  /** The same of many, all at one moment, in the order of their keys: little-endian words, `KEY_WORDS` each. */
-  trusts(keys: Uint32Array): (TrustView | undefined)[];
+  /** The same of many, all at one moment, in the order of their keys. Of the columns the hashes and rows are filled in. */
+  trusts(players: KeyColumns): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** Every change of a verdict as it becomes durable. */
   readonly verdicts: Pick<VerdictFeed, 'mark' | 'erasedAt' | 'listen' | 'recent' | 'walk'>;

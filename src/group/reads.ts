@@ -1,4 +1,5 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
+import type { KeyColumns } from '../core/event-columns.js';
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
 import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStatus } from './api.js';
@@ -85,11 +86,15 @@ export abstract class GroupReads implements GroupViews {
     return row < 0 ? undefined : trustOf(state, row, this.#moment.of(state));
   }
 
-  trusts(keys: Uint32Array): (TrustView | undefined)[] {
+  trusts(players: KeyColumns): (TrustView | undefined)[] {
     const { state } = this.running;
     const moment = this.#moment.of(state);
-    const trusts: (TrustView | undefined)[] = [];
-    for (const row of state.subjects.findAll(keys)) trusts.push(row < 0 ? undefined : trustOf(state, row, moment));
+    state.subjects.findAll(players);
+    const trusts = new Array<TrustView | undefined>(players.count);
+    for (let i = 0; i < players.count; i++) {
+      const row = players.rows[i]!;
+      trusts[i] = row < 0 ? undefined : trustOf(state, row, moment);
+    }
     return trusts;
   }
 

@@ -45,7 +45,7 @@ export interface FaceDeps {
   readonly group: GroupApi;
   /** Whether a session still counts, that is, was not ended where it was opened. */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
-  readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll'>;
+  readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll'>;
   readonly settings: FaceSettings;
   readonly version: string;
   readonly log: Logger;

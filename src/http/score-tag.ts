@@ -3,10 +3,8 @@
  * of the body took a twentieth of a read and of a match. Whoever changes what these answers show takes that in here: a body of another form
  * with the tag of the one before would never reach those who keep the old one.
  */
-import { CONFIDENCE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
+import { CONFIDENCE_UNIT } from '../core/score.js';
 import { verdicts } from '../core/vocabulary.js';
-import type { TrustView } from '../group/api.js';
-import { updatedHour } from './bodies.js';
 
 /** Stands for a player that is not known. */
 const UNKNOWN = -1;
@@ -28,13 +26,18 @@ export class ScoreTag {
   #a = 0x2545f491;
   #b = 0x4f6cdd1d;
 
-  /** Takes in the next player of the answer. */
-  add(view: TrustView | undefined): this {
-    if (view === undefined) return this.#mix(UNKNOWN, 0, 0);
+  /**
+   * Takes in what is shown of the next player: score and confidence as whole numbers of their units, the number of the verdict, and the hour of the newest
+   * change, since 1970.
+   */
+  add(score: number, confidence: number, verdict: number, eventCount: number, hour: number): void {
     // 29 bits: 10,001 scores, as many confidences, four verdicts.
-    const shown =
-      (wholeScore(view) * FIGURES + wholeConfidence(view)) * verdicts.length + verdicts.indexOf(view.verdict);
-    return this.#mix(shown, view.eventCount, updatedHour(view));
+    this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, hour);
+  }
+
+  /** Takes in that the next player is not known. */
+  addUnknown(): void {
+    this.#mix(UNKNOWN, 0, 0);
   }
 
   get text(): string {
@@ -55,10 +58,9 @@ export class ScoreTag {
     );
   }
 
-  #mix(shown: number, eventCount: number, hour: number): this {
+  #mix(shown: number, eventCount: number, hour: number): void {
     this.#a = mixed(this.#a, shown, eventCount, hour, 0x85ebca6b, 0xc2b2ae35);
     this.#b = mixed(this.#b, shown, eventCount, hour, 0xcc9e2d51, 0x1b873593);
-    return this;
   }
 }
 

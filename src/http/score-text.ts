@@ -4,11 +4,12 @@
  */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
 import type { Texts } from '../core/texts.js';
-import { type Verdict, verdicts } from '../core/vocabulary.js';
+import { verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { dayText, quoted, updatedHour } from './bodies.js';
 import type { MatchIds } from './parameters.js';
+import type { ScoreTag } from './score-tag.js';
 
 /** A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a NaN. */
 interface Part {
@@ -39,7 +40,8 @@ const parts = {
   notFound: part(',"code":"player_'),
   notFoundEnd: part('not_found"}'),
 };
-const verdictParts = Object.fromEntries(verdicts.map((verdict) => [verdict, part(verdict)])) as Record<Verdict, Part>;
+const verdictNumbers = new Map(verdicts.map((verdict, n) => [verdict, n]));
+const verdictParts = verdicts.map(part);
 
 /** Days by their number since 1970, one of them in each place. */
 const keptDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
@@ -49,13 +51,13 @@ const ROW_BYTES = limits.playerIdLength * 12 + 256;
 const bytes = Buffer.alloc(limits.matchIdsMax * ROW_BYTES);
 const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The score of one player: `trustScoreBody`. */
-export function trustScoreText(playerId: string, trust: TrustView): string {
-  return textUpTo(writeTrust(writeId(write(0, parts.playerId), playerId), trust));
+/** The score of one player: `trustScoreBody`. The tag takes in what it shows. */
+export function trustScoreText(playerId: string, trust: TrustView, tag: ScoreTag): string {
+  return textUpTo(writeTrust(writeId(write(0, parts.playerId), playerId), trust, tag));
 }
 
-/** The scores of a match, each known or not, in the order of the ids. */
-export function trustScoresText(ids: MatchIds, trusts: readonly (TrustView | undefined)[]): string {
+/** The scores of a match, each known or not, in the order of the ids. The tag takes in what it shows. */
+export function trustScoresText(ids: MatchIds, trusts: readonly (TrustView | undefined)[], tag: ScoreTag): string {
   const { texts, isPlain } = ids;
   let at = write(0, parts.rows);
   for (let i = 0; i < texts.count; i++) {
@@ -63,8 +65,7 @@ export function trustScoresText(ids: MatchIds, trusts: readonly (TrustView | und
     const start = write(at, parts.playerId);
     const afterId = isPlain ? copyId(start, texts, i) : writeId(start, texts.text(i));
     const trust = trusts[i];
-    if (trust !== undefined) at = writeTrust(afterId, trust);
-    else at = write(write(afterId, parts.notFound), parts.notFoundEnd);
+    at = trust === undefined ? writeUnknown(afterId, tag) : writeTrust(afterId, trust, tag);
   }
   return textUpTo(write(at, parts.rowsEnd));
 }
@@ -74,12 +75,23 @@ function textUpTo(end: number): string {
 }
 
 /** What stands behind the id. This and all that follow write from `at` on and return where they ended. */
-function writeTrust(at: number, trust: TrustView): number {
-  const afterScore = writeHundredths(write(at, parts.score), wholeScore(trust));
-  const afterConfidence = writeTenThousandths(write(afterScore, parts.confidence), wholeConfidence(trust));
-  const afterVerdict = write(write(afterConfidence, parts.verdict), verdictParts[trust.verdict]);
-  const afterCount = writeWhole(write(afterVerdict, parts.eventCount), trust.eventCount);
-  return writeHour(write(afterCount, parts.updatedAt), updatedHour(trust));
+function writeTrust(at: number, trust: TrustView, tag: ScoreTag): number {
+  const score = wholeScore(trust);
+  const confidence = wholeConfidence(trust);
+  const verdict = verdictNumbers.get(trust.verdict)!;
+  const { eventCount } = trust;
+  const hour = updatedHour(trust);
+  tag.add(score, confidence, verdict, eventCount, hour);
+  const afterScore = writeHundredths(write(at, parts.score), score);
+  const afterConfidence = writeTenThousandths(write(afterScore, parts.confidence), confidence);
+  const afterVerdict = write(write(afterConfidence, parts.verdict), verdictParts[verdict]!);
+  const afterCount = writeWhole(write(afterVerdict, parts.eventCount), eventCount);
+  return writeHour(write(afterCount, parts.updatedAt), hour);
+}
+
+function writeUnknown(at: number, tag: ScoreTag): number {
+  tag.addUnknown();
+  return write(write(at, parts.notFound), parts.notFoundEnd);
 }
 
 function write(at: number, { first, second, length }: Part): number {

@@ -1,6 +1,5 @@
 /** A group that answers as it is told: for the faults that a healthy node never shows, and for the face alone. */
 import { hash } from 'node:crypto';
-import { KEY_WORDS } from '../../src/core/words.js';
 import { refused } from '../../src/errors.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
 
@@ -51,7 +50,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     admits: () => true,
     overloaded: false,
     turnedAway: () => undefined,
-    trusts: (keys) => Array.from({ length: keys.length / KEY_WORDS }, () => undefined),
+    trusts: ({ count }) => Array.from({ length: count }, () => undefined),
     explain: () => undefined,
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: at } })),

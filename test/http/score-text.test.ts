@@ -2,8 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { verdicts } from '../../src/core/vocabulary.js';
+import type { TrustView } from '../../src/group/api.js';
 import { plainText, trustScoreBody } from '../../src/http/bodies.js';
-import { readIds } from '../../src/http/parameters.js';
+import { type MatchIds, readIds } from '../../src/http/parameters.js';
+import { ScoreTag } from '../../src/http/score-tag.js';
 import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { limits } from '../../src/limits.js';
 import { textsOf } from '../support/texts.js';
@@ -25,7 +27,7 @@ function shown(i: number) {
 test('one player, whatever the id and the figures', () => {
   for (let i = 0; i <= 10_000; i++) {
     const id = ids[i % ids.length]!;
-    assertIsJsonOf(trustScoreBody(id, shown(i)), trustScoreText(id, shown(i)));
+    assertIsJsonOf(trustScoreBody(id, shown(i)), trustScoreText(id, shown(i), new ScoreTag()));
   }
 });
 
@@ -35,7 +37,7 @@ test('a match of known players and others', () => {
     if (i % 2 === 0)
       for (const [k, id] of asked.entries()) asked[k] = plainText.test(id) ? id : `plain-${k}`.repeat(1 + (k % 20));
     const trusts = asked.map((_, k) => ((i + k) % 3 === 0 ? undefined : shown((i * 7 + k) % 10_001)));
-    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(idsOf(asked), trusts));
+    assertIsJsonOf(matchBody(asked, trusts), textOf(idsOf(asked), trusts));
   }
 });
 
@@ -43,10 +45,10 @@ test('a match of the longest ids, each character as long as JSON can make it', (
   for (const character of ['🎮', '\u2028', '\u0000', '"']) {
     const asked = Array.from({ length: limits.matchIdsMax }, () => character.repeat(limits.playerIdLength));
     const trusts = asked.map(() => ({ ...shown(9_999), eventCount: Number.MAX_SAFE_INTEGER }));
-    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(idsOf(asked), trusts));
-    assertIsJsonOf(matchBody(['p'], [undefined]), trustScoresText(idsOf(['p']), [undefined]));
+    assertIsJsonOf(matchBody(asked, trusts), textOf(idsOf(asked), trusts));
+    assertIsJsonOf(matchBody(['p'], [undefined]), textOf(idsOf(['p']), [undefined]));
   }
-  assert.is(trustScoresText(idsOf([]), []), '{"data":[]}');
+  assert.is(textOf(idsOf([]), []), '{"data":[]}');
 });
 
 test('ids as a query has them, as many and as long as one may be, after others of another kind', () => {
@@ -57,13 +59,17 @@ test('ids as a query has them, as many and as long as one may be, after others o
     const ids = readIds(`ids=${asked.map(encodeURIComponent).join()}`);
     assert.ok(ids.ok);
     const trusts = asked.map((_, i) => (i % 2 === 0 ? shown(i) : undefined));
-    assertIsJsonOf(matchBody(asked, trusts), trustScoresText(ids.value, trusts));
+    assertIsJsonOf(matchBody(asked, trusts), textOf(ids.value, trusts));
   }
 });
 
 /** As a match gives them: whether JSON may take them as they are is looked at once for all. */
 function idsOf(asked: readonly string[]) {
   return { texts: textsOf(asked), isPlain: asked.every((id) => plainText.test(id)) };
+}
+
+function textOf(...match: [ids: MatchIds, trusts: readonly (TrustView | undefined)[]]): string {
+  return trustScoresText(...match, new ScoreTag());
 }
 
 function matchBody(asked: readonly string[], trusts: readonly (ReturnType<typeof shown> | undefined)[]) {

@@ -4,7 +4,6 @@ import { Duplex } from 'node:stream';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KEY_WORDS } from '../../src/core/words.js';
 import type { GroupApi } from '../../src/group/api.js';
 import { routes } from '../../src/http/contract/routes.js';
 import type { FaceDeps } from '../../src/http/deps.js';
@@ -60,7 +59,7 @@ function group(): Partial<GroupApi> {
   const view = { score: 12.345, confidence: 0.5, verdict: 'suspicious', eventCount: 3, updatedAt: 0 } as const;
   return {
     trust: () => view,
-    trusts: (keys) => Array.from({ length: keys.length / KEY_WORDS }, (_, i) => (i % 2 === 0 ? view : undefined)),
+    trusts: ({ count }) => Array.from({ length: count }, (_, i) => (i % 2 === 0 ? view : undefined)),
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: 0 } })),
   };
 }

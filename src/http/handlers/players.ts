@@ -1,6 +1,8 @@
 /** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
+import { keyColumns } from '../../core/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
+import { limits } from '../../limits.js';
 import { explanationBody, storedEventBody, summaryRowBody, trustScoreBody, verdictBody } from '../bodies.js';
 import type { PlayerEventsBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
@@ -14,6 +16,9 @@ import { trustScoresText, trustScoreText } from '../score-text.js';
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
 export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): PlayerHandlers {
+  /** Of one match, reused from match to match. */
+  const players = keyColumns(limits.matchIdsMax);
+
   function subjectOf(playerId: string): Outcome<Uint8Array> {
     const id = readPlayerId(playerId);
     if (!id.ok) return id;
@@ -35,7 +40,8 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     const trust = trustOf(playerId);
     if (!trust.ok) return refusalReply(trust);
     const { view } = trust.value;
-    if (!explain.value) return okJson(trustScoreText(playerId, view), new ScoreTag().add(view));
+    const tag = new ScoreTag();
+    if (!explain.value) return okJson(trustScoreText(playerId, view, tag), tag);
     const body = trustScoreBody(playerId, view);
     const explanation = group.explain(trust.value.subject);
     return ok(explanation === undefined ? body : { ...body, explain: explanationBody(explanation) });
@@ -50,12 +56,10 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
   function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
-    const keys = pseudonyms.ofAll(ids.value.texts);
-    if (keys === null) return refusalReply(refused('subject_hash_required'));
+    if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refused('subject_hash_required'));
+    players.count = ids.value.texts.count;
     const tag = new ScoreTag();
-    const trusts = group.trusts(keys);
-    for (const trust of trusts) tag.add(trust);
-    return okJson(trustScoresText(ids.value, trusts), tag);
+    return okJson(trustScoresText(ids.value, group.trusts(players), tag), tag);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {

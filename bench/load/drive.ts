@@ -2,6 +2,7 @@
  * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is answered; in an
  * open loop requests are due at a fixed rate whatever the server does, and a latency counts from when its request was due.
  */
+import { idle, stayAwake } from './awake.js';
 import { Connection, noAnswer } from './connection.js';
 import { Latencies } from './latency.js';
 
@@ -93,11 +94,6 @@ const refusedFrom = 400;
  * few hundred requests a second, on a core that the server may want.
  */
 const spinMs = 1.2;
-/**
- * Loads of a cell between two turns of the event loop while it spins: some 2.5 us that leave no garbage. Each turn and each reading of the clock
- * leaves some, and collecting it makes requests late.
- */
-const idleLoads = 500;
 /** Between two turns at most: others of this process may wait for theirs. */
 const blindMs = 0.25;
 /** Between `beforeBegin` and the time, of the lead. */
@@ -272,21 +268,13 @@ class Drive {
     this.#answers++;
   }
 
-  /**
-   * A closed loop. A server that answers a load which sleeps must wake it, on another core, and of a virtual machine that takes more than many an answer: a server
-   * would pay for it the more often the less the load has to do, which is none of its work.
-   */
+  /** Every answer of a closed loop sends the next request. */
   #fill(): void {
     for (const connection of this.#connections) this.#send(connection, performance.now());
-    let next = this.#next;
-    const turn = (): void => {
-      if (this.#grace !== undefined) return;
-      // What came in this turn is most often followed by more.
-      if (this.#next === next) idle();
-      next = this.#next;
-      setImmediate(turn);
-    };
-    if (this.#options.staysAwake) turn();
+    if (!this.#options.staysAwake) return;
+    const sent = (): number => this.#next;
+    const isOver = (): boolean => this.#grace !== undefined;
+    stayAwake(sent, isOver);
   }
 
   /** When request number `i` is due in an open loop. */
@@ -349,13 +337,6 @@ class Drive {
       countOne(this.#outcomes[connection.kind]!.statuses, noAnswer);
     }
   }
-}
-
-const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-
-/** Passes a moment. */
-function idle(): void {
-  for (let load = 0; load < idleLoads; load++) Atomics.load(nothing, 0);
 }
 
 function countOne(counts: Map<number, number>, status: number): void {

@@ -24,7 +24,7 @@ export function pinLoad(): void {
   loadIsPinned = spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]).status === 0;
 }
 
-/** Whether the load has a core on which no server runs. */
+/** Whether the load has a core on which no server runs; there it never sleeps (decision 211). */
 export function loadHasCore(): boolean {
   return canPin() && loadIsPinned;
 }
@@ -42,6 +42,6 @@ export function oneCoreOptions(): string[] {
 /** For results: whether and how processes were pinned. */
 export function pinning(): string {
   const server = ['server on core', serverCore, ...oneCoreOptions().map((option) => `with ${option}`)].join(' ');
-  const load = loadIsPinned ? `core ${loadCore}` : 'any core: taskset could not move it';
+  const load = loadIsPinned ? `core ${loadCore}, awake` : 'any core: taskset could not move it';
   return canPin() ? `${server}, load on ${load}` : 'not pinned';
 }

@@ -23,7 +23,7 @@ if (availableParallelism() < 2) {
   });
 } else {
   test('a load that was moved to its core is said to be there', () => {
-    assert.is(pinningWith('exit 0'), 'server on core 0 with --v8-pool-size=1, load on core 1');
+    assert.is(pinningWith('exit 0'), 'server on core 0 with --v8-pool-size=1, load on core 1, awake');
   });
 
   test('a load that could not be moved is not said to be on its core', () => {

@@ -8,7 +8,7 @@ import { subjectBytes, subjectHex } from './pseudonym.js';
 import type { LogRecord } from './records.js';
 import { CONFIDENCE_UNIT, type Moment, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from './score.js';
 import type { GroupState } from './state.js';
-import { type Verdict, verdicts } from './vocabulary.js';
+import { verdictNumbers, verdicts } from './vocabulary.js';
 import { KEY_WORDS } from './words.js';
 
 /** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
@@ -60,8 +60,6 @@ export interface ToldBounds {
   readonly lookedAtMax: number;
   readonly touchedMax: number;
 }
-
-const verdictNumber = Object.fromEntries(verdicts.map((verdict, n) => [verdict, n])) as Record<Verdict, number>;
 
 interface Sweep extends ToldUpTo {
   next: number;
@@ -221,7 +219,7 @@ export class ToldTable {
     const view = trustOf(this.#state, row, moment);
     const score = wholeScore(view);
     const confidence = wholeConfidence(view);
-    const verdict = verdictNumber[view.verdict];
+    const verdict = verdictNumbers.get(view.verdict)!;
     if (this.#isTold(row) && this.#verdict[row] === verdict) {
       const isNear =
         Math.abs(score - this.#score[row]!) < this.#steps.score &&

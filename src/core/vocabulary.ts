@@ -17,6 +17,8 @@ export type PeerStatus = (typeof peerStatuses)[number];
 
 export const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 export type Verdict = (typeof verdicts)[number];
+/** The place of each among `verdicts`. A map: where a name is looked up as a property V8 soon knows too many. */
+export const verdictNumbers: ReadonlyMap<Verdict, number> = new Map(verdicts.map((verdict, n) => [verdict, n]));
 
 /** Stands for the number of a peer where a caller without a key asked for an erasure. */
 export const NO_KEY = -1;

@@ -4,7 +4,7 @@
  */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
 import type { Texts } from '../core/texts.js';
-import { verdicts } from '../core/vocabulary.js';
+import { verdictNumbers, verdicts } from '../core/vocabulary.js';
 import type { TrustView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { dayText, quoted, updatedHour } from './bodies.js';
@@ -40,7 +40,6 @@ const parts = {
   notFound: part(',"code":"player_'),
   notFoundEnd: part('not_found"}'),
 };
-const verdictNumbers = new Map(verdicts.map((verdict, n) => [verdict, n]));
 const verdictParts = verdicts.map(part);
 
 /** Days by their number since 1970, one of them in each place. */

@@ -40,8 +40,10 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     const trust = trustOf(playerId);
     if (!trust.ok) return refusalReply(trust);
     const { view } = trust.value;
-    const tag = new ScoreTag();
-    if (!explain.value) return okJson(trustScoreText(playerId, view, tag), tag);
+    if (!explain.value) {
+      const tag = new ScoreTag();
+      return okJson(trustScoreText(playerId, view, tag), tag);
+    }
     const body = trustScoreBody(playerId, view);
     const explanation = group.explain(trust.value.subject);
     return ok(explanation === undefined ? body : { ...body, explain: explanationBody(explanation) });

@@ -21,6 +21,7 @@ import * as assert from 'uvu/assert';
 import { logFolderOf } from '../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../src/store/lmdb-snapshots.js';
 import { openLogEnvironment } from '../src/store/log-environment.js';
+import { blocksIn } from './support/blocks-in.js';
 import { endAll, mainEntry, NotStarted, replicaLoaded, startProcess, temporaryFolder } from './support/process.js';
 import { runPtf } from './support/ptf.js';
 import { until } from './support/until.js';
@@ -250,7 +251,7 @@ test('a snapshot of a newer format is passed over, and said: the log leads to th
   const [seq] = snapshots.list() as [number];
   const header = snapshots.readHeader(seq);
   const version = header.version + 1;
-  await snapshots.write({ ...header, version }, [...snapshots.readBlocks(seq)]);
+  await snapshots.write({ ...header, version }, blocksIn(snapshots, seq));
   const node = await startProcess({ DATA_DIR: dir });
   assert.match(node.output(), `snapshot ${seq}: has the format ${version}`);
   assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);

@@ -7,18 +7,54 @@ import { metaOf } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
 import { KEY_WORDS, TAG_WORDS } from './words.js';
 
-/** Sums of hashes, as two lanes of 32 bits that wrap. */
+/** Items that are hashed side by side: each step of a hash waits for the one before, so that several take little longer than one. */
+const TOGETHER = 4;
+const HIGH_START = 0x9e3779b9 | 0;
+const LOW_START = 0x85ebca6b | 0;
+const HIGH_FACTOR = 0xcc9e2d51;
+const LOW_FACTOR = 0x1b873593;
+
+/** Sums of the hashes of items of so many words, as two lanes of 32 bits that wrap. */
 class Sum {
+  readonly #size: number;
+  /** Of the next items, and the same memory as doubles. */
+  readonly words: Uint32Array;
+  readonly doubles: Float64Array;
+  /** Where the words of the next item belong. */
+  at = 0;
   #high = 0;
   #low = 0;
 
-  add(words: Uint32Array): void {
-    let high = 0x9e3779b9 | 0;
-    let low = 0x85ebca6b | 0;
-    for (let i = 0; i < words.length; i++) {
+  constructor(size: number) {
+    const memory = new ArrayBuffer(TOGETHER * size * 4);
+    this.#size = size;
+    this.words = new Uint32Array(memory);
+    this.doubles = new Float64Array(memory);
+  }
+
+  /** Takes in the item whose words were written. */
+  add(): void {
+    this.at += this.#size;
+    if (this.at < this.words.length) return;
+    this.#takeAll();
+    this.at = 0;
+  }
+
+  /** Of all items; no more may come. */
+  hex(): string {
+    for (let from = 0; from < this.at; from += this.#size) this.#take(from);
+    return [this.#high, this.#low].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  /** The item whose words begin at `from`. */
+  #take(from: number): void {
+    const { words } = this;
+    let high = HIGH_START;
+    let low = LOW_START;
+    for (let i = from; i < from + this.#size; i++) {
       const word = words[i]! | 0;
-      high = Math.imul(high ^ word, 0xcc9e2d51);
-      low = Math.imul(low ^ word, 0x1b873593);
+      high = Math.imul(high ^ word, HIGH_FACTOR);
+      low = Math.imul(low ^ word, LOW_FACTOR);
       high = ((high << 15) | (high >>> 17)) ^ low;
       low = (((low << 13) | (low >>> 19)) + high) | 0;
     }
@@ -26,8 +62,36 @@ class Sum {
     this.#low = (this.#low + finish(low)) | 0;
   }
 
-  get hex(): string {
-    return [this.#high, this.#low].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
+  /** As `#take`, of all items that there is room for; written out, since only local variables stay in registers. */
+  #takeAll(): void {
+    const { words } = this;
+    const size = this.#size;
+    let [high0, high1, high2, high3] = [HIGH_START, HIGH_START, HIGH_START, HIGH_START];
+    let [low0, low1, low2, low3] = [LOW_START, LOW_START, LOW_START, LOW_START];
+    for (let i = 0; i < size; i++) {
+      const word0 = words[i]! | 0;
+      const word1 = words[i + size]! | 0;
+      const word2 = words[i + 2 * size]! | 0;
+      const word3 = words[i + 3 * size]! | 0;
+      high0 = Math.imul(high0 ^ word0, HIGH_FACTOR);
+      high1 = Math.imul(high1 ^ word1, HIGH_FACTOR);
+      high2 = Math.imul(high2 ^ word2, HIGH_FACTOR);
+      high3 = Math.imul(high3 ^ word3, HIGH_FACTOR);
+      low0 = Math.imul(low0 ^ word0, LOW_FACTOR);
+      low1 = Math.imul(low1 ^ word1, LOW_FACTOR);
+      low2 = Math.imul(low2 ^ word2, LOW_FACTOR);
+      low3 = Math.imul(low3 ^ word3, LOW_FACTOR);
+      high0 = ((high0 << 15) | (high0 >>> 17)) ^ low0;
+      high1 = ((high1 << 15) | (high1 >>> 17)) ^ low1;
+      high2 = ((high2 << 15) | (high2 >>> 17)) ^ low2;
+      high3 = ((high3 << 15) | (high3 >>> 17)) ^ low3;
+      low0 = (((low0 << 13) | (low0 >>> 19)) + high0) | 0;
+      low1 = (((low1 << 13) | (low1 >>> 19)) + high1) | 0;
+      low2 = (((low2 << 13) | (low2 >>> 19)) + high2) | 0;
+      low3 = (((low3 << 13) | (low3 >>> 19)) + high3) | 0;
+    }
+    this.#high = (this.#high + finish(high0) + finish(high1) + finish(high2) + finish(high3)) | 0;
+    this.#low = (this.#low + finish(low0) + finish(low1) + finish(low2) + finish(low3)) | 0;
   }
 }
 
@@ -44,64 +108,55 @@ function finish(h: number): number {
 function subjectsSum(state: GroupState): string {
   const { subjects } = state;
   const { entries } = subjects;
-  const sum = new Sum();
-  const words = new Uint32Array(KEY_WORDS + 12);
-  const doubles = new Float64Array(5);
-  const halves = new Uint32Array(doubles.buffer);
+  const sum = new Sum(KEY_WORDS + 12);
+  const { words, doubles } = sum;
   for (let row = 0; row < subjects.rows; row++) {
     if (!subjects.has(row)) continue;
-    for (let word = 0; word < KEY_WORDS; word++) words[word] = subjects.keyWord(row, word);
-    doubles[3] = subjects.updatedAt(row);
-    doubles[4] = subjects.evidenceAt(row);
+    const updatedAt = subjects.updatedAt(row);
+    const evidenceAt = subjects.evidenceAt(row);
     const first = subjects.firstEntry(row);
     for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-      doubles[0] = entries.lowering(entry);
-      doubles[1] = entries.raising(entry);
-      doubles[2] = entries.head(entry);
-      for (let i = 0; i < halves.length; i++) words[KEY_WORDS + i] = halves[i]!;
-      words[KEY_WORDS + 10] = entries.peer(entry);
-      words[KEY_WORDS + 11] = entries.count(entry);
-      sum.add(words);
+      const { at } = sum;
+      subjects.copyKeyOf(row, words, at);
+      const double = (at + KEY_WORDS) / 2;
+      entries.read(entry, doubles, double, words, at + KEY_WORDS + 10);
+      doubles[double + 3] = updatedAt;
+      doubles[double + 4] = evidenceAt;
+      sum.add();
     }
   }
-  return sum.hex;
+  return sum.hex();
 }
 
 function eventIdsSum(state: GroupState): string {
-  const sum = new Sum();
-  const words = new Uint32Array(13);
+  const sum = new Sum(2 * TAG_WORDS + 3);
+  const { words } = sum;
   for (const ids of state.eventIds.held()) {
     while (ids.next()) {
-      for (let i = 0; i < TAG_WORDS; i++) {
-        words[2 * i] = ids.tagWord(i) & 255;
-        words[2 * i + 1] = ids.tagWord(i) >>> 8;
-      }
+      const { at } = sum;
+      ids.readBytes(words, at);
       const { seq } = ids;
-      words[10] = seq >>> 0;
-      words[11] = Math.floor(seq / 0x100000000);
-      words[12] = ids.peer;
-      sum.add(words);
+      words[at + 10] = seq >>> 0;
+      words[at + 11] = Math.floor(seq / 0x100000000);
+      words[at + 12] = ids.peer;
+      sum.add();
     }
   }
-  return sum.hex;
+  return sum.hex();
 }
 
 /** When records were received, and which of them are audited. */
 function columnsSum({ times, auditSeqs }: GroupState): string {
-  const sum = new Sum();
-  const doubles = new Float64Array(2);
-  const words = new Uint32Array(doubles.buffer);
-  for (let i = 0; i < times.seqs.length; i++) {
-    doubles[0] = times.seqs.at(i);
-    doubles[1] = times.ats.at(i);
-    sum.add(words);
-  }
-  doubles[1] = Number.NaN;
-  for (let i = 0; i < auditSeqs.length; i++) {
-    doubles[0] = auditSeqs.at(i);
-    sum.add(words);
-  }
-  return sum.hex;
+  const sum = new Sum(4);
+  const { doubles } = sum;
+  const add = (seq: number, at: number) => {
+    doubles[sum.at / 2] = seq;
+    doubles[sum.at / 2 + 1] = at;
+    sum.add();
+  };
+  for (let i = 0; i < times.seqs.length; i++) add(times.seqs.at(i), times.ats.at(i));
+  for (let i = 0; i < auditSeqs.length; i++) add(auditSeqs.at(i), Number.NaN);
+  return sum.hex();
 }
 
 /**

@@ -92,6 +92,22 @@ class HeldIds {
     return this.#words[this.#at + i]!;
   }
 
+  /** Writes the tag's bytes, a word each, to `to` of a column. */
+  readBytes(column: Uint32Array, to: number): void {
+    const words = this.#words;
+    const at = this.#at;
+    column[to] = words[at]! & 255;
+    column[to + 1] = words[at]! >>> 8;
+    column[to + 2] = words[at + 1]! & 255;
+    column[to + 3] = words[at + 1]! >>> 8;
+    column[to + 4] = words[at + 2]! & 255;
+    column[to + 5] = words[at + 2]! >>> 8;
+    column[to + 6] = words[at + 3]! & 255;
+    column[to + 7] = words[at + 3]! >>> 8;
+    column[to + 8] = words[at + 4]! & 255;
+    column[to + 9] = words[at + 4]! >>> 8;
+  }
+
   get seq(): number {
     return seqAt(this.#words, this.#at);
   }

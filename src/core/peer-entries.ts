@@ -119,6 +119,18 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
+  /** Writes what an entry holds: lowering, raising and head to `double` of a column, its peer and count to `word` of another. */
+  read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    const last = words[at + PEER]!;
+    doubles[double] = view.getFloat64(at * 4, true);
+    doubles[double + 1] = view.getFloat64(at * 4 + RAISING_AT, true);
+    doubles[double + 2] = (last & 0xffff) * WORD + words[at + HEAD]!;
+    numbers[word] = last >>> 16;
+    numbers[word + 1] = words[at + COUNT]!;
+  }
+
   /**
    * Writes the `count` entries from `first` on as votes, their sums at `worths[at]`, from `to` on; returns where these end. A double that is handed
    * over by itself would be an object of V8's, for each player.

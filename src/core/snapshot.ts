@@ -122,13 +122,15 @@ function* idBlocks({ eventIds }: GroupState): Generator<SnapshotBlock> {
 
 function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
   const { entries } = subjects;
+  const key = new Uint32Array(KEY_WORDS);
   const blocks = new Blocks('players');
   for (let row = 0; row < subjects.rows; row++) {
     const peers = subjects.peerCount(row);
     if (peers === 0) continue;
     const full = blocks.reserve(PLAYER_BYTES + peers * ENTRY_BYTES);
     if (full !== null) yield full;
-    for (let word = 0; word < KEY_WORDS; word++) blocks.u32(subjects.keyWord(row, word));
+    subjects.copyKeyOf(row, key, 0);
+    for (const word of key) blocks.u32(word);
     blocks.f64(subjects.updatedAt(row));
     blocks.f64(subjects.evidenceAt(row));
     blocks.u16(peers);

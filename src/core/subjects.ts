@@ -164,9 +164,9 @@ export class Subjects implements KeyedRows {
     return new Uint8Array(words.buffer);
   }
 
-  /** One word (0 to 7) of a row's key. */
-  keyWord(row: number, word: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + word]!;
+  /** Copies the words of a row's key to `to` of a column. */
+  copyKeyOf(row: number, words: Uint32Array, to: number): void {
+    copyKey(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS, words, to);
   }
 
   /** Uniform `HOME_BITS` bits that the row's key and the node's secret decide. */

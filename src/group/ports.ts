@@ -100,8 +100,11 @@ export interface SnapshotStore {
   write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void>;
   /** Throws `DamagedError` where the header is missing, unreadable or fails its checksum. */
   readHeader(seq: number): SnapshotHeader;
-  /** Blocks in the order written, each checked against its CRC-32; throws `DamagedError` naming the block. Ends the read transaction whenever the iteration ends. */
-  readBlocks(seq: number): Iterable<SnapshotBlock>;
+  /**
+   * Blocks in the order written, each checked against its CRC-32; throws `DamagedError` naming the block. The bytes of a block are lent: the next one,
+   * or any other read of the store on this thread, overwrites them. Ends the read transaction whenever the iteration ends.
+   */
+  lendBlocks(seq: number): Iterable<SnapshotBlock>;
   remove(seq: number): Promise<void>;
   /** Removes left-overs of interrupted writes. */
   sweep(): Promise<void>;

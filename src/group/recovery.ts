@@ -161,7 +161,7 @@ function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, f
 export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
   const header = snapshots.readHeader(seq);
   if (header.version !== SNAPSHOT_VERSION) throw new DamagedError(`has the format ${header.version}`);
-  const state = loadSnapshot(snapshots.readBlocks(seq), salt);
+  const state = loadSnapshot(snapshots.lendBlocks(seq), salt);
   if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
   if (stateDigest(state) !== header.digest) {
     throw new DamagedError('its content does not have the digest of its header');

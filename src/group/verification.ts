@@ -105,7 +105,7 @@ function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { rea
 function verifyBlocks(snapshots: SnapshotStore, seq: number): null | { readonly fault: string } {
   try {
     snapshots.readHeader(seq);
-    for (const _ of snapshots.readBlocks(seq));
+    for (const _ of snapshots.lendBlocks(seq));
     return null;
   } catch (error) {
     return { fault: messageOf(error) };

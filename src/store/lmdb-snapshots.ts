@@ -88,11 +88,11 @@ export class LmdbSnapshotStore implements SnapshotStore {
     }
   }
 
-  *readBlocks(seq: number): Iterable<SnapshotBlock> {
+  *lendBlocks(seq: number): Iterable<SnapshotBlock> {
     const environment = this.#open(seq);
     try {
       const { blocks } = readStoredHeader(environment, seq);
-      for (let index = 1; index <= blocks; index += 1) yield readBlock(environment, seq, index);
+      for (let index = 1; index <= blocks; index += 1) yield lentBlock(environment, seq, index);
     } finally {
       closeNow(environment);
     }
@@ -143,9 +143,10 @@ export class LmdbSnapshotStore implements SnapshotStore {
       let unsyncedBytes = 0;
       // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
       for (const block of blocks) {
-        this.#goOn(header);
         index += 1;
+        // Before anything else reads from LMDB: a block of another snapshot is lent.
         const value = values.of(index, block);
+        this.#goOn(header);
         environment.putSync(keyOf(index), value);
         unsyncedBytes += value.length;
         if (unsyncedBytes < UNSYNCED_BYTES_MAX) continue;
@@ -271,10 +272,9 @@ class Values {
   }
 }
 
-/** The checked bytes behind the CRC, as a copy; undefined where there is no value or it fails. */
+/** The checked bytes behind the CRC, which the next read of LMDB on this thread overwrites; undefined where there is no value or it fails. */
 function checkedValue(environment: Environment, index: number): Buffer | undefined {
-  const value = environment.getBinary(keyOf(index));
-  environment.resetReadTxn();
+  const value = environment.getBinaryFast(keyOf(index));
   if (value === undefined || value.length < CRC_BYTES) return undefined;
   const bytes = Buffer.from(value.buffer, value.byteOffset + CRC_BYTES, value.length - CRC_BYTES);
   const stored = new DataView(value.buffer, value.byteOffset).getUint32(0);
@@ -289,9 +289,12 @@ function readStoredHeader(environment: Environment, seq: number): StoredHeader {
   return stored;
 }
 
-function readBlock(environment: Environment, seq: number, index: number): SnapshotBlock {
+function lentBlock(environment: Environment, seq: number, index: number): SnapshotBlock {
   const bytes = checkedValue(environment, index);
   const keyEnd = bytes === undefined ? 0 : KEY_LENGTH_BYTES + bytes.readUInt16BE(0);
   if (bytes === undefined) throw new DamagedError(`${nameOf(seq)}: block ${index} is missing or fails its checksum`);
-  return { key: bytes.toString('utf8', KEY_LENGTH_BYTES, keyEnd), bytes: new Uint8Array(bytes.subarray(keyEnd)) };
+  return {
+    key: bytes.toString('utf8', KEY_LENGTH_BYTES, keyEnd),
+    bytes: new Uint8Array(bytes.buffer, bytes.byteOffset + keyEnd, bytes.length - keyEnd),
+  };
 }

@@ -126,7 +126,7 @@ const emptyStore: SnapshotStore = {
   list: () => [],
   write: async () => undefined,
   readHeader: () => assert.unreachable() as never,
-  readBlocks: () => [],
+  lendBlocks: () => [],
   remove: async () => undefined,
   sweep: async () => undefined,
 };

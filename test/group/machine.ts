@@ -7,6 +7,7 @@ import { DamagedError, type LogReader, type StoredBatch } from '../../src/group/
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
 import { Replica } from '../../src/group/replica.js';
+import { blocksIn } from '../support/blocks-in.js';
 import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
 import { MemoryLog, type MemoryLogWriter } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
@@ -160,9 +161,7 @@ export class Machine {
   /** All bytes that are stored, for a search. */
   stored(): Buffer {
     const log = this.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).map(({ bytes }) => bytes);
-    const blocks = this.snapshots
-      .list()
-      .flatMap((seq) => [...this.snapshots.readBlocks(seq)].map(({ bytes }) => bytes));
+    const blocks = this.snapshots.list().flatMap((seq) => blocksIn(this.snapshots, seq).map(({ bytes }) => bytes));
     return Buffer.concat([...log, ...blocks, ...this.#freed]);
   }
 }

@@ -7,6 +7,7 @@ import type { LogReader, StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
 import { limits } from '../../src/limits.js';
+import { blocksIn } from '../support/blocks-in.js';
 import { salt, subjectKeyOf, t0 } from '../support/given.js';
 import { logOf } from '../support/log-of.js';
 import { Random } from '../support/random.js';
@@ -140,7 +141,7 @@ test('a snapshot of a newer format is passed over for what leads to the same sta
   await machine.snapshot();
   const [seq] = machine.snapshots.list() as [number];
   const header = machine.snapshots.readHeader(seq);
-  await machine.snapshots.write({ ...header, version: header.version + 1 }, [...machine.snapshots.readBlocks(seq)]);
+  await machine.snapshots.write({ ...header, version: header.version + 1 }, blocksIn(machine.snapshots, seq));
   const found = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   assert.is(found.snapshotSeq, 0);
   assert.equal(found.faults, [`snapshot ${seq}: has the format ${header.version + 1}`]);
@@ -240,7 +241,7 @@ test('a snapshot whose content is not what its digest says is found', async () =
   const machine = await grown(5);
   await machine.snapshot();
   const header = machine.snapshots.readHeader(7);
-  const blocks = [...machine.snapshots.readBlocks(7)];
+  const blocks = blocksIn(machine.snapshots, 7);
   await machine.snapshots.write({ ...header, digest: '00' }, blocks);
   assert.match(verifyStore(machine.log, machine.snapshots, null, 'full').faults[0]!, /snapshot 7: .*digest/);
   assert.is(verifyStore(machine.log, machine.snapshots, null, 'start').ok, true);

@@ -157,8 +157,8 @@ export class SimSnapshots implements SnapshotStore {
     return this.#disk.snapshots.readHeader(seq);
   }
 
-  readBlocks(seq: number): Iterable<SnapshotBlock> {
-    return this.#disk.snapshots.readBlocks(seq);
+  lendBlocks(seq: number): Iterable<SnapshotBlock> {
+    return this.#disk.snapshots.lendBlocks(seq);
   }
 
   remove(seq: number): Promise<void> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DamagedError } from '../../src/group/ports.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 import { blocksOf, headerOf } from '../contracts/snapshots.js';
+import { blocksIn } from '../support/blocks-in.js';
 
 const [copies = '', ...names] = process.argv.slice(2);
 const expected = JSON.stringify([headerOf(9), blocksOf(4, [10, 5_000, 40, 1_500, 70_000, 3])]);
@@ -14,7 +15,7 @@ const expected = JSON.stringify([headerOf(9), blocksOf(4, [10, 5_000, 40, 1_500,
 function verdictOn(dir: string): string {
   const store = new LmdbSnapshotStore(dir);
   try {
-    const read = JSON.stringify([store.readHeader(9), [...store.readBlocks(9)]]);
+    const read = JSON.stringify([store.readHeader(9), blocksIn(store, 9)]);
     return read === expected ? 'same' : 'silent';
   } catch (error) {
     return error instanceof DamagedError ? 'damaged' : 'failed';

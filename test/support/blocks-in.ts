@@ -1,0 +1,7 @@
+import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import type { SnapshotStore } from '../../src/group/ports.js';
+
+/** Copies of a snapshot's blocks, to keep. */
+export function blocksIn(store: Pick<SnapshotStore, 'lendBlocks'>, seq: number): SnapshotBlock[] {
+  return Array.from(store.lendBlocks(seq), ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
+}

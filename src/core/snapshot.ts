@@ -147,22 +147,28 @@ function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
   if (last !== null) yield last;
 }
 
+/** What the block `meta` holds; null for every other block. */
+export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
+  if (key !== 'meta') return null;
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as SnapshotMeta;
+}
+
 /** The state that `snapshotBlocks` wrote. Throws where the blocks are not a whole snapshot of this version. */
 export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
   let state: GroupState | null = null;
   let audited = 0;
-  for (const { key, bytes } of blocks) {
-    const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (key === 'meta') {
-      const meta = JSON.parse(b.toString()) as SnapshotMeta;
+  for (const block of blocks) {
+    const meta = metaIn(block);
+    if (meta !== null) {
       audited = meta.audited;
       state = stateFrom(meta, salt);
       state.eventIds.reserve(meta.eventCount);
       state.subjects.reserve(meta.players ?? 0);
       continue;
     }
+    const { key, bytes } = block;
     if (state === null) throw new Error(`snapshot: block ${key} comes before meta`);
-    load(state, key.slice(0, key.indexOf('/')), b);
+    load(state, key.slice(0, key.indexOf('/')), new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
   if (state === null) throw new Error('snapshot: no meta block');
   if (state.auditSeqs.length !== audited) throw new Error('snapshot: audit blocks are missing');
@@ -170,28 +176,25 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   return state;
 }
 
-function load(state: GroupState, table: string, b: Buffer): void {
+/** A view: a `Buffer` reads a number byte by byte. */
+function load(state: GroupState, table: string, view: DataView): void {
   switch (table) {
     case 'times':
-      for (let at = 0; at < b.length; at += 16) state.times.note(b.readDoubleLE(at), b.readDoubleLE(at + 8));
+      for (let at = 0; at < view.byteLength; at += 16)
+        state.times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
       return;
     case 'audit':
-      for (let at = 0; at < b.length; at += 8) state.auditSeqs.push(b.readDoubleLE(at));
+      for (let at = 0; at < view.byteLength; at += 8) state.auditSeqs.push(view.getFloat64(at, true));
       return;
     case 'ids':
-      loadIds(state, viewOf(b));
+      loadIds(state, view);
       return;
     case 'players':
-      loadPlayers(state, viewOf(b));
+      loadPlayers(state, view);
       return;
     default:
       throw new Error(`snapshot: unknown block ${table}`);
   }
-}
-
-/** A `Buffer` reads a number byte by byte. */
-function viewOf(b: Buffer): DataView {
-  return new DataView(b.buffer, b.byteOffset, b.length);
 }
 
 function loadIds({ eventIds }: GroupState, view: DataView): void {

@@ -12,7 +12,7 @@ import { GroupState } from '../core/state.js';
 import type { ToldTable } from '../core/told-table.js';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
-import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
+import { DamagedError, type LogReader, type SnapshotHeader, type SnapshotStore, type StoredBatch } from './ports.js';
 
 /** A state that follows a log. */
 export class Follower {
@@ -157,10 +157,16 @@ function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, f
   }
 }
 
+/** The header of a snapshot of this release's format. */
+export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
+  const header = snapshots.readHeader(seq);
+  if (header.version === SNAPSHOT_VERSION) return header;
+  throw new DamagedError(`has the format ${header.version}`);
+}
+
 /** The state of one snapshot. Throws where it is not whole, or its content is not what its header says. */
 export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
-  const header = snapshots.readHeader(seq);
-  if (header.version !== SNAPSHOT_VERSION) throw new DamagedError(`has the format ${header.version}`);
+  const header = headerOf(snapshots, seq);
   const state = loadSnapshot(snapshots.lendBlocks(seq), salt);
   if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
   if (stateDigest(state) !== header.digest) {

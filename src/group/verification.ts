@@ -6,16 +6,18 @@ import { createHash } from 'node:crypto';
 import { auditHash, auditStart } from '../core/audit.js';
 import { type Batch, chainStart } from '../core/batch.js';
 import type { LogRecord } from '../core/records.js';
+import { metaIn } from '../core/snapshot.js';
+import type { SnapshotMeta } from '../core/snapshot-meta.js';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import type { VerifyReport } from './api.js';
 import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
-import { batchFrom, snapshotAt } from './recovery.js';
+import { batchFrom, headerOf, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 
 /**
- * `start`: from the newest snapshot that holds, as a start reads; `full`: all snapshots, and the log from its first record;
- * `background`: the same, but of snapshots only that their blocks are whole, so that no state takes memory.
+ * `start`: the newest snapshot that is whole, and the log behind it, as a start reads; `full`: all snapshots, loaded and held against their digests, and the
+ * log from its first record; `background`: the same, but of snapshots, as in `start`, only that they are whole, so that no state takes memory or time.
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
@@ -46,8 +48,8 @@ export function* verifySteps(
   const images: { seq: number; ok: boolean; fault?: string }[] = [];
   let from: Position | null = null;
   for (const seq of snapshots.list()) {
-    const image = mode === 'background' ? verifyBlocks(snapshots, seq) : verifySnapshot(snapshots, seq);
-    if (image !== null && 'fault' in image) {
+    const image = mode === 'full' ? verifyContent(snapshots, seq) : verifyBlocks(snapshots, seq);
+    if ('fault' in image) {
       if (snapshots.list().includes(seq)) images.push({ seq, ok: false, fault: image.fault });
       continue;
     }
@@ -91,8 +93,8 @@ function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   }
 }
 
-/** Where the log goes on after a snapshot that holds, or why it does not. */
-function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
+/** Where the log goes on after a snapshot that is what its digest says, or why it is not. */
+function verifyContent(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { state, chain } = snapshotAt(snapshots, seq, noSalt);
     return { seq, chain, audit: state.auditHead };
@@ -101,12 +103,14 @@ function verifySnapshot(snapshots: SnapshotStore, seq: number): Position | { rea
   }
 }
 
-/** Null where every block of a snapshot is what was written. */
-function verifyBlocks(snapshots: SnapshotStore, seq: number): null | { readonly fault: string } {
+/** The same after one of which every block is what was written: whoever loads it finds what is wrong with its content. */
+function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
-    snapshots.readHeader(seq);
-    for (const _ of snapshots.lendBlocks(seq));
-    return null;
+    const { chain } = headerOf(snapshots, seq);
+    let meta: SnapshotMeta | null = null;
+    for (const block of snapshots.lendBlocks(seq)) meta ??= metaIn(block);
+    if (meta?.lastSeq !== seq) throw new DamagedError(`holds the state at record ${meta?.lastSeq}`);
+    return { seq, chain: Buffer.from(chain, 'hex'), audit: meta.auditHead };
   } catch (error) {
     return { fault: messageOf(error) };
   }

@@ -244,7 +244,25 @@ test('a snapshot whose content is not what its digest says is found', async () =
   const blocks = blocksIn(machine.snapshots, 7);
   await machine.snapshots.write({ ...header, digest: '00' }, blocks);
   assert.match(verifyStore(machine.log, machine.snapshots, null, 'full').faults[0]!, /snapshot 7: .*digest/);
-  assert.is(verifyStore(machine.log, machine.snapshots, null, 'start').ok, true);
+  // A start looks no further than that its blocks are whole, since the recovery behind it finds the rest.
+  const { ok, snapshots } = verifyStore(machine.log, machine.snapshots, null, 'start');
+  assert.equal([ok, snapshots], [true, [{ seq: 7, ok: true }]]);
+  const recovered = recover(machine.log, machine.snapshots, salt, 7)!;
+  assert.is(recovered.snapshotSeq, 0);
+  assert.match(recovered.faults[0]!, /snapshot 7: .*digest/);
+});
+
+test('a start passes over a snapshot of another format, and over one of another record than its name says', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  const header = machine.snapshots.readHeader(7);
+  const blocks = blocksIn(machine.snapshots, 7);
+  await machine.snapshots.write({ ...header, version: 99 }, blocks);
+  await machine.snapshots.write({ ...header, seq: 6 }, blocks);
+  const { ok, snapshots } = verifyStore(machine.log, machine.snapshots, null, 'start');
+  assert.is(ok, true);
+  assert.match(snapshots[0]!.fault!, /format 99/);
+  assert.match(snapshots[1]!.fault!, /holds the state at record 7/);
 });
 
 test('a verification says how far along the log it is, up to the end', async () => {

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch, BatchWriter } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
+import { metaIn } from '../../src/core/snapshot.js';
 import type { Command } from '../../src/group/commands.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
@@ -263,6 +264,24 @@ test('a start passes over a snapshot of another format, and over one of another 
   assert.is(ok, true);
   assert.match(snapshots[0]!.fault!, /format 99/);
   assert.match(snapshots[1]!.fault!, /holds the state at record 7/);
+});
+
+test('a start passes over a snapshot with another head of the audit chain, behind which the log does not go on', async () => {
+  const machine = await grown(5);
+  await machine.snapshot();
+  const blocks = blocksIn(machine.snapshots, 7);
+  const meta = blocks.find(({ key }) => key === 'meta')!;
+  const altered = JSON.stringify({ ...metaIn(meta), auditHead: '0'.repeat(64) });
+  const others = blocks.filter(({ key }) => key !== 'meta');
+  await machine.snapshots.write(machine.snapshots.readHeader(7), [
+    { key: 'meta', bytes: Buffer.from(altered) },
+    ...others,
+  ]);
+  await machine.ask('r', { type: 'register', peerId: 'q', peerName: 'Q', gameIds: ['g'], keyDigest: 'l', by: 't' });
+  const { ok, snapshots } = verifyStore(machine.log, machine.snapshots, null, 'start');
+  assert.is(ok, true);
+  assert.match(snapshots[0]!.fault!, /digest/);
+  assert.is(recover(machine.log, machine.snapshots, salt, 8)!.snapshotSeq, 0);
 });
 
 test('a verification says how far along the log it is, up to the end', async () => {

@@ -36,34 +36,18 @@ class Sum {
   add(): void {
     this.at += this.#size;
     if (this.at < this.words.length) return;
-    this.#takeAll();
+    this.#take(TOGETHER);
     this.at = 0;
   }
 
   /** Of all items; no more may come. */
   hex(): string {
-    for (let from = 0; from < this.at; from += this.#size) this.#take(from);
+    if (this.at > 0) this.#take(this.at / this.#size);
     return [this.#high, this.#low].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /** The item whose words begin at `from`. */
-  #take(from: number): void {
-    const { words } = this;
-    let high = HIGH_START;
-    let low = LOW_START;
-    for (let i = from; i < from + this.#size; i++) {
-      const word = words[i]! | 0;
-      high = Math.imul(high ^ word, HIGH_FACTOR);
-      low = Math.imul(low ^ word, LOW_FACTOR);
-      high = ((high << 15) | (high >>> 17)) ^ low;
-      low = (((low << 13) | (low >>> 19)) + high) | 0;
-    }
-    this.#high = (this.#high + finish(high)) | 0;
-    this.#low = (this.#low + finish(low)) | 0;
-  }
-
-  /** As `#take`, of all items that there is room for; written out, since only local variables stay in registers. */
-  #takeAll(): void {
+  /** The first `count` items; what stands behind them is hashed along. Written out, since only local variables stay in registers. */
+  #take(count: number): void {
     const { words } = this;
     const size = this.#size;
     let [high0, high1, high2, high3] = [HIGH_START, HIGH_START, HIGH_START, HIGH_START];
@@ -90,8 +74,15 @@ class Sum {
       low2 = (((low2 << 13) | (low2 >>> 19)) + high2) | 0;
       low3 = (((low3 << 13) | (low3 >>> 19)) + high3) | 0;
     }
-    this.#high = (this.#high + finish(high0) + finish(high1) + finish(high2) + finish(high3)) | 0;
-    this.#low = (this.#low + finish(low0) + finish(low1) + finish(low2) + finish(low3)) | 0;
+    this.#sum(high0, low0);
+    if (count > 1) this.#sum(high1, low1);
+    if (count > 2) this.#sum(high2, low2);
+    if (count > 3) this.#sum(high3, low3);
+  }
+
+  #sum(high: number, low: number): void {
+    this.#high = (this.#high + finish(high)) | 0;
+    this.#low = (this.#low + finish(low)) | 0;
   }
 }
 

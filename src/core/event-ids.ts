@@ -12,7 +12,7 @@
 import { limits } from '../limits.js';
 import type { EventColumns } from './event-columns.js';
 import { tableMemory } from './segment.js';
-import { copyTag, TAG_WORDS } from './words.js';
+import { copyTag, copyTagBytes, TAG_WORDS } from './words.js';
 
 /** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
 export type IdTag = string;
@@ -94,18 +94,7 @@ class HeldIds {
 
   /** Writes the tag's bytes, a word each, to `to` of a column. */
   readBytes(column: Uint32Array, to: number): void {
-    const words = this.#words;
-    const at = this.#at;
-    column[to] = words[at]! & 255;
-    column[to + 1] = words[at]! >>> 8;
-    column[to + 2] = words[at + 1]! & 255;
-    column[to + 3] = words[at + 1]! >>> 8;
-    column[to + 4] = words[at + 2]! & 255;
-    column[to + 5] = words[at + 2]! >>> 8;
-    column[to + 6] = words[at + 3]! & 255;
-    column[to + 7] = words[at + 3]! >>> 8;
-    column[to + 8] = words[at + 4]! & 255;
-    column[to + 9] = words[at + 4]! >>> 8;
+    copyTagBytes(this.#words, this.#at, column, to);
   }
 
   get seq(): number {

@@ -108,7 +108,7 @@ export class PeerEntries {
   head(entry: number): number {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
-    return (words[at + PEER]! & 0xffff) * WORD + words[at + HEAD]!;
+    return headAt(words, at);
   }
 
   count(entry: number): number {
@@ -123,11 +123,10 @@ export class PeerEntries {
   read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
-    const last = words[at + PEER]!;
     doubles[double] = view.getFloat64(at * 4, true);
     doubles[double + 1] = view.getFloat64(at * 4 + RAISING_AT, true);
-    doubles[double + 2] = (last & 0xffff) * WORD + words[at + HEAD]!;
-    numbers[word] = last >>> 16;
+    doubles[double + 2] = headAt(words, at);
+    numbers[word] = words[at + PEER]! >>> 16;
     numbers[word + 1] = words[at + COUNT]!;
   }
 
@@ -255,6 +254,11 @@ export class PeerEntries {
 }
 
 /** `at`: the entry's first word. */
+function headAt(words: Uint32Array, at: number): number {
+  return (words[at + PEER]! & 0xffff) * WORD + words[at + HEAD]!;
+}
+
+/** `at`: likewise. */
 function writeHead(words: Uint32Array, at: number, peer: number, head: number): void {
   words[at + HEAD] = head >>> 0;
   words[at + PEER] = peer * 0x10000 + Math.floor(head / WORD);

@@ -176,7 +176,7 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   return state;
 }
 
-/** A view: a `Buffer` reads a number byte by byte. */
+/** `view`: of the block's bytes; a `Buffer` would read a number byte by byte. */
 function load(state: GroupState, table: string, view: DataView): void {
   switch (table) {
     case 'times':

@@ -73,6 +73,20 @@ export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: n
   words[to + 4] = from[at + 4]!;
 }
 
+/** The tag's bytes, a word each. */
+export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, to: number): void {
+  words[to] = from[at]! & 255;
+  words[to + 1] = from[at]! >>> 8;
+  words[to + 2] = from[at + 1]! & 255;
+  words[to + 3] = from[at + 1]! >>> 8;
+  words[to + 4] = from[at + 2]! & 255;
+  words[to + 5] = from[at + 2]! >>> 8;
+  words[to + 6] = from[at + 3]! & 255;
+  words[to + 7] = from[at + 3]! >>> 8;
+  words[to + 8] = from[at + 4]! & 255;
+  words[to + 9] = from[at + 4]! >>> 8;
+}
+
 /** The tag at byte `at`, little-endian. */
 export function readTag(view: DataView, at: number, words: Uint16Array, to: number): void {
   words[to] = view.getUint16(at, true);

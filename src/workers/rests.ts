@@ -8,7 +8,7 @@ import type { Partner } from './partner.js';
 /** Work between two times that it gives way, at least: what a reader may wait for. Further apart than at most they would be of no use. */
 const WORK_MS = 0.03;
 const WORK_MAX_MS = 0.25;
-/** Of its work: so long giving way may take where no time is left for it, as long as it stays of use. With a core to spare each time takes 0.08 ms, since the partner's core has to wake. */
+/** Of its work: so long giving way may take where no time is left for it, unless it then came too seldom to be of use. */
 const GIVE_SHARE = 1 / 16;
 /** How far each time moves what is known of it. */
 const GIVE_STEP_MS = 0.0005;

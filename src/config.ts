@@ -66,7 +66,7 @@ class Settings {
     return filled(this.env[`${name}_FILE`])?.trim();
   }
 
-  /** Not trimmed but for a file's last line break: the text must be the same for every peer of the group. */
+  /** The text as it was given; the variable's own `parse` removes a final line break. */
   private secretText(name: string): string | undefined {
     const direct = filled(this.env[name]);
     const path = this.fileOf(name);
@@ -75,7 +75,7 @@ class Settings {
       this.note(name, `and ${name}_FILE are both set; keep one`);
       return undefined;
     }
-    const text = this.fileText(name, path)?.replace(/\r?\n$/, '');
+    const text = this.fileText(name, path);
     if (text !== undefined && filled(text) === undefined) this.note(`${name}_FILE`, 'names a file without content');
     return filled(text);
   }

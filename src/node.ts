@@ -161,6 +161,7 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
       connectionsMax: config.connectionsMax,
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
+      publishSaltCheck: config.publishSaltCheck,
       sessionSecret,
     },
     version,

@@ -62,12 +62,20 @@ function parseSwitch(text: string): Parsed<boolean> {
   return text === 'true' || text === 'false' ? value(text === 'true') : fault('must be true or false');
 }
 
-/** A byte that is no UTF-8 arrives as U+FFFD, whatever it was: a weaker secret, and another one than its maker has. */
+/**
+ * Reads a secret of at least `bytesMin` bytes. Exactly one final line break is removed, since editors and `echo` add it; any other surrounding
+ * blank is refused, because the other holders of the secret may not have it. The client follows the same rule (`client/secret.ts`).
+ * A byte that is not UTF-8 arrives as U+FFFD and would make a weaker secret, so it is refused too.
+ */
 function secretOf(bytesMin: number): (text: string) => Parsed<string> {
   return (text) => {
-    if (text.includes('\uFFFD')) return fault('must be text in UTF-8; write random bytes in base64 or hex');
-    const bytes = Buffer.byteLength(text, 'utf8');
-    return bytes >= bytesMin ? value(text) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
+    const secret = text.replace(/\r?\n$/, '');
+    if (secret !== secret.trim()) {
+      return fault('must not begin or end with a blank or a line break; only one final line break is removed');
+    }
+    if (secret.includes('\uFFFD')) return fault('must be text in UTF-8; write random bytes in base64 or hex');
+    const bytes = Buffer.byteLength(secret, 'utf8');
+    return bytes >= bytesMin ? value(secret) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
   };
 }
 
@@ -143,6 +151,12 @@ export const variables = {
     fallback: null,
     secret: true,
     parse: secretOf(limits.saltBytesMin),
+  }),
+  publishSaltCheck: variable<boolean>({
+    name: 'PUBLISH_SALT_CHECK',
+    meaning: '`false` leaves `salt_check` out of `GET /peers`; clients then cannot tell a wrong salt',
+    fallback: true,
+    parse: parseSwitch,
   }),
   identityMode: variable<IdentityMode>({
     name: 'IDENTITY_MODE',

@@ -38,6 +38,7 @@ const defaults: Config = {
   dataDir: './snapshots',
   groupId: 'local',
   salt: null,
+  publishSaltCheck: true,
   identityMode: 'privacy-first',
   peerAuthEnabled: true,
   registrationMode: 'open',
@@ -76,6 +77,7 @@ test('every variable is read', () => {
     DATA_DIR: '/data',
     GROUP_ID: 'arena-eu',
     GROUP_SALT: salt16,
+    PUBLISH_SALT_CHECK: 'false',
     IDENTITY_MODE: 'high-security',
     PEER_AUTH_ENABLED: 'false',
     REGISTRATION_MODE: 'session',
@@ -107,6 +109,7 @@ test('every variable is read', () => {
     dataDir: '/data',
     groupId: 'arena-eu',
     salt: salt16,
+    publishSaltCheck: false,
     identityMode: 'high-security',
     peerAuthEnabled: false,
     registrationMode: 'session',
@@ -216,10 +219,11 @@ test('registration by session requires its secret', () => {
   assert.equal(faulty({ REGISTRATION_MODE: 'session', SESSION_SECRET: secret32 }), []);
 });
 
-test('a secret comes from its file, without the last line break and otherwise untouched', () => {
-  const files = { '/run/salt': ` ${salt16} \r\n`, '/run/session': `${secret32}\n` };
+test('a secret loses one final line break, from its file and from the environment alike', () => {
+  const files = { '/run/salt': `${salt16}\r\n`, '/run/session': `${secret32}\n` };
   const config = load({ ...production, GROUP_SALT: '', GROUP_SALT_FILE: '/run/salt' }, files);
-  assert.is(config.salt, ` ${salt16} `);
+  assert.is(config.salt, salt16);
+  assert.is(load({ GROUP_SALT: `${salt16}\n` }).salt, salt16);
   assert.is(load({ REGISTRATION_MODE: 'session', SESSION_SECRET_FILE: '/run/session' }, files).sessionSecret, secret32);
 });
 

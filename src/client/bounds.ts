@@ -41,6 +41,9 @@ export const bounds = {
   breakerOpenMs: 500,
   breakerOpenMaxMs: 5_000,
 
+  /** After a salt that is not the group's was found, until the node is asked again. */
+  saltRecheckMs: MINUTE_MS,
+
   // What is kept of players
   playersKept: 100_000,
   /** An answer older than this is no fallback any more. */

@@ -90,8 +90,13 @@ export interface FollowOptions {
 export interface Feed {
   /** What the feed is doing. */
   readonly state: FeedState;
-  /** Resolves once the cache is current; rejects with `closed` where the feed is closed before. */
+  /**
+   * Resolves once the cache is current. Rejects with `closed` where the feed is closed before, and with the node's refusal where no retry can cure it: the
+   * key is wrong or revoked (401, 403), or the salt is not the group's (`salt_mismatch`).
+   */
   live(): Promise<void>;
+  /** Connects again after a refusal, for example once a suspended peer is reinstated; does nothing in any other phase. */
+  retry(): void;
   /** Ends the stream. Reads call the node again. */
   close(): Promise<void>;
 }

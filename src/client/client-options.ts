@@ -3,6 +3,7 @@ import { bounds } from './bounds.js';
 import { poolTransport } from './pool-transport.js';
 import { isTime, type Runtime, systemRuntime } from './runtime.js';
 import { checkFallback, type Fallback } from './score-reader.js';
+import { secretText } from './secret.js';
 import type { Transport } from './transport.js';
 import { TrustError } from './trust-error.js';
 
@@ -18,7 +19,7 @@ export interface TrustClientOptions {
   /** The peer's key; needed to submit, withdraw, erase and follow the stream, unless the node runs without authentication. */
   readonly apiKey?: string | undefined;
   /**
-   * The group's salt, at least 16 bytes. With it every player id is hashed here, so that none leaves the game server, and the cache can look players up by the
+   * The group's salt, at least 16 bytes; one final line break is removed. With it every player id is hashed here, so that none leaves the game server, and the cache can look players up by the
    * ids that the game knows. Without it ids travel as they are, unless they are subject hashes already.
    */
   readonly groupSalt?: string | undefined;
@@ -59,10 +60,11 @@ export interface Settings {
 export function settingsOf(options: TrustClientOptions): Settings {
   if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url))
     throw invalid('url must be an address of http or https');
+  const { apiKey, groupSalt } = options;
   const settings: Settings = {
     peerId: options.peerId,
-    apiKey: options.apiKey,
-    groupSalt: options.groupSalt,
+    apiKey: apiKey === undefined ? undefined : secretText('apiKey', apiKey),
+    groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
     groupId: options.groupId,
     readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
     fallback: options.fallback ?? 'last-known',
@@ -78,8 +80,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
     }
   }
   checkFallback(settings.fallback);
-  const { groupSalt } = settings;
-  if (groupSalt !== undefined && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
+  if (settings.groupSalt !== undefined && Buffer.byteLength(settings.groupSalt) < bounds.saltBytesMin) {
     throw invalid(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);
   }
   if (!(settings.playersMax > 0)) throw invalid('playersMax must be above 0');

@@ -3,7 +3,8 @@ import type { MatchScoresBody } from '../http/contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';
-import { type AgeClock, isTime, type Runtime } from './runtime.js';
+import { type AgeClock, isTime, linked, type Runtime } from './runtime.js';
+import type { SaltCheck } from './salt-check.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash } from './subject.js';
 import { isTrouble, namingEach, TrustError, type TrustErrorCode } from './trust-error.js';
@@ -38,6 +39,9 @@ interface Found {
   readonly cause: TrustErrorCode | null;
 }
 
+/** What is known of a player whose hash was made with a salt that is not the group's. */
+const foreignHash: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause: 'salt_mismatch' };
+
 /** Values, and when they were last true, by this machine's clock. */
 interface Dated {
   readonly values: TrustValues;
@@ -52,6 +56,8 @@ export interface ReaderOptions {
   readonly prefix: string;
   /** The subject hash of an id, or the id itself where the client has no salt. Throws `invalid_argument`. */
   readonly sentId: (playerId: string) => string;
+  /** Null where ids are not hashed here. */
+  readonly salt: SaltCheck | null;
   readonly feed: () => VerdictFeed | null;
 }
 
@@ -81,8 +87,24 @@ export class ScoreReader {
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const found = new Map<string, Found>();
-    await Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, read, found)));
+    const verified = missing.length > 0 ? this.#verifySalt(read) : undefined;
+    const isForeign = () => (this.#options.salt?.mismatch ?? null) !== null;
+    if (!isForeign()) await Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, read, found)));
+    await verified;
+    if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
+  }
+
+  /** Resolves once the salt is known to be the group's or not, or within the budget of the read. */
+  async #verifySalt({ budgetMs, signal }: Read): Promise<void> {
+    const { salt, runtime } = this.#options;
+    if (salt === null || salt.isSettled) return;
+    const { controller, release } = linked(signal);
+    const cancel = runtime.after(Math.max(0, budgetMs), () => controller.abort());
+    // What keeps the node from answering is told by the read itself.
+    await salt.verify(controller.signal).catch(() => undefined);
+    cancel();
+    release();
   }
 
   /** What the cache says of each key, where it is current; undefined where it does not hold the player, or only an answer of long ago. */

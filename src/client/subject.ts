@@ -1,6 +1,7 @@
 /** How a player becomes a subject on the game server's side, so that no raw account id needs to leave it. */
 import { hash } from 'node:crypto';
 import { bounds } from './bounds.js';
+import { secretText } from './secret.js';
 import { TrustError } from './trust-error.js';
 
 /** Half of a surrogate pair: such a string has no UTF-8 form to hash. */
@@ -11,10 +12,15 @@ const subjectPattern = /^[0-9a-f]{64}$/i;
 /**
  * The subject hash of a player: `SHA-256(UTF-8(id) followed by UTF-8(salt))`, in lower-case hexadecimal. The id is the platform's account id or, in a
  * group of high security, the verified identity token; the salt is the group's. `docs/subject-hash-vectors.json` holds test vectors for
- * implementations in other languages. An id of 64 hexadecimal characters is taken as a hash that was made already.
+ * implementations in other languages. An id of 64 hexadecimal characters is taken as a hash that was made already. One final line break of the salt
+ * is removed; a salt that begins or ends with another blank throws `invalid_argument`.
  * @public
  */
 export function subjectHash(id: string, salt: string): string {
+  return hashOf(id, secretText('salt', salt));
+}
+
+function hashOf(id: string, salt: string): string {
   if (isSubjectHash(id)) return id.toLowerCase();
   return hash('sha256', id + salt, 'hex');
 }
@@ -36,7 +42,7 @@ export function sentId(playerId: string, groupSalt: string | undefined): string 
   if (loneSurrogate.test(playerId)) throw invalid('holds half of a character');
   if (groupSalt !== undefined) {
     if (playerId.length > bounds.hashedIdLength) throw invalid(`takes at most ${bounds.hashedIdLength} UTF-16 units`);
-    return subjectHash(playerId, groupSalt);
+    return hashOf(playerId, groupSalt);
   }
   if (playerId.length > 2 * bounds.playerIdLength || [...playerId].length > bounds.playerIdLength) {
     throw invalid(`takes at most ${bounds.playerIdLength} characters`);

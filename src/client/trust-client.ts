@@ -17,6 +17,7 @@ import { type Settings, settingsOf, type TrustClientOptions } from './client-opt
 import { deliverAll } from './deliver-all.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
 import { AgeClock, linked, notify, onAbort, pause } from './runtime.js';
+import { SaltCheck } from './salt-check.js';
 import { ScoreReader } from './score-reader.js';
 import { valuesOf } from './stream-frames.js';
 import { isSubjectHash, sentId } from './subject.js';
@@ -38,11 +39,24 @@ import { VerdictFeed } from './verdict-feed.js';
 
 const api = '/api/v1';
 
+type Request = Pick<Ask, 'method' | 'path' | 'json' | 'key'>;
+
+interface CallNeeds {
+  /** Whether the call sends subject hashes, so that the salt has to be the group's. */
+  readonly hashes?: boolean;
+  readonly deadlineMs?: number;
+}
+
+const withHashes: CallNeeds = { hashes: true };
+
 /**
  * A client of one node. Make one per process and share it; `close` it at the end.
  *
  * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node or the cache, else with the last
  * known values or neutral ones, marked by `source` and `cause`. Everything else rejects with a {@link TrustError} once its deadline is over.
+ *
+ * The first call that sends a hash compares the client's salt with the group's. Where they differ, reads answer neutral values with the cause
+ * `salt_mismatch`, and every other call that would send a hash rejects with it.
  *
  * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 408 and 429.
  * @public
@@ -53,6 +67,8 @@ export class TrustClient {
   readonly #ages: AgeClock;
   readonly #table: TrustTable;
   readonly #reader: ScoreReader;
+  /** Null where ids are not hashed here. */
+  readonly #salt: SaltCheck | null;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   #feed: VerdictFeed | null = null;
@@ -61,8 +77,10 @@ export class TrustClient {
   /** @param options - where the node is, and who calls. Nothing is sent yet. */
   constructor(options: TrustClientOptions) {
     this.#settings = settingsOf(options);
-    const { transport, runtime, playersMax } = this.#settings;
+    const { transport, runtime, playersMax, groupSalt } = this.#settings;
     this.#caller = new Caller(transport, runtime);
+    const readPeers = () => this.#send({ method: 'GET', path: '/peers?limit=1' }, 'always', this.#stop.signal);
+    this.#salt = groupSalt === undefined ? null : new SaltCheck(groupSalt, runtime, readPeers);
     this.#table = new TrustTable(playersMax);
     this.#ages = new AgeClock(runtime);
     this.#reader = new ScoreReader({
@@ -73,6 +91,7 @@ export class TrustClient {
       table: this.#table,
       prefix: api,
       sentId: (playerId) => this.#sentId(playerId),
+      salt: this.#salt,
       feed: () => this.#feed,
     });
   }
@@ -114,6 +133,7 @@ export class TrustClient {
         { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
         'always',
         options,
+        withHashes,
       );
       if (!isRecord(answer.body) || valuesOf(answer.body) === null) throw notTheContract(answer);
       return answer.body as TrustScoreBody;
@@ -131,7 +151,7 @@ export class TrustClient {
     const body = this.prepare(event);
     try {
       const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
-      expectEvent(await this.#call(ask, 'always', options), body.event_id);
+      expectEvent(await this.#call(ask, 'always', options, withHashes), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
       const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
@@ -178,7 +198,7 @@ export class TrustClient {
   async #deliver(events: readonly EventBody[], options: CallOptions, deadlineMs: number): Promise<DeliveryResult[]> {
     const { apiKey, peerId } = this.#settings;
     const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey } as const;
-    const { body } = await this.#call(ask, 'always', options, deadlineMs);
+    const { body } = await this.#call(ask, 'always', options, { ...withHashes, deadlineMs });
     return resultsOf(body, events, peerId);
   }
 
@@ -210,7 +230,7 @@ export class TrustClient {
     const token = this.#table.reading(hash);
     try {
       const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
-      const answer = await this.#call(ask, 'unsent', options);
+      const answer = await this.#call(ask, 'unsent', options, withHashes);
       const { body } = answer;
       if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(answer);
       const pending = body.status === 'pending';
@@ -244,11 +264,14 @@ export class TrustClient {
 
   /**
    * Follows the verdict stream, so that reads become local. Needs the group's salt, unless the game knows players by their subject hashes. While the
-   * stream is lost, reads call the node. Called again it returns the same feed.
+   * stream is lost, reads call the node. Called again it returns the same feed; one that was refused is tried again.
    */
   follow(options: FollowOptions = {}): Feed {
     if (this.#closing !== null) throw closed();
-    if (this.#feed !== null && !this.#feed.isClosed) return this.#feed;
+    if (this.#feed !== null && !this.#feed.isClosed) {
+      this.#feed.retry();
+      return this.#feed;
+    }
     // Both would write to one table.
     const before = this.#feed?.close();
     const { transport, runtime, apiKey, groupId } = this.#settings;
@@ -261,6 +284,7 @@ export class TrustClient {
       key: apiKey,
       path: `${api}/verdicts/stream`,
       groupId,
+      salt: this.#salt,
       onState,
     });
     feed.start(before);
@@ -291,15 +315,25 @@ export class TrustClient {
   }
 
   #call(
-    ask: Pick<Ask, 'method' | 'path' | 'json' | 'key'>,
+    ask: Request,
     repeat: Ask['repeat'],
     { signal }: CallOptions,
+    { hashes = false, deadlineMs = this.#settings.deadlineMs }: CallNeeds = {},
+  ): Promise<Answer> {
+    return this.#during(signal, async (whole) => {
+      if (hashes && this.#salt?.isVerified === false) await this.#salt.verify(whole);
+      return this.#send(ask, repeat, whole, deadlineMs);
+    });
+  }
+
+  #send(
+    ask: Request,
+    repeat: Ask['repeat'],
+    signal: AbortSignal,
     deadlineMs = this.#settings.deadlineMs,
   ): Promise<Answer> {
     const { attemptMs } = this.#settings;
-    return this.#during(signal, (whole) =>
-      this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal: whole }),
-    );
+    return this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal });
   }
 
   /** Runs work that ends with the caller's signal or the client, whichever is first. */

@@ -15,6 +15,7 @@ export type ServiceErrorCode = ErrorBody['code'];
  * - `circuit_open`: the node failed several times in a row and is left alone for a moment.
  * - `unexpected_answer`: something answered that does not speak the contract, such as a proxy's error page.
  * - `invalid_argument`: the call itself is at fault; nothing was sent.
+ * - `salt_mismatch`: the client's salt is not the group's, so its hashes name nobody; nothing was sent.
  * - `closed`: the client or the spool is closed.
  * - `spool_full`: the spool is at its bound, and its policy is to refuse.
  * - `spool_failed`: the disk refused; the event was not accepted, or the spool not opened.
@@ -28,6 +29,7 @@ export type ClientErrorCode =
   | 'circuit_open'
   | 'unexpected_answer'
   | 'invalid_argument'
+  | 'salt_mismatch'
   | 'closed'
   | 'spool_full'
   | 'spool_failed'

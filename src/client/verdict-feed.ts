@@ -5,7 +5,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from './bounds.js';
 import { readText, refusalOf, unexpected } from './caller.js';
-import { type AgeClock, fullJitterMs, linked, notify, pause, type Runtime } from './runtime.js';
+import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from './runtime.js';
+import type { SaltCheck } from './salt-check.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import { answerOf, type Transport, type TransportResponse } from './transport.js';
 import { isTrouble, TrustError } from './trust-error.js';
@@ -17,11 +18,12 @@ import type { TrustTable } from './trust-table.js';
  * - `connecting`: no connection yet, or lost and trying again; reads call the node.
  * - `snapshot`: the group is being read as a whole.
  * - `live`: the cache is current to `asOf`.
+ * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. Nothing is tried until `retry` or `follow` is called; reads call the node.
  * - `closed`: ended by `close`.
  *
  * @public
  */
-export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'closed';
+export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'refused' | 'closed';
 
 /**
  * The state of the feed at a moment.
@@ -42,7 +44,7 @@ export interface FeedState {
   readonly complete: boolean;
   /** Connections made, the present one included. */
   readonly connections: number;
-  /** What ended the last connection, or kept the next from being made. */
+  /** What ended the last connection, or kept the next from being made; null while the feed is live. */
   readonly lastError: TrustError | null;
 }
 
@@ -55,6 +57,8 @@ export interface FeedOptions {
   readonly path: string;
   /** Refuses another group's stream; undefined takes any. */
   readonly groupId: string | undefined;
+  /** Null where ids are not hashed here. */
+  readonly salt: SaltCheck | null;
   readonly onState: ((state: FeedState) => void) | undefined;
 }
 
@@ -78,6 +82,8 @@ export class VerdictFeed {
   #retryMs = 0;
   #lastError: TrustError | null = null;
   #live: PromiseWithResolve = withResolve();
+  /** Ends the wait of a refused feed. */
+  #resume: () => void = () => undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -113,9 +119,18 @@ export class VerdictFeed {
     return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
   }
 
-  /** Resolves once the feed is live; at once where it is. Rejects with `closed`. */
+  /** Resolves once the feed is live; at once where it is. Rejects with `closed`, and with what the node refuses the feed for. */
   live(): Promise<void> {
     return this.#live.promise;
+  }
+
+  /** Connects again after a refusal; does nothing in any other phase. */
+  retry(): void {
+    if (this.#phase !== 'refused') return;
+    this.#failures = 0;
+    this.#live = withResolve();
+    this.#become('connecting');
+    this.#resume();
   }
 
   /** Whether it was closed, though it may not have ended yet. */
@@ -156,12 +171,29 @@ export class VerdictFeed {
       if (signal.aborted) return;
       this.#lastError = error;
       if (this.#phase === 'live') this.#live = withResolve();
+      if (isFinal(error)) {
+        await this.#refused(error, signal);
+        continue;
+      }
       this.#become('connecting');
       const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
       const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
       const askedMs = Math.min(error.retryAfterMs ?? 0, bounds.streamRetryAfterMsMax);
       await pause(runtime, askedMs + jitterMs, signal).catch(() => undefined);
     }
+  }
+
+  /** Waits until `retry` is called or the feed is closed. */
+  async #refused(error: TrustError, signal: AbortSignal): Promise<void> {
+    this.#live.reject(error);
+    this.#become('refused');
+    await new Promise<void>((resolve) => {
+      const release = onAbort(signal, resolve);
+      this.#resume = () => {
+        release();
+        resolve();
+      };
+    });
   }
 
   /** One connection from its start to its end; resolves with what ended it. */
@@ -176,6 +208,7 @@ export class VerdictFeed {
     const news = watched('told nothing');
     try {
       life.expectWithin(bounds.streamOpenMs);
+      await this.#options.salt?.verify(controller.signal);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
@@ -256,6 +289,7 @@ export class VerdictFeed {
       case 'current':
         this.#asOf = effect.at;
         if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
+          this.#lastError = null;
           this.#become('live');
           this.#live.resolve();
         }
@@ -276,6 +310,11 @@ export class VerdictFeed {
     this.#phase = phase;
     notify(this.#options.onState, this.state);
   }
+}
+
+/** Whether no later attempt of this client can succeed unless somebody changes the peer, its key or the salt. */
+function isFinal({ code, status }: TrustError): boolean {
+  return code === 'salt_mismatch' || ((status === 401 || status === 403) && code !== 'unexpected_answer');
 }
 
 /** The stream cannot be used as it is: asked for again, but seldom. */

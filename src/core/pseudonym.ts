@@ -38,14 +38,25 @@ function digestBytes(digest: string): Uint8Array {
   return bytes;
 }
 
+/**
+ * Fingerprint by which a client notices that its salt differs from the group's: the first 8 hexadecimal digits of
+ * SHA-256("ptf-salt-check" + salt). 32 bits of a digest of at least 16 random bytes do not help to find the salt.
+ */
+export function saltCheckOf(salt: string): string {
+  return hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
+}
+
 /** The pseudonyms of a group. */
 export class Pseudonyms {
+  /** See `saltCheckOf`. */
+  readonly saltCheck: string;
   readonly #salt: string;
   readonly #mode: IdentityMode;
   readonly #hashes: ManyHashes;
 
   constructor(salt: string, mode: IdentityMode) {
     this.#salt = salt;
+    this.saltCheck = saltCheckOf(salt);
     this.#mode = mode;
     this.#hashes = new ManyHashes(Buffer.alloc(0), Buffer.from(salt));
     // Made now, not in the middle of a request.

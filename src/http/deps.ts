@@ -9,6 +9,8 @@ export interface FaceSettings {
   /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
+  /** Whether `GET /peers` shows the fingerprint of the salt. */
+  readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
   readonly sessionSecret: Uint8Array | null;
   /** Whether the hot requests take the lane in front of Koa. */
@@ -45,7 +47,7 @@ export interface FaceDeps {
   readonly group: GroupApi;
   /** Whether a session still counts, that is, was not ended where it was opened. */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
-  readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll'>;
+  readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;
   readonly settings: FaceSettings;
   readonly version: string;
   readonly log: Logger;

@@ -8,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { saltCheckOf } from '../../src/client/salt-check.js';
 import type { Fallback } from '../../src/client/score-reader.js';
 import { EventSpool } from '../../src/client/spool/event-spool.js';
 import { TransportError, type TransportResponse } from '../../src/client/transport.js';
@@ -769,6 +770,55 @@ test('a budget of one read that is no time a timer can hold is refused; one that
   assert.is(transport.requests.length, 0);
   const silent = scene(() => 'silence');
   assert.is((await silent.runtime.until(silent.client.score('a', { budgetMs: -1 }))).source, 'assumed');
+});
+
+const groupSalt = '0123456789-abcdef';
+
+for (const saltCheck of [saltCheckOf(groupSalt), null]) {
+  test(`a salt is taken where the node shows ${saltCheck === null ? 'no fingerprint' : 'its fingerprint'}`, async () => {
+    const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+    transport.saltCheck = saltCheck;
+    assert.is((await runtime.until(client.score('p'))).source, 'node');
+    assert.is((await runtime.until(client.score('p'))).source, 'node');
+  });
+}
+
+test("with a salt that is not the group's a read is neutral and says why, and asks nothing more", async () => {
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.saltCheck = '00000000';
+  for (const asked of [1, 1, 1]) {
+    const [trust] = await runtime.until(client.scores(['p']));
+    assert.equal([trust?.verdict, trust?.source, trust?.cause], ['neutral', 'assumed', 'salt_mismatch']);
+    assert.is(transport.requests.length, asked);
+  }
+});
+
+test("with a salt that is not the group's nothing with a hash is sent", async () => {
+  const { client, transport, runtime } = scene(steps(stored), { groupSalt });
+  transport.saltCheck = '00000000';
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => client.submit(event),
+    () => client.submitMany([event]),
+    () => client.deliver([client.prepare(event)]),
+    () => client.eraseSubject('p'),
+    () => client.explain('p'),
+  ];
+  for (const call of calls) {
+    const error = await rejection(runtime.until(call()));
+    assert.is(error.code, 'salt_mismatch');
+    assert.ok(error.message.includes('00000000') && !error.message.includes(groupSalt));
+  }
+  assert.is(transport.requests.length, 0);
+});
+
+test('a salt that did not fit is asked about again after a minute, since an address may have led elsewhere', async () => {
+  const { client, transport, runtime } = scene(steps(stored), { groupSalt });
+  transport.saltCheck = '00000000';
+  assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');
+  transport.saltCheck = saltCheckOf(groupSalt);
+  assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');
+  await runtime.advance(bounds.saltRecheckMs);
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
 });
 
 test.run();

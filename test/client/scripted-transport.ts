@@ -14,12 +14,15 @@ export class ScriptedTransport implements Transport {
   readonly requests: TransportRequest[] = [];
   readonly #answer: (request: TransportRequest, index: number) => Step;
   isClosed = false;
+  /** What `GET /peers` shows of the salt; that one read is neither noted nor part of the script. */
+  saltCheck: string | null = null;
 
   constructor(answer: (request: TransportRequest, index: number) => Step) {
     this.#answer = answer;
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
+    if (request.path === saltCheckPath) return responseOf(peersAnswer(this.saltCheck));
     this.requests.push(request);
     const step = this.#answer(request, this.requests.length - 1);
     if (step === 'silence') return silence(request.signal);
@@ -31,6 +34,13 @@ export class ScriptedTransport implements Transport {
   async close(): Promise<void> {
     this.isClosed = true;
   }
+}
+
+/** The read by which a client compares its salt with the group's. */
+export const saltCheckPath = '/api/v1/peers?limit=1';
+
+export function peersAnswer(saltCheck: string | null): Scripted {
+  return { status: 200, body: { group: { group_id: 'local', salt_check: saltCheck }, data: [], next_cursor: null } };
 }
 
 function silence(signal: AbortSignal): Promise<never> {

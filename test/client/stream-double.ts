@@ -10,7 +10,7 @@ import type { Schema } from '../../src/http/contract/schema.js';
 import { validatorOf } from '../../src/http/contract/validators.js';
 import * as frames from '../../src/http/contract/verdict-stream.js';
 import type { Random } from '../support/random.js';
-import { responseOf, type Scripted } from './scripted-transport.js';
+import { peersAnswer, responseOf, type Scripted, saltCheckPath } from './scripted-transport.js';
 
 export type Told = Omit<TrustValues, 'known'>;
 
@@ -123,6 +123,9 @@ export class StreamDouble implements Transport {
   #changes: Change[] = [];
   #seq = 0;
 
+  /** What `GET /peers` shows of the salt. That read counts as no call. */
+  saltCheck: string | null = null;
+
   constructor(options: DoubleOptions) {
     this.#options = { kept: 1_000, rowsPerFrame: 3, groupId: 'local', aheadMs: 0, ...options };
   }
@@ -178,6 +181,7 @@ export class StreamDouble implements Transport {
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
+    if (request.path === saltCheckPath) return responseOf(peersAnswer(this.saltCheck));
     if (!request.path.endsWith('/verdicts/stream')) return this.#call(request);
     const refused = this.refuse?.();
     if (refused instanceof Error) throw refused;

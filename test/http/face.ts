@@ -36,6 +36,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
     settings: {
       authEnabled: true,
       registrationMode: 'open',
+      publishSaltCheck: true,
       sessionSecret: null,
       fastLane,
       connectionsMax: limits.connectionsMaxDefault,

@@ -73,11 +73,17 @@ export const peerListSchema = {
     group: {
       type: 'object',
       additionalProperties: false,
-      required: ['group_id', 'identity_mode', 'peer_count', 'player_count', 'event_count'],
+      required: ['group_id', 'identity_mode', 'salt_check', 'peer_count', 'player_count', 'event_count'],
       description: 'Counts are cut to two significant digits, so that they do not tell who reported whom.',
       properties: {
         group_id: { type: 'string' },
         identity_mode: { type: 'string', enum: identityModes },
+        salt_check: {
+          type: ['string', 'null'],
+          pattern: '^[0-9a-f]{8}$',
+          description:
+            'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client notices a wrong salt; null where the operator does not publish it.',
+        },
         peer_count: count,
         player_count: count,
         event_count: { ...count, description: everAccepted },

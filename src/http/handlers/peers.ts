@@ -11,7 +11,9 @@ import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
 type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
 
-export function peerHandlers({ group, settings }: Pick<FaceDeps, 'group' | 'settings'>): PeerHandlers {
+type Deps = Pick<FaceDeps, 'group' | 'settings' | 'pseudonyms'>;
+
+export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandlers {
   async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {
     const registration: Registration = {
       peerName: body.peer_name,
@@ -49,6 +51,7 @@ export function peerHandlers({ group, settings }: Pick<FaceDeps, 'group' | 'sett
       group: {
         group_id: group.identity.groupId,
         identity_mode: group.identity.identityMode,
+        salt_check: settings.publishSaltCheck ? pseudonyms.saltCheck : null,
         peer_count: cutCount(counts.peers),
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),

@@ -1,11 +1,15 @@
 /**
- * Imports a list of bans as trust events, with a progress bar. May be run again: the ids of the events follow from the rows and the peer, so
+ * Imports a list of bans as trust events, with a progress bar. May be run again: event ids follow from the rows and the peer, so
  * what is stored already is not counted twice.
  *
  *     TRUST_URL=… TRUST_PEER_ID=… TRUST_API_KEY=… TRUST_GROUP_SALT=… node import-bans.mjs bans.csv --game arena
  *
- * The file is CSV with a head (`player_id,banned_at,severity`, the last two optional, in any order), or NDJSON with the same members
- * where its name ends in `.ndjson`. Needs the packages peer-trust-federation and cli-progress.
+ * The file is CSV whose first row names the columns (`player_id`, and if you have them `banned_at` and `severity`, in any order), or NDJSON
+ * with the same members where its name ends in `.ndjson`. Give a CSV file without such a row its columns: `--columns player_id,banned_at`.
+ *
+ * Exit codes: 0 all rows are in, 1 some rows were refused, 2 wrong usage or a file that cannot be read, 3 the node took nothing more.
+ *
+ * Needs the packages peer-trust-federation, cli-progress and csv-parse.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,117 +18,181 @@ import { env, exit, stderr } from 'node:process';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
-import { TrustClient } from 'peer-trust-federation/client';
+import { CsvError, parse } from 'csv-parse';
+import { TrustClient, TrustError } from 'peer-trust-federation/client';
 
 const eventsAtOnce = 500;
+const usage = 'usage: import-bans.mjs FILE.csv|FILE.ndjson [--game GAME] [--columns NAME,NAME]';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { game: { type: 'string', default: 'arena' } },
-});
-const [file] = positionals;
-if (file === undefined) {
-  console.error('usage: import-bans.mjs FILE.csv|FILE.ndjson [--game GAME]');
-  exit(2);
+/** A fault that the person at the terminal can mend; printed without a stack trace. */
+class Fault extends Error {
+  /** @param {string} message @param {number} code */
+  constructor(message, code = 2) {
+    super(message);
+    this.code = code;
+  }
 }
 
-const client = new TrustClient({
-  url: env.TRUST_URL ?? 'http://127.0.0.1:8080',
-  peerId: required('TRUST_PEER_ID'),
-  apiKey: required('TRUST_API_KEY'),
-  groupSalt: required('TRUST_GROUP_SALT'),
-  // A bulk import may wait for a node that is restarted.
-  deadlineMs: 120_000,
-});
+/** @typedef {{ line: number, bytes: number, cells: any, fault?: string }} Row */
 
-const total = { accepted: 0, duplicates: 0, rejected: 0, unreadable: 0 };
-const { size } = await stat(file);
-const format =
-  '{bar} {percentage}% | {accepted} imported, {duplicates} known, {rejected} rejected | {eta_formatted} left';
-const bar = new SingleBar({ format, stream: stderr, noTTYOutput: false, hideCursor: true });
-bar.start(size, 0, total);
-
-let bytes = 0;
-/** @type {import('peer-trust-federation/client').TrustEvent[]} */
-let batch = [];
-for await (const row of rowsOf(file)) {
-  bytes += row.bytes;
-  const event = eventOf(row);
-  if (event === undefined) total.unreadable++;
-  else batch.push(event);
-  if (batch.length === eventsAtOnce) await send();
-}
-await send();
-bar.stop();
-await client.close();
-console.log(
-  `${total.accepted} imported, ${total.duplicates} known already, ${total.rejected} rejected, ${total.unreadable} unreadable`,
-);
-exit(total.rejected + total.unreadable > 0 ? 1 : 0);
-
-async function send() {
-  const { accepted, duplicates, rejected, results } = await client.submitMany(batch);
-  total.accepted += accepted;
-  total.duplicates += duplicates;
-  total.rejected += rejected;
-  for (const { eventId, code, reason } of results) if (code !== null) console.error(`\n${eventId}: ${code}: ${reason}`);
-  bar.update(bytes, total);
-  batch = [];
+try {
+  exit(await main());
+} catch (error) {
+  if (error instanceof Fault) console.error(error.message);
+  else if (error instanceof TrustError) console.error(`${error.code}: ${error.message}`);
+  else if (error instanceof Error && 'syscall' in error) console.error(error.message);
+  else throw error;
+  exit(error instanceof Fault ? error.code : error instanceof TrustError && error.code !== 'invalid_argument' ? 3 : 2);
 }
 
-/** @param {string} path */
-async function* rowsOf(path) {
-  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
-  const isCsv = !path.endsWith('.ndjson');
-  /** @type {string[] | undefined} */
-  let head;
-  for await (const line of lines) {
-    const length = Buffer.byteLength(line) + 1;
-    if (line.trim() === '') continue;
-    if (isCsv && head === undefined) {
-      head = cellsOf(line.replace(/^\ufeff/, '')).map((name) => name.trim());
-      continue;
+async function main() {
+  const { file, game, columns } = readArguments();
+  const peerId = required('TRUST_PEER_ID');
+  const salt = required('TRUST_GROUP_SALT');
+  const client = new TrustClient({
+    url: env.TRUST_URL ?? 'http://127.0.0.1:8080',
+    peerId,
+    apiKey: required('TRUST_API_KEY'),
+    groupSalt: salt,
+    // A bulk import may wait for a node that is restarted.
+    deadlineMs: 120_000,
+  });
+  const total = { accepted: 0, duplicates: 0, rejected: 0, unreadable: 0 };
+  const { size } = await stat(file);
+  const format =
+    '{bar} {percentage}% | {accepted} imported, {duplicates} known, {rejected} rejected | {eta_formatted} left';
+  const bar = new SingleBar({ format, stream: stderr, noTTYOutput: false, hideCursor: true });
+  bar.start(size, 0, total);
+  /** @param {number} line @param {string} reason */
+  const refuse = (line, reason) => console.error(`\n${file}:${line}: ${reason}`);
+
+  /** @type {{ line: number, event: import('peer-trust-federation/client').TrustEvent }[]} */
+  let batch = [];
+  let bytes = 0;
+  const send = async () => {
+    const { accepted, duplicates, rejected, results } = await client.submitMany(batch.map(({ event }) => event));
+    total.accepted += accepted;
+    total.duplicates += duplicates;
+    total.rejected += rejected;
+    for (const [at, { code, reason }] of results.entries()) {
+      if (code !== null) refuse(batch[at]?.line ?? 0, `${code}: ${reason}`);
     }
-    yield {
-      bytes: length,
-      cells: isCsv ? Object.fromEntries(cellsOf(line).map((cell, at) => [head?.[at], cell])) : json(line),
-    };
-  }
-}
+    bar.update(bytes, total);
+    batch = [];
+  };
 
-/** @param {{cells: any}} row @returns {import('peer-trust-federation/client').TrustEvent | undefined} */
-function eventOf({ cells }) {
-  const playerId = typeof cells?.player_id === 'string' ? cells.player_id.trim() : '';
-  const given = cells?.severity ?? '';
-  const severity = given === '' ? 1 : Number(given);
-  const at = cells?.banned_at ? Date.parse(cells.banned_at) : Date.now();
-  if (playerId === '' || Number.isNaN(at) || Number.isNaN(severity)) return undefined;
-  const row = createHash('sha256').update(
-    JSON.stringify([env.TRUST_PEER_ID, playerId, cells.banned_at ?? '', severity, env.TRUST_GROUP_SALT]),
-  );
-  const eventId = `ban-import:${row.digest('hex').slice(0, 40)}`;
-  return { eventType: 'ban_applied', playerId, gameId: values.game, severity, at, eventId };
-}
-
-/** The cells of one line of CSV (RFC 4180, without line breaks inside of cells). @param {string} line */
-function cellsOf(line) {
-  return [...line.matchAll(/(?<=^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
-    quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'),
-  );
-}
-
-/** @param {string} line */
-function json(line) {
   try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
+    for await (const row of file.endsWith('.ndjson') ? jsonRows(file) : csvRows(file, columns)) {
+      bytes = row.bytes;
+      const fault = row.fault ?? faultOf(row.cells);
+      if (fault === undefined) batch.push({ line: row.line, event: eventOf(row.cells, { game, peerId, salt }) });
+      else {
+        total.unreadable++;
+        refuse(row.line, fault);
+      }
+      if (batch.length === eventsAtOnce) await send();
+    }
+    await send();
+  } finally {
+    bar.stop();
+    await client.close();
+  }
+  console.log(
+    `${total.accepted} imported, ${total.duplicates} known already, ${total.rejected} rejected, ${total.unreadable} unreadable`,
+  );
+  return total.rejected + total.unreadable > 0 ? 1 : 0;
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { game: { type: 'string', default: 'arena' }, columns: { type: 'string' } },
+    });
+    const [file] = positionals;
+    if (file !== undefined && positionals.length === 1) {
+      return { file, game: values.game, columns: values.columns?.split(',').map((name) => name.trim()) };
+    }
+  } catch (error) {
+    if (error instanceof Error) throw new Fault(`${error.message}\n${usage}`);
+  }
+  throw new Fault(usage);
+}
+
+/** @param {string} path @param {string[] | undefined} columns @returns {AsyncGenerator<Row>} */
+async function* csvRows(path, columns) {
+  const parser = createReadStream(path).pipe(
+    parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, skip_records_with_error: false }),
+  );
+  let head = columns;
+  try {
+    for await (const { record, info } of parser) {
+      if (head !== undefined) {
+        const cells = Object.fromEntries(head.map((name, at) => [name, record[at]]));
+        yield { line: info.lines, bytes: info.bytes, cells };
+        continue;
+      }
+      head = record.map((/** @type {string} */ name) => name.trim());
+      if (!head?.includes('player_id')) {
+        throw new Fault(
+          `${path}:1: the first row must name the columns, player_id among them; for a file without such a row add --columns player_id,…`,
+        );
+      }
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new Fault(`${path}: ${error.message}`);
+    throw error;
   }
 }
 
-/** @param {string} name */
+/** @param {string} path @returns {AsyncGenerator<Row>} */
+async function* jsonRows(path) {
+  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+  let line = 0;
+  let bytes = 0;
+  for await (const text of lines) {
+    line++;
+    bytes += Buffer.byteLength(text) + 1;
+    if (text.trim() === '') continue;
+    try {
+      yield { line, bytes, cells: JSON.parse(text) };
+    } catch {
+      yield { line, bytes, cells: null, fault: 'is not JSON' };
+    }
+  }
+}
+
+/** What makes a row unreadable; undefined where nothing does. @param {any} cells */
+function faultOf(cells) {
+  if (typeof cells?.player_id !== 'string' || cells.player_id.trim() === '') return 'player_id is missing';
+  if (cells.banned_at && Number.isNaN(Date.parse(cells.banned_at))) return 'banned_at is not a date';
+  const severity = severityOf(cells);
+  if (!(severity >= 0 && severity <= 1)) return 'severity must be a number from 0 to 1';
+  return undefined;
+}
+
+/** @param {any} cells */
+function severityOf({ severity }) {
+  return severity === undefined || severity === null || severity === '' ? 1 : Number(severity);
+}
+
+/**
+ * @param {any} cells
+ * @param {{ game: string, peerId: string, salt: string }} from
+ * @returns {import('peer-trust-federation/client').TrustEvent}
+ */
+function eventOf(cells, { game, peerId, salt }) {
+  const playerId = cells.player_id.trim();
+  const severity = severityOf(cells);
+  const at = cells.banned_at ? Date.parse(cells.banned_at) : Date.now();
+  const row = createHash('sha256').update(JSON.stringify([peerId, playerId, cells.banned_at ?? '', severity, salt]));
+  const eventId = `ban-import:${row.digest('hex').slice(0, 40)}`;
+  return { eventType: 'ban_applied', playerId, gameId: game, severity, at, eventId };
+}
+
+/** A variable's value without one final line break, as every reader of a secret takes it. @param {string} name */
 function required(name) {
-  const value = env[name];
-  if (!value) throw new Error(`${name} must be set`);
+  const value = env[name]?.replace(/\r?\n$/, '');
+  if (!value) throw new Fault(`${name} must be set; see docs/CLIENT.md, "Five minutes"`);
   return value;
 }

@@ -22,13 +22,28 @@ const client = new TrustClient({
   groupSalt: required('TRUST_GROUP_SALT'),
 });
 
-// Keeps the cache current, so that a match start needs no call. While there is no stream, it takes one call.
-client.follow({ onState: ({ phase, players }) => console.error(`trust stream: ${phase}, ${players} players`) });
+// Keeps the cache current, so that a match start needs no call. While there is no stream, it takes one call. A wrong key, a suspended peer or a
+// wrong salt is told once; matches go on with what the node says without a key, or with neutral values.
+client.follow({
+  onState: ({ phase, players, lastError }) => {
+    if (phase === 'refused') console.error(`trust stream: refused, ${lastError?.code}: ${lastError?.message}`);
+    else console.error(`trust stream: ${phase}, ${players} players`);
+  },
+});
+
+let isRefused = false;
 
 // Reports survive this process and the node's absence.
 const spool = await EventSpool.open({
   folder: env.SPOOL_DIR ?? './trust-spool',
   to: client,
+  onProgress: ({ phase, pending, lastError }) => {
+    if (phase === 'refused' && !isRefused) {
+      console.error(`trust spool: refused, ${pending} events wait, ${lastError?.code}: ${lastError?.message}`);
+    }
+    // Between two attempts the phase is "delivering".
+    if (phase === 'refused' || phase === 'idle') isRefused = phase === 'refused';
+  },
   onSetAside: ({ event, code }) => console.error(`event ${event.event_id} will never be taken: ${code}`),
 });
 for (const { file, bytes } of spool.cuts)
@@ -114,8 +129,9 @@ function listOf(body, name) {
 /** @param {string} name */
 function required(name) {
   const value = env[name];
-  if (!value) throw new Error(`${name} must be set`);
-  return value;
+  if (value) return value;
+  console.error(`${name} must be set`);
+  return process.exit(2);
 }
 
 async function stop() {

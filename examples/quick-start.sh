@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
-# The first calls to a fresh node with curl: register, report, read. BASE is the node's address.
+# The first calls to a node with curl: register, report, read. BASE is the node's address. Each run makes a peer and a player of its own.
 set -euo pipefail
 BASE=${BASE:-http://127.0.0.1:8080}
 
-echo '# Register a peer. The answer holds its key, which the node keeps only as a hash: it is told this once.'
+if ! curl -s -o /dev/null --max-time 5 "$BASE/api/v1/health"; then
+  echo "No node answers at $BASE. Start one with 'npm start' in another terminal, or set BASE to its address." >&2
+  exit 3
+fi
+
+echo '# Register a peer. The answer holds its key, which the node keeps only as a hash: it is shown this once.'
 PEER=$(curl -sS --fail-with-body "$BASE/api/v1/peers/register" -H 'Content-Type: application/json' \
   -d '{"peer_name": "Arena EU 1", "game_ids": ["arena"]}') || { echo "$PEER" >&2; exit 1; }
 PEER_ID=$(sed -E 's/.*"peer_id":"([^"]+)".*/\1/' <<< "$PEER")
 API_KEY=$(sed -E 's/.*"api_key":"([^"]+)".*/\1/' <<< "$PEER")
+# A player of this run alone: reports of several runs about one player would add up like those of several peers.
+PLAYER="player-${PEER_ID:0:8}"
 echo "peer_id: $PEER_ID"
+echo "player:  $PLAYER"
 
 EVENT='{
   "schema_version": "1.0.0",
   "event_id": "quick-start-'"$PEER_ID"'",
   "event_type": "report_cheating",
   "peer_id": "'"$PEER_ID"'",
-  "player_id": "player-42",
+  "player_id": "'"$PLAYER"'",
   "game_id": "arena",
   "severity": 0.8,
   "timestamp": "'"$(date -u +%Y-%m-%dT%H:%M:%SZ)"'"
@@ -28,8 +36,8 @@ echo '# The same event_id again is 409, which means: stored already.'
 curl -sS -o /dev/null -w '%{http_code}\n' "$BASE/api/v1/events" -H "X-Peer-API-Key: $API_KEY" \
   -H 'Content-Type: application/json' -d "$EVENT"
 
-echo '# Read one player, with what the score is made of.'
-curl -sS --fail-with-body "$BASE/api/v1/players/player-42/trust-score?explain=true"; echo
+echo '# Read one player, with what the score is made of. One report of one peer leaves the verdict neutral.'
+curl -sS --fail-with-body "$BASE/api/v1/players/$PLAYER/trust-score?explain=true"; echo
 
 echo '# Read a whole match in one call, up to 128 players.'
-curl -sS --fail-with-body "$BASE/api/v1/trust-scores?ids=player-42,player-43"; echo
+curl -sS --fail-with-body "$BASE/api/v1/trust-scores?ids=$PLAYER,somebody-else"; echo

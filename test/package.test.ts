@@ -71,7 +71,7 @@ test.before(async () => {
   assert.is((await run('tar', ['-xzf', filename], folder)).code, 0);
   packed = join(folder, 'package');
   manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as typeof manifest;
-  const types = ['@types/node', '@types/cli-progress'];
+  const types = ['@types/node', '@types/cli-progress', 'csv-parse'];
   project = makeProject('game', packed, [...Object.keys(manifest.dependencies), ...types]);
   cpSync(join(packed, 'examples'), join(project, 'examples'), { recursive: true });
   node = await startTestNode();
@@ -281,6 +281,91 @@ test('an import of thousands of rows brings each of them', async () => {
   assert.is(code, 0);
 });
 
+test('an import names the line and the reason of every row that it does not read', async () => {
+  writeFileSync(
+    join(project, 'faults.csv'),
+    'player_id,banned_at,severity,note\nok-1,,,\n,,,\nok-2,,,"two\nlines"\nbad-1,tomorrow,,\nbad-2,,7,\n',
+  );
+  const { output, errors, code } = await run(
+    process.execPath,
+    ['examples/import-bans.mjs', 'faults.csv'],
+    project,
+    asPeer(),
+  );
+  assert.is(output, '2 imported, 0 known already, 0 rejected, 3 unreadable\n', errors);
+  assert.match(errors, /^faults\.csv:3: player_id is missing$/m);
+  assert.match(errors, /^faults\.csv:6: banned_at is not a date$/m);
+  assert.match(errors, /^faults\.csv:7: severity must be a number from 0 to 1$/m);
+  assert.is(code, 1);
+});
+
+test('an import of a file whose first row names no columns loses no row: it asks for --columns', async () => {
+  writeFileSync(join(project, 'headless.csv'), 'headless-1,2026-01-02\nheadless-2,2026-01-03\n');
+  const importing = (...more: string[]) =>
+    run(process.execPath, ['examples/import-bans.mjs', 'headless.csv', ...more], project, asPeer());
+  const refused = await importing();
+  assert.is(refused.code, 2);
+  assert.match(refused.errors, /headless\.csv:1: the first row must name the columns.*--columns player_id/);
+  assert.is(
+    (await importing('--columns', 'player_id,banned_at')).output,
+    '2 imported, 0 known already, 0 rejected, 0 unreadable\n',
+  );
+});
+
+test('what keeps an import from running is one line, never a stack trace', async () => {
+  writeFileSync(join(project, 'one.csv'), 'player_id\none-1\n');
+  const given = asPeer();
+  for (const [what, args, env, code, text] of [
+    ['no file', [], given, 2, /^usage: /m],
+    ['an unknown option', ['one.csv', '--gane', 'x'], given, 2, /^usage: /m],
+    ['a file that is not there', ['absent.csv'], given, 2, /ENOENT.*absent\.csv/],
+    ['no key', ['one.csv'], { ...given, TRUST_API_KEY: '' }, 2, /^TRUST_API_KEY must be set/m],
+    ['a wrong key', ['one.csv'], { ...given, TRUST_API_KEY: 'ptf_dev_wrong' }, 3, /invalid_api_key: invalid api key/],
+    ['a wrong salt', ['one.csv'], { ...given, TRUST_GROUP_SALT: 'another salt of 16' }, 3, /salt_mismatch: /],
+  ] as const) {
+    const ran = await run(process.execPath, ['examples/import-bans.mjs', ...args], project, env);
+    assert.is(ran.code, code, `${what}: ${ran.errors}`);
+    assert.match(ran.errors, text, what);
+    assert.not.match(ran.errors, /\n\s+at /, what);
+  }
+});
+
+test('a match server with a wrong key or salt says so once and serves matches on', async () => {
+  const given = asPeer();
+  for (const [env, code] of [
+    [{ ...given, TRUST_API_KEY: 'ptf_dev_wrong' }, 'invalid_api_key'],
+    [{ ...given, TRUST_GROUP_SALT: 'another salt of 16' }, 'salt_mismatch'],
+  ] as const) {
+    const child = spawn(process.execPath, ['examples/match-server.mjs'], {
+      cwd: project,
+      env: { ...env, PORT: '0', SPOOL_DIR: join(project, `spool-${code}`) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(child);
+    let output = '';
+    let errors = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    await until(() => errors.includes(`trust stream: refused, ${code}: `) && output.includes('http:'));
+    const url = /http:\S+/.exec(output)![0];
+    const started = await fetch(`${url}/matches`, { method: 'POST', body: JSON.stringify({ players: ['cheater'] }) });
+    const match = (await started.json()) as { match_id: string; players: { lobby: string }[] };
+    assert.is(match.players[0]?.lobby, 'open');
+    const reports = [{ player: 'cheater', kind: 'report_cheating', severity: 0.7 }];
+    await fetch(`${url}/matches/${match.match_id}/end`, { method: 'POST', body: JSON.stringify({ reports }) });
+    await until(() => errors.includes(`trust spool: refused, 1 events wait, ${code}: `));
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    children.delete(child);
+    assert.is(errors.match(/trust stream: refused/g)?.length, 1, errors);
+    assert.is(errors.match(/trust spool: refused/g)?.length, 1, errors);
+  }
+});
+
 test('the quick start in the shell runs as it stands', async () => {
   const { code, output, errors } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
   assert.is(code, 0, errors + output);
@@ -288,6 +373,19 @@ test('the quick start in the shell runs as it stands', async () => {
   assert.match(output, /^409$/m);
   assert.match(output, '"explain":');
   assert.match(output, '"code":"player_not_found"');
+});
+
+test('the quick start leaves its player neutral however often it runs', async () => {
+  for (let time = 0; time < 3; time++) {
+    const { output } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
+    assert.match(output, '"verdict":"neutral"');
+  }
+});
+
+test('the quick start says in words that no node answers', async () => {
+  const { code, errors } = await run('bash', ['examples/quick-start.sh'], project, { BASE: 'http://127.0.0.1:9' });
+  assert.is(code, 3);
+  assert.match(errors, /^No node answers at http:\/\/127\.0\.0\.1:9\. Start one with 'npm start'/);
 });
 
 test.run();

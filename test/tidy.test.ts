@@ -221,11 +221,11 @@ test('only the entries touch the process', () => {
   );
 });
 
-test('no source file is longer than 350 lines', () => {
+test('no source file is longer than 400 lines', () => {
   const long = everything
     .filter(({ path }) => /^(?:src|bench)\//.test(path))
     .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
-    .filter(({ lines }) => lines > 350);
+    .filter(({ lines }) => lines > 400);
   assert.equal(long, []);
 });
 

@@ -142,4 +142,17 @@ test('what the group may not see reaches it as no subject', async () => {
   await face.drain();
 });
 
+for (const publishSaltCheck of [true, false]) {
+  test(`the list of peers ${publishSaltCheck ? 'shows' : 'keeps to itself'} the fingerprint of the salt`, async () => {
+    const face = await startFace({ settings: { publishSaltCheck } });
+    try {
+      const { group } = (await ask(face.url, '/api/v1/peers')).body;
+      // printf 'ptf-salt-checksalt' | sha256sum
+      assert.is(group.salt_check, publishSaltCheck ? 'ac81b493' : null);
+    } finally {
+      await face.drain();
+    }
+  });
+}
+
 test.run();

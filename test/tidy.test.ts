@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const ground = ['limits', 'errors'];
 const actor = [...ground, 'core', 'group'];
-const outside = [...actor, 'store', 'workers', 'http', 'operator', 'config', 'variables', 'log', 'version'];
+const outside = [...actor, 'validation', 'store', 'workers', 'http', 'operator', 'config', 'variables', 'log', 'version'];
 
 /** The parts of `src` (a folder, or a file at its top) and the other parts that each may import, if only a type. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -22,8 +22,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   group: [...ground, 'core'],
   store: actor,
   workers: [...actor, 'store'],
-  http: actor,
-  operator: actor,
+  validation: ground,
+  http: [...actor, 'validation'],
+  operator: [...actor, 'validation'],
   variables: [...ground, 'core'],
   config: [...ground, 'core', 'variables'],
   log: ['variables'],
@@ -221,11 +222,11 @@ test('only the entries touch the process', () => {
   );
 });
 
-test('no source file is longer than 350 lines', () => {
+test('no source file is longer than 400 lines', () => {
   const long = everything
     .filter(({ path }) => /^(?:src|bench)\//.test(path))
     .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
-    .filter(({ lines }) => lines > 350);
+    .filter(({ lines }) => lines > 400);
   assert.equal(long, []);
 });
 

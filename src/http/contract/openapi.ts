@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document, generated from the table of routes and the schemas that validate. */
 import { type ErrorCode, errors } from '../../errors.js';
+import type { Schema } from '../../validation/schema.js';
 import { namedSchemas } from './named-schemas.js';
 import { pathParameters } from './parameters.js';
 import { everyRoute, type Route, routes, type Success } from './routes.js';
-import type { Schema } from './schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** The parameters of paths and queries, each with the schema that the OpenAPI document shows. Reading them is `../parameters.ts`'s work. */
 import { limits } from '../../limits.js';
-import type { Schema } from './schema.js';
+import type { Schema } from '../../validation/schema.js';
 
 export interface QueryParameter {
   readonly name: string;

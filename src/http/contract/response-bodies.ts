@@ -301,6 +301,7 @@ export type HealthBody = FromSchema<typeof healthSchema>;
 
 export const openApiSchema = {
   type: 'object',
+  additionalProperties: true,
   required: ['openapi', 'info', 'paths'],
   properties: {
     openapi: { type: 'string' },

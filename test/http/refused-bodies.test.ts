@@ -86,7 +86,7 @@ test('a large body of nothing but unknown fields is answered with at most nine f
   assert.ok(text.length < 4_096, `${text.length}`);
 });
 
-test('ids with blanks at an end, control or invisible characters are refused in bodies, in paths and in matches', async () => {
+test('ids with outer blanks, control or invisible characters are refused in bodies, paths and matches', async () => {
   for (const id of invisible) {
     for (const field of ['player_id', 'event_id', 'game_id']) {
       const { status, body } = await submit({ [field]: id });

@@ -202,7 +202,7 @@ async function askTroubled(bodies: Bodies): Promise<void> {
   }
 }
 
-test('the types of openapi-typescript compile under --strict, and every body of the contract is of its type', async () => {
+test('types of openapi-typescript compile under --strict, and every body is of its type', async () => {
   const bodies = new Bodies();
   await askNode(bodies);
   await askOperatorMode(bodies);

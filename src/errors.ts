@@ -43,13 +43,41 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
+/** One fault of a body: where it is, and what was expected and found there. */
+export interface SchemaFault {
+  /** JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault. */
+  readonly field: string;
+  /** The keyword of JSON Schema that is violated. */
+  readonly violation: string;
+  /** The value, or its length, where the keyword is a bound. */
+  readonly actual?: number;
+  readonly limit?: number;
+  /** For people. */
+  readonly error: string;
+}
+
+/** What `details` holds, for the codes that have any. The contract's schemas describe the same. */
+export interface ErrorDetails {
+  /** The first fault, whose text is the refusal's own, and further ones. */
+  readonly schema_validation_failed: Omit<SchemaFault, 'error'> & { readonly more?: readonly SchemaFault[] };
+  /** Where the characters of an id are at fault. */
+  readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
+  readonly duplicate_event:
+    | { readonly event_id: string; readonly originally_received_at: string }
+    | { readonly event_id: string; readonly owner: 'other' };
+  readonly rate_limited: { readonly limit: string; readonly per_s: number };
+  readonly internal_error: { readonly request_id: string };
+  /** Why; `recorded`: the change is recorded although its effect is not complete. */
+  readonly dependency_unavailable: { readonly reason?: string | undefined; readonly recorded?: true };
+}
+
 /** A request that was understood and turned down. Never thrown; a broken invariant throws instead. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;
   /** Replaces the default text where a more exact one helps. Holds nothing secret and no player id. */
   readonly text?: string;
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: ErrorDetails[keyof ErrorDetails];
   /** Seconds after which a retry makes sense (429, 503). */
   readonly retryAfterS?: number;
 }

@@ -56,6 +56,10 @@ export const limits = {
   connectionsTurnedAway: 256,
   matchIdsMax: 128,
   requestIdLength: 128,
+  /** Faults of one body that are told beside the first. */
+  furtherFaultsMax: 8,
+  /** Faulty events of a batch whose further faults are told; of the rest, the first fault each. */
+  batchFaultsExplained: 16,
 
   // Contract strings, in code points
   playerIdLength: 128,

@@ -28,6 +28,8 @@ test('a loose version, a script, a licence, a missing digest and a newer Node ar
     );
   assert.equal(faults({ dependencies: { a: '1.0.0' } }, good), []);
   assert.equal(faults({ dependencies: { a: '^1.0.0' } }, good), ['a ^1.0.0 is no exact version']);
+  assert.equal(faults({ overrides: { b: { a: '1.0.0' } } }, good), []);
+  assert.equal(faults({ overrides: { b: { a: '^1.0.0' } } }, good), ['a ^1.0.0 is no exact version']);
   assert.equal(faults({ scarfSettings: {} }, good), ['scarfSettings.enabled is not false']);
   assert.equal(faults({}, { ...good, hasInstallScript: true }), ['a runs a script at install']);
   assert.equal(faults({}, { ...good, license: 'GPL-3.0' }), ['a has the licence GPL-3.0']);

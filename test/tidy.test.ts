@@ -12,7 +12,18 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const ground = ['limits', 'errors'];
 const actor = [...ground, 'core', 'group'];
-const outside = [...actor, 'store', 'workers', 'http', 'operator', 'config', 'variables', 'log', 'version'];
+const outside = [
+  ...actor,
+  'validation',
+  'store',
+  'workers',
+  'http',
+  'operator',
+  'config',
+  'variables',
+  'log',
+  'version',
+];
 
 /** The parts of `src` (a folder, or a file at its top) and the other parts that each may import, if only a type. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -22,8 +33,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   group: [...ground, 'core'],
   store: actor,
   workers: [...actor, 'store'],
-  http: actor,
-  operator: actor,
+  validation: ground,
+  http: [...actor, 'validation'],
+  operator: [...actor, 'validation'],
   variables: [...ground, 'core'],
   config: [...ground, 'core', 'variables'],
   log: ['variables'],
@@ -264,6 +276,8 @@ test('versions are exact, and the lock file names no host', () => {
   assert.ok(typeof manifest === 'object' && manifest !== null);
   const loose = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'overrides']
     .flatMap((group) => Object.entries(Object.entries(manifest).find(([key]) => key === group)?.[1] ?? {}))
+    // An override may be for the dependencies of one package alone.
+    .flatMap(([name, version]) => (typeof version === 'object' ? Object.entries(version ?? {}) : [[name, version]]))
     .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version)));
   assert.equal(loose, []);
   assert.not.match(readFileSync(join(root, 'package-lock.json'), 'utf8'), /"resolved"/);

@@ -33,6 +33,13 @@ function isKnownLicence(expression) {
     .every((part) => part.split(' OR ').some((one) => licences.includes(one.trim())));
 }
 
+/** Names with their versions; an override may hold further ones, for the dependencies of one package alone. */
+function versionsIn(group) {
+  return Object.entries(group).flatMap(([name, version]) =>
+    typeof version === 'object' && version !== null ? versionsIn(version) : [[name, version]],
+  );
+}
+
 /**
  * The faults of a manifest and its lock, one sentence each; empty where there are none.
  * @param node the oldest Node that must run it, as `[major, minor]`.
@@ -40,7 +47,7 @@ function isKnownLicence(expression) {
 export function dependencyFaults(manifest, lock, node) {
   const faults = [];
   for (const group of ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides']) {
-    for (const [name, version] of Object.entries(manifest[group] ?? {})) {
+    for (const [name, version] of versionsIn(manifest[group] ?? {})) {
       if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version))) faults.push(`${name} ${version} is no exact version`);
     }
   }

@@ -7,6 +7,10 @@ import { TrustError } from './trust-error.js';
 /** Half of a surrogate pair: such a string has no UTF-8 form to hash. */
 const loneSurrogate = /\p{Surrogate}/u;
 
+/** Control characters and invisible ones: a player id that holds one looks like another player's. */
+const unseen = /[\p{Cc}\p{Cf}]/u;
+const outerBlank = /^\s|\s$/;
+
 const subjectPattern = /^[0-9a-f]{64}$/i;
 
 /**
@@ -35,11 +39,13 @@ export function isSubjectHash(text: string): boolean {
 
 /**
  * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws `invalid_argument` where it is none: 1 to 128
- * characters travel, and what is hashed here is bounded by what an identity token may need.
+ * characters travel, and what is hashed here is bounded by what an identity token may need. Neither may hold what the node refuses.
  */
 export function sentId(playerId: string, groupSalt: string | undefined): string {
   if (typeof playerId !== 'string' || playerId === '') throw invalid('must be a string that is not empty');
   if (loneSurrogate.test(playerId)) throw invalid('holds half of a character');
+  if (unseen.test(playerId)) throw invalid('must not hold a control or an invisible character');
+  if (outerBlank.test(playerId)) throw invalid('must not begin or end with a blank');
   if (groupSalt !== undefined) {
     if (playerId.length > bounds.hashedIdLength) throw invalid(`takes at most ${bounds.hashedIdLength} UTF-16 units`);
     return hashOf(playerId, groupSalt);

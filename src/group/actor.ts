@@ -186,7 +186,7 @@ export class GroupActor<T> {
     if (this.#removals.length === 0) return [];
     const { erasures, withdrawals } = this.state;
     const text = 'the node ends; the erasure is recorded and goes on at its next start';
-    const details = { recorded: true };
+    const details = { recorded: true } as const;
     const later = refused('dependency_unavailable', { text, details });
     const effects: Effect<T>[] = [];
     this.#removals = this.#removals.filter((removal) => {

@@ -7,6 +7,7 @@ import { apiKeyOf } from './auth.js';
 import type { Route } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
 import { headFault, hostCount, isRequestId, parseTarget, type Target } from './head.js';
+import { countRefusedIds } from './refused-ids.js';
 import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './reply.js';
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
@@ -61,6 +62,7 @@ export function recordAnswer({ metrics, log }: Pick<FaceDeps, 'metrics' | 'log'>
   const { route, reply, method, requestId, ms } = answered;
   const template = route?.path ?? 'none';
   metrics.requestAnswered(template, knownMethod(method), reply.status, reply.error?.code ?? '', ms);
+  if (reply.error !== undefined) countRefusedIds(reply.error, metrics);
   if (log.isLevelEnabled('debug'))
     log.debug({ route: template, status: reply.status, ms, request_id: requestId }, 'answered');
 }

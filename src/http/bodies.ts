@@ -3,6 +3,7 @@ import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../cor
 import { errors, type Outcome } from '../errors.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
+import type { FromSchema } from '../validation/schema.js';
 import type {
   BatchResultBody,
   explanationSchema,
@@ -12,7 +13,6 @@ import type {
   TrustScoreBody,
   VerdictBody,
 } from './contract/response-bodies.js';
-import type { FromSchema } from './contract/schema.js';
 
 /** Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's backlog. */
 const dayTexts = new Map<number, string>();

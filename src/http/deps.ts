@@ -22,6 +22,9 @@ export interface FaceSettings {
   readonly rateLimitAddressPerS: number;
 }
 
+/** The ids and names that callers choose. */
+export type IdName = 'player_id' | 'event_id' | 'game_id' | 'peer_name';
+
 /** Told of every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
   /**
@@ -29,6 +32,8 @@ export interface RequestObserver {
    * no request that is answered.
    */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
+  /** An id or a name was refused for its characters. */
+  idRefused(id: IdName): void;
   /** Readers of the verdict stream from now on. */
   streamReaders(open: number): void;
   /** So many rows went out to one of them. */

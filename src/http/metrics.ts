@@ -63,6 +63,12 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
+  const idsRefused = new Counter({
+    name: 'ptf_ids_refused_total',
+    help: 'Ids and names refused for blanks at an end, control or invisible characters, or others that they may not have.',
+    labelNames: ['id'],
+    registers,
+  });
   const streamReaders = new Gauge({ name: 'ptf_stream_readers', help: 'Readers of the verdict stream.', registers });
   const streamRows = new Counter({
     name: 'ptf_stream_rows_total',
@@ -92,6 +98,7 @@ export function createMetrics(version: string): Metrics {
     requestAnswered(route, method, status, code, ms) {
       requests.note(route, method, status, code, ms);
     },
+    idRefused: (id) => idsRefused.inc({ id }),
     streamReaders: (open) => streamReaders.set(open),
     streamTold: (rows) => streamRows.inc(rows),
     streamEnded: (reason) => streamEnds.inc({ reason }),

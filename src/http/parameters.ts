@@ -2,11 +2,17 @@
 import { Texts } from '../core/texts.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
+import { characterFault, isEventId } from '../validation/identifiers.js';
 import { type CursorKind, decodeCursor } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
 function invalid(text: string): Refusal {
   return refused('invalid_parameter', { text });
+}
+
+/** For an id with characters that no id may have; `fault` says which, as the end of a sentence. */
+function invalidId(parameter: string, name: string, fault: string): Refusal {
+  return refused('invalid_parameter', { text: `${name} ${fault}`, details: { parameter, violation: 'pattern' } });
 }
 
 /** One value at most, as sent: which of two a caller means is not ours to guess. */
@@ -71,7 +77,10 @@ export function readIds(query: string): Outcome<MatchIds> {
   const isPlain = !(value.includes('%') || value.includes('"') || value.includes('\\'));
   matchIds.clear();
   if (isPlain) matchIds.pushSplit(value, COMMA);
-  else if (!decodeInto(matchIds, value)) return invalid(noIds);
+  else {
+    const fault = decodeInto(matchIds, value);
+    if (fault !== undefined) return fault;
+  }
   if (matchIds.count > limits.matchIdsMax) return invalid(`ids holds more than ${limits.matchIdsMax} ids`);
   for (let i = 0; i < matchIds.count; i++) {
     const length = matchIds.length(i);
@@ -82,19 +91,30 @@ export function readIds(query: string): Outcome<MatchIds> {
 
 const noIds = 'ids must be player ids, percent-encoded, with commas between';
 
-/** False where an id is not percent-encoded UTF-8. */
-function decodeInto(ids: Texts, value: string): boolean {
-  for (const part of value.split(',', limits.matchIdsMax + 1)) {
+/** The fault of the first id that is not percent-encoded UTF-8, or has characters that no id may have. */
+function decodeInto(ids: Texts, value: string): Refusal | undefined {
+  for (const [place, part] of value.split(',', limits.matchIdsMax + 1).entries()) {
     const id = decodeText(part);
-    if (id === undefined) return false;
+    if (id === undefined || id === '') return invalid(noIds);
+    const fault = characterFault(id);
+    if (fault !== undefined) return invalidId('ids', `id ${place + 1} of ids`, fault);
     ids.push(id);
   }
-  return true;
+  return undefined;
 }
 
 /** The player of a path. */
 export function readPlayerId(id: string): Outcome<string> {
-  return isPlayerId(id) ? granted(id) : invalid(`a player id has 1 to ${limits.playerIdLength} code points`);
+  if (!isPlayerId(id)) return invalid(`a player id has 1 to ${limits.playerIdLength} code points`);
+  const fault = characterFault(id);
+  return fault === undefined ? granted(id) : invalidId('id', 'a player id', fault);
+}
+
+/** The event of a path. An id that no event can have is an event that does not exist. */
+export function readEventId(id: string): Outcome<string> {
+  if (isEventId(id)) return granted(id);
+  const fault = id.length > limits.eventIdLength ? undefined : characterFault(id);
+  return fault === undefined ? refused('event_not_found') : invalidId('event_id', 'an event id', fault);
 }
 
 /** The subject hash of a path, lower-cased. */

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { errors, type Refusal, refused } from '../errors.js';
 import { retryAfterOf } from '../group/retry-after.js';
-import type { ErrorBody, ProblemBody } from './contract/response-bodies.js';
+import type { ErrorBody, ProblemBody } from './contract/error-bodies.js';
 import type { Route } from './contract/routes.js';
 import type { ApiReply } from './request.js';
 import { fieldsOf, type SharedHead, sharedHead } from './shared-head.js';

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { PeerView } from '../group/api.js';
-import type { ErrorBody } from './contract/response-bodies.js';
+import type { ErrorBody } from './contract/error-bodies.js';
 import type { BodyOf, OperationId } from './contract/routes.js';
 
 export interface ApiRequest<Body> {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
+import { faultTexts } from '../validation/validator.js';
 import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { addBackup, addRestore } from './backups.js';
@@ -56,7 +57,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     dir,
     async ask(command, request, progress) {
       const checked = checkRequest(command, request);
-      if (!checked.ok) throw new OperatorError('wrong_usage', checked.text ?? 'not valid', 2, checked.details);
+      if (!checked.ok) throw new OperatorError('wrong_usage', faultTexts(checked).join('; '), 2, checked.details);
       return callNode(dir(), command, request, progress);
     },
     runtime: deps.runtime,

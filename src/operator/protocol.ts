@@ -2,10 +2,12 @@
  * What the operator command and the node say to each other over the socket: each command's request, the schema that admits
  * it, and its value. Both ends check requests with the same schemas.
  */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
-import { granted, type Outcome, type Refusal, refused } from '../errors.js';
+import { granted, type Outcome } from '../errors.js';
 import { limits } from '../limits.js';
+import { contactEmail, gameIds, operatorPatterns, peerName } from '../validation/identifiers.js';
+import type { Schema } from '../validation/schema.js';
+import { type Validator, validatorOf } from '../validation/validator.js';
 
 /** Who asks, for the audit log; without it the log says `operator`. */
 interface Signed {
@@ -212,48 +214,34 @@ export interface Values {
 /** Where a command is posted. */
 export const commandPath = '/v1/';
 
-/** Patterns of the requests, and what to call them where a person wrote something else. */
-const words = { pattern: '\\S', name: 'more than blanks' };
-const line = { pattern: '^\\P{Cc}*\\S\\P{Cc}*$', name: 'more than blanks, and one line without control characters' };
-const email = { pattern: '^[^\\s@]+@[^\\s@]+$', name: 'an e-mail address' };
-const hash = { pattern: '^[0-9A-Fa-f]{64}$', name: '64 hexadecimal characters' };
-const patterns = [words, line, email, hash];
-
 const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
-const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: words.pattern });
 /** One line: it goes into the audit log, which people read on terminals. */
-const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: line.pattern };
-const peerId = text(limits.peerIdLength);
+const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: operatorPatterns.oneLine };
+const peerId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.peerIdLength,
+  pattern: operatorPatterns.moreThanBlanks,
+};
 
-function shape(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
+function shape(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', additionalProperties: false, required, properties };
 }
 
-const schemas: Readonly<Record<CommandName, object>> = {
+const schemas: Readonly<Record<CommandName, Schema>> = {
   status: shape({}),
   'peers-list': shape({ from: count(0, limits.peersMaxCeiling), limit: count(1, limits.pageMax) }),
-  'peers-add': shape(
-    {
-      peer_name: text(limits.peerNameLength),
-      game_ids: {
-        type: 'array',
-        minItems: 1,
-        maxItems: limits.gameIdsMax,
-        uniqueItems: true,
-        items: text(limits.gameIdLength),
-      },
-      contact_email: { type: 'string', maxLength: limits.emailLength, pattern: email.pattern },
-      by,
-    },
-    ['contact_email', 'by'],
-  ),
+  'peers-add': shape({ peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, by }, [
+    'contact_email',
+    'by',
+  ]),
   'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
   'erase-pending': shape({}),
-  erase: shape({ subject_hash: { type: 'string', pattern: hash.pattern }, by }, ['by']),
+  erase: shape({ subject_hash: { type: 'string', pattern: operatorPatterns.subjectHash }, by }, ['by']),
   'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
   'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),
@@ -277,24 +265,13 @@ export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(schemas, name);
 }
 
-const ajv = new Ajv();
 /** Compiled at first use: the command needs one of them. */
-const validators = new Map<CommandName, ValidateFunction>();
+const validators = new Map<CommandName, Validator<unknown>>();
 
-/** The body as the request of `command`, or `schema_validation_failed` with the field in its text and details. */
+/** The body as the request of `command`, or `schema_validation_failed` with its faults in text and details. */
 export function checkRequest<C extends CommandName>(command: C, body: unknown): Outcome<Requests[C]> {
-  const validate = validators.get(command) ?? ajv.compile(schemas[command]);
+  const validate = validators.get(command) ?? validatorOf(schemas[command]);
   validators.set(command, validate);
-  return validate(body) ? granted(body as Requests[C]) : violation(validate.errors?.[0]);
-}
-
-function violation(error: ErrorObject | undefined): Refusal {
-  const own: unknown = error?.params.missingProperty ?? error?.params.additionalProperty;
-  const field = `${error?.instancePath ?? ''}${typeof own === 'string' ? `/${own}` : ''}`;
-  const wanted = patterns.find(({ pattern }) => pattern === error?.params.pattern);
-  const fault = wanted === undefined ? (error?.message ?? 'is not valid') : `must be ${wanted.name}`;
-  return refused('schema_validation_failed', {
-    text: `${field === '' ? 'the body' : field.slice(1)} ${fault}`,
-    details: { field, violation: error?.keyword ?? '' },
-  });
+  const checked = validate(body);
+  return checked.ok ? granted(body as Requests[C]) : checked;
 }

@@ -6,9 +6,9 @@ import * as assert from 'uvu/assert';
 import type { TrustValues } from '../../src/client/player-trust.js';
 import type { Runtime } from '../../src/client/runtime.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport.js';
-import type { Schema } from '../../src/http/contract/schema.js';
-import { validatorOf } from '../../src/http/contract/validators.js';
 import * as frames from '../../src/http/contract/verdict-stream.js';
+import type { Schema } from '../../src/validation/schema.js';
+import { validatorOf } from '../../src/validation/validator.js';
 import type { Random } from '../support/random.js';
 import { peersAnswer, responseOf, type Scripted, saltCheckPath } from './scripted-transport.js';
 

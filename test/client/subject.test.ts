@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
-import { isSubjectHash, subjectHash } from '../../src/client/subject.js';
+import { isSubjectHash, sentId, subjectHash } from '../../src/client/subject.js';
 import { Pseudonyms, pseudonymise, subjectHex } from '../../src/core/pseudonym.js';
 import { limits } from '../../src/limits.js';
+import { characterFault } from '../../src/validation/identifiers.js';
 import { textsOf } from '../support/texts.js';
 
 interface Vector {
@@ -36,6 +37,35 @@ test('only 64 hexadecimal characters are a subject hash', () => {
   assert.ok(isSubjectHash('0123456789abcdefABCDEF0123456789abcdef0123456789abcdef0123456789'));
   for (const text of ['', 'a'.repeat(63), 'a'.repeat(65), 'g'.repeat(64), `${'a'.repeat(63)}\n`]) {
     assert.not.ok(isSubjectHash(text), text);
+  }
+});
+
+test('the client refuses the characters in a player id that the node refuses, hashed or not', () => {
+  const parts = [
+    'a',
+    ' ',
+    '\u0000',
+    '\n',
+    '\u0085',
+    '\u00a0',
+    '\u00ad',
+    '\u200b',
+    '\u2028',
+    '\ufeff',
+    '\ud83d',
+    '\ude00',
+    ',',
+  ];
+  for (let n = 0; n < parts.length ** 3; n++) {
+    const id = [n, n / parts.length, n / parts.length ** 2]
+      .map((place) => parts[Math.floor(place) % parts.length])
+      .join('');
+    const isRefused = characterFault(id) !== undefined;
+    for (const salt of [undefined, 'a salt of sixteen bytes']) {
+      const send = () => sentId(id, salt);
+      if (isRefused) assert.throws(send, /a player id (must not|holds)/, JSON.stringify(id));
+      else assert.type(send(), 'string');
+    }
   }
 });
 

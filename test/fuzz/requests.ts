@@ -1,8 +1,8 @@
 /** Conversations drawn from the contract: every route with good, nearly good and hostile parts, and shapes that are no request. */
 import fc, { type Arbitrary } from 'fast-check';
 import { type Route, routes } from '../../src/http/contract/routes.js';
-import type { Schema } from '../../src/http/contract/schema.js';
 import { limits } from '../../src/limits.js';
+import type { Schema } from '../../src/validation/schema.js';
 import type { Conversation, Damage, FuzzRequest } from './conversation.js';
 import { admitted, hostileText, hostileValue, spoiled } from './values.js';
 

@@ -1,6 +1,6 @@
 /** Values for fuzzing: what a schema of the contract admits, what it just does not, and what no schema has in mind. */
 import fc, { type Arbitrary } from 'fast-check';
-import type { Schema } from '../../src/http/contract/schema.js';
+import type { Schema } from '../../src/validation/schema.js';
 
 /** Strings that have broken other parsers: kept as they are, since chance would not find them. */
 export const hostileTexts: readonly string[] = [
@@ -89,12 +89,16 @@ function textOf({ minLength = 0, maxLength = 64, format, pattern, ...schema }: S
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.map(String));
   const known = format === undefined ? undefined : ofFormat[format];
   if (known !== undefined) return known;
-  const unit = pattern === undefined ? 'grapheme-composite' : fc.constantFrom(...'abcXYZ019._:-');
+  const isAscii = pattern?.includes('A-Za-z0-9') === true;
+  const unit = isAscii ? fc.constantFrom(...'abcXYZ019._:-') : 'grapheme-composite';
+  const admits = new RegExp(pattern ?? '', 'u');
   // The longest one, too: chance alone seldom touches a bound.
-  return fc.oneof(
-    { arbitrary: fc.string({ unit, minLength, maxLength: Math.min(maxLength, 24) }), weight: 9 },
-    { arbitrary: fc.constant('x'.repeat(maxLength)), weight: 1 },
-  );
+  return fc
+    .oneof(
+      { arbitrary: fc.string({ unit, minLength, maxLength: Math.min(maxLength, 24) }), weight: 9 },
+      { arbitrary: fc.constant('x'.repeat(maxLength)), weight: 1 },
+    )
+    .filter((text) => admits.test(text));
 }
 
 /** Values that the schema admits. */

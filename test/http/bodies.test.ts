@@ -97,13 +97,13 @@ test('what became of a batch is the body as JSON of ASCII alone, whatever its id
     ['e-1.:_', granted(1), { event_id: 'e-1.:_', status: 201 }],
     [
       'Žo"\\🎮',
-      refused('schema_validation_failed', { text: 'é "so"', details: { at: 'ü' } }),
+      refused('schema_validation_failed', { text: 'é "so"', details: { field: '/ü', violation: 'type' } }),
       {
         event_id: 'Žo"\\🎮',
         status: 400,
         code: 'schema_validation_failed',
         error: 'é "so"',
-        details: { at: 'ü' },
+        details: { field: '/ü', violation: 'type' },
       },
     ],
     [

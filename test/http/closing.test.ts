@@ -80,6 +80,7 @@ for (const fastLane of [true, false]) {
       },
       streamReaders() {},
       streamTold() {},
+      idRefused() {},
       streamEnded() {},
     };
     const face: TestFace = await startFace({ settings: { fastLane }, metrics });

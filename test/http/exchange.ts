@@ -6,10 +6,10 @@ import { connect } from 'node:net';
 import { getGlobalDispatcher } from 'undici';
 import * as assert from 'uvu/assert';
 import { type ErrorCode, errors } from '../../src/errors.js';
-import { errorSchema, problemSchema } from '../../src/http/contract/response-bodies.js';
+import { errorSchema, problemSchema } from '../../src/http/contract/error-bodies.js';
 import { everyRoute, type Route, routes } from '../../src/http/contract/routes.js';
-import type { Schema } from '../../src/http/contract/schema.js';
-import { type Validator, validatorOf } from '../../src/http/contract/validators.js';
+import type { Schema } from '../../src/validation/schema.js';
+import { type Validator, validatorOf } from '../../src/validation/validator.js';
 import { noteSeen } from './contract-coverage.js';
 
 export interface Answer {

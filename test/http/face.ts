@@ -47,7 +47,13 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
     version: '0.0.0',
     log,
     clock: { now: () => Date.now() },
-    metrics: options.metrics ?? { requestAnswered() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+    metrics: options.metrics ?? {
+      requestAnswered() {},
+      idRefused() {},
+      streamReaders() {},
+      streamTold() {},
+      streamEnded() {},
+    },
   });
   const { host, port } = await face.listen('127.0.0.1', 0);
   return { url: `http://${host}:${port}`, port, logged, drain: () => face.drain() };

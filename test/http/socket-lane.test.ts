@@ -345,7 +345,7 @@ test('a caller that reads nothing has no more answers made ahead of it than the 
   };
   const deps = {
     log: pino({ level: 'silent' }),
-    metrics: { requestAnswered() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
   };
   const shape = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
   const lane = createSocketLane(

@@ -191,7 +191,20 @@ test('what is wrong is said in one line of plain words', async () => {
     "unknown command 'statsu' (Did you mean status?); see --help": ['statsu'],
     "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
     'by must be more than blanks, and one line without control characters': ['pretrust', 'add', 'id', '--by', 'a\nb'],
-    'contact_email must be an e-mail address': ['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
+    'contact_email must be an e-mail address, e.g. ops@example.com; got a string': [
+      'peers',
+      'add',
+      '--name',
+      'n',
+      '--games',
+      'a',
+      '--email',
+      'nobody',
+    ],
+    'peer_name must not begin or end with a blank': ['peers', 'add', '--name', ' n', '--games', 'arena, chess'],
+    'peer_name must not hold a control character; found U+0009; game_ids[0] must have at most 64 characters; got 65': [
+      ...['peers', 'add', '--name', 'a\tb', '--games', 'g'.repeat(65)],
+    ],
     [`${join(node.dir, 'inner')} lies within the data folder; a backup belongs outside it`]: [
       'backup',
       join(node.dir, 'inner'),
@@ -309,8 +322,8 @@ test('an added peer may submit with the key that is shown once, and the list nev
   assert.not.match(JSON.stringify(list), key);
 });
 
-test('a name with control characters does not reach the terminal as such', async () => {
-  await addPeer('evil\u001b[2J');
+test('a stored name with control characters does not reach the terminal as such', async () => {
+  await node.group.register({ peerName: 'evil\u001b[2J', gameIds: ['arena'] }, 'test');
   const { out } = await ptf(['peers', 'list']);
   assert.match(out, 'evil<1b>[2J');
   assert.not.ok(out.includes('\u001b'));

@@ -5,10 +5,10 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { Agent, request } from 'undici';
 import * as assert from 'uvu/assert';
-import type { Schema } from '../../src/http/contract/schema.js';
-import { validatorOf } from '../../src/http/contract/validators.js';
 import * as wire from '../../src/http/contract/verdict-stream.js';
 import { limits } from '../../src/limits.js';
+import type { Schema } from '../../src/validation/schema.js';
+import { validatorOf } from '../../src/validation/validator.js';
 
 const schemas: Readonly<Record<string, Schema>> = {
   hello: wire.helloDataSchema,

@@ -1,6 +1,7 @@
 /** The members that several bodies of the contract share, each as one schema. */
 import { eventTypeNames } from '../../core/event-types.js';
 import { limits } from '../../limits.js';
+import { eventId, gameId, playerId } from '../../validation/identifiers.js';
 
 export const dateTime = { type: 'string', format: 'date-time', examples: ['2026-01-02T03:04:05.678Z'] } as const;
 
@@ -11,33 +12,6 @@ export const hashHex = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 export const nextCursor = {
   type: ['string', 'null'],
   description: 'Pass it as `cursor` for the next page; null on the last page. Opaque.',
-} as const;
-
-export const playerId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.playerIdLength,
-  format: 'well-formed',
-  description:
-    'Opaque id of the player. 64 hexadecimal characters are taken as a subject hash that the peer made itself; anything else is hashed on arrival and never stored.',
-  examples: ['steam:76561198000000001'],
-} as const;
-
-export const eventId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.eventIdLength,
-  pattern: '^[A-Za-z0-9._:-]+$',
-  description: 'The idempotency key, unique in the group. A UUIDv4 is recommended.',
-  examples: ['0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e'],
-} as const;
-
-export const gameId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.gameIdLength,
-  format: 'well-formed',
-  examples: ['arena-one'],
 } as const;
 
 export const eventProperties = {

@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document, generated from the table of routes and the schemas that validate. */
-import { type ErrorCode, errors } from '../../errors.js';
+import { type ErrorCode, type ErrorDetails, errors } from '../../errors.js';
+import type { Schema } from '../../validation/schema.js';
 import { namedSchemas } from './named-schemas.js';
 import { pathParameters } from './parameters.js';
 import { everyRoute, type Route, routes, type Success } from './routes.js';
-import type { Schema } from './schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,9 +24,20 @@ function referenced(schema: Schema, own?: Schema): unknown {
   };
 }
 
-/** What `details` holds, for the codes that have it; the values are examples. */
-const exampleDetails: Partial<Record<ErrorCode, Json>> = {
-  schema_validation_failed: { field: '/severity', violation: 'maximum', actual: 1.5, limit: 1 },
+/** Examples of what is wrong, for the codes whose text says what was found. */
+const exampleTexts: Partial<Record<ErrorCode, string>> = {
+  schema_validation_failed: 'severity must be at most 1; got 1.5',
+};
+
+const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>> = {
+  schema_validation_failed: {
+    field: '/severity',
+    violation: 'maximum',
+    actual: 1.5,
+    limit: 1,
+    more: [{ field: '/game_id', violation: 'pattern', error: 'game_id must not begin or end with a blank' }],
+  },
+  rate_limited: { limit: 'address', per_s: 100 },
   duplicate_event: {
     event_id: '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e',
     originally_received_at: '2026-01-02T03:04:05.678Z',
@@ -36,7 +47,7 @@ const exampleDetails: Partial<Record<ErrorCode, Json>> = {
 
 function errorExample(code: ErrorCode): Json {
   const details = exampleDetails[code];
-  return { error: errors[code].text, code, ...(details === undefined ? {} : { details }) };
+  return { error: exampleTexts[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
 }
 
 const requestIdHeader = {

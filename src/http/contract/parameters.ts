@@ -1,6 +1,7 @@
 /** The parameters of paths and queries, each with the schema that the OpenAPI document shows. Reading them is `../parameters.ts`'s work. */
 import { limits } from '../../limits.js';
-import type { Schema } from './schema.js';
+import { playerId } from '../../validation/identifiers.js';
+import type { Schema } from '../../validation/schema.js';
 
 export interface QueryParameter {
   readonly name: string;
@@ -40,7 +41,7 @@ export const queryParameters = {
 export const pathParameters: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>> = {
   id: {
     description: 'The player, as in `player_id` of an event: the opaque id, or the subject hash.',
-    schema: { type: 'string', minLength: 1, maxLength: limits.playerIdLength },
+    schema: { type: 'string', minLength: 1, maxLength: limits.playerIdLength, pattern: playerId.pattern },
   },
   hash: {
     description: 'The subject hash, in either case.',

@@ -3,8 +3,9 @@
  * the OpenAPI document are all made from these objects, so that a change here changes all three.
  */
 import { limits } from '../../limits.js';
-import { eventFields, eventProperties, gameId } from './fields.js';
-import type { FromSchema } from './schema.js';
+import { contactEmail, gameIds, peerName } from '../../validation/identifiers.js';
+import type { FromSchema } from '../../validation/schema.js';
+import { eventFields, eventProperties } from './fields.js';
 
 export const eventSchema = {
   type: 'object',
@@ -35,22 +36,6 @@ export const registrationSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['peer_name', 'game_ids'],
-  properties: {
-    peer_name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: limits.peerNameLength,
-      format: 'well-formed',
-      examples: ['Arena EU 1'],
-    },
-    game_ids: { type: 'array', minItems: 1, maxItems: limits.gameIdsMax, uniqueItems: true, items: gameId },
-    contact_email: {
-      type: 'string',
-      maxLength: limits.emailLength,
-      format: 'email',
-      description: 'For the operator only, never public.',
-      examples: ['ops@example.com'],
-    },
-  },
+  properties: { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail },
 } as const;
 export type RegistrationBody = FromSchema<typeof registrationSchema>;

@@ -1,18 +1,22 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../../core/event-types.js';
 import { environments, identityModes, peerStatuses, verdicts } from '../../core/vocabulary.js';
-import { type ErrorCode, errors } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { count, dateTime, eventFields, eventId, eventProperties, hashHex, nextCursor, playerId } from './fields.js';
-import type { FromSchema } from './schema.js';
-
-const errorCodes = Object.keys(errors) as ErrorCode[];
+import { eventId, gameId, playerId } from '../../validation/identifiers.js';
+import type { FromSchema } from '../../validation/schema.js';
+import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
+import { count, dateTime, eventFields, eventProperties, hashHex, nextCursor } from './fields.js';
 
 export const storedEventSchema = {
   type: 'object',
   additionalProperties: false,
   required: [...eventFields, 'received_at', 'status'],
-  properties: { ...eventProperties, received_at: dateTime, status: { type: 'string', const: 'accepted' } },
+  properties: {
+    ...eventProperties,
+    game_id: { type: 'string', description: 'As it was when the event was accepted.', examples: gameId.examples },
+    received_at: dateTime,
+    status: { type: 'string', const: 'accepted' },
+  },
 } as const;
 export type StoredEventBody = FromSchema<typeof storedEventSchema>;
 
@@ -34,9 +38,9 @@ export const batchResultSchema = {
         properties: {
           event_id: { type: ['string', 'null'], description: 'As sent; null where it was not a string.' },
           status: { type: 'integer', description: 'What this event alone would have been answered with.' },
-          code: { type: 'string', enum: errorCodes },
+          code: errorCodeSchema,
           error: { type: 'string' },
-          details: { type: 'object' },
+          details: errorDetailsSchema,
         },
       },
     },
@@ -303,33 +307,11 @@ export type HealthBody = FromSchema<typeof healthSchema>;
 
 export const openApiSchema = {
   type: 'object',
+  additionalProperties: true,
   required: ['openapi', 'info', 'paths'],
-  properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
-} as const;
-
-export const errorSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['error', 'code'],
   properties: {
-    error: { type: 'string', description: 'For people; may be reworded between versions.' },
-    code: { type: 'string', enum: errorCodes, description: 'For programs; stable across versions.' },
-    details: { type: 'object', description: 'Only with some codes.' },
+    openapi: { type: 'string' },
+    info: { type: 'object', additionalProperties: true },
+    paths: { type: 'object', additionalProperties: true },
   },
 } as const;
-export type ErrorBody = FromSchema<typeof errorSchema>;
-
-export const problemSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['type', 'title', 'status', 'detail', 'error', 'code'],
-  description: 'RFC 9457, with the members of the plain error as extensions. Sent where `Accept` asks for it.',
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    ...errorSchema.properties,
-  },
-} as const;
-export type ProblemBody = FromSchema<typeof problemSchema>;

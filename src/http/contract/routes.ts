@@ -4,10 +4,10 @@
  */
 import type { ErrorCode } from '../../errors.js';
 import { limits } from '../../limits.js';
+import type { FromSchema, Schema } from '../../validation/schema.js';
 import { type QueryParameter, queryParameters } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
-import type { FromSchema, Schema } from './schema.js';
 import * as stream from './verdict-stream.js';
 
 /** What a success is made of. Without `schema` the body is not JSON, and `contentType` names it. */

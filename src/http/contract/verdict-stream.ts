@@ -3,8 +3,8 @@
  * server-sent event (docs/decisions/0160-verdict-stream-wire.md).
  */
 import { identityModes, verdicts } from '../../core/vocabulary.js';
+import type { FromSchema } from '../../validation/schema.js';
 import { count, dateTime, hashHex } from './fields.js';
-import type { FromSchema } from './schema.js';
 
 /** One player as told: rounded as in a score read. */
 export const toldPlayerSchema = {

@@ -5,24 +5,28 @@ import { KEY_WORDS, type SubjectKey } from '../../core/words.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
+import { parseUtcDateTime } from '../../validation/formats.js';
+import { validatorOf } from '../../validation/validator.js';
 import { batchEntryText, batchResultText, storedEventText, timeText } from '../bodies.js';
-import { parseUtcDateTime } from '../contract/formats.js';
 import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
 import type { WithdrawalBody } from '../contract/response-bodies.js';
-import { validatorOf } from '../contract/validators.js';
 import type { FaceDeps } from '../deps.js';
 import { isJsonWithin } from '../json-size.js';
+import { readEventId } from '../parameters.js';
+import { countRefusedIds } from '../refused-ids.js';
 import { ok, okJson, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 
-const validateEvent = validatorOf(eventSchema);
+type EventDeps = Pick<FaceDeps, 'group' | 'pseudonyms' | 'metrics'>;
+
+const validateEvent = validatorOf(eventSchema, 'the event');
 
 /** Of a batch, reused from one to the next. */
 const playerIds = new Texts();
 
-export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): EventHandlers {
+export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventHandlers {
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
@@ -68,13 +72,15 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
     const faults = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
-      const checked = checkedItem(item);
+      // A batch of nothing but faulty events must not be answered with many times its own length.
+      const checked = checkedItem(item, faults.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);
         events.push(checked.value);
       } else {
         ids.push(eventIdOf(item));
         faults.set(place, checked);
+        countRefusedIds(checked, metrics);
       }
     }
     const submissions = submissionsOf(events);
@@ -83,29 +89,22 @@ export function eventHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'p
   }
 
   async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
-    const eventId = params.event_id ?? '';
-    // An id that no event can have is an event that does not exist, and never reaches the group.
-    if (!isEventId(eventId)) return refusalReply(refused('event_not_found'));
-    const outcome = await group.withdraw(caller, eventId);
+    const eventId = readEventId(params.event_id ?? '');
+    if (!eventId.ok) return refusalReply(eventId);
+    const outcome = await group.withdraw(caller, eventId.value);
     if (!outcome.ok) return refusalReply(outcome);
-    return ok({ event_id: eventId, withdrawn_at: timeText(outcome.value.withdrawnAt) } satisfies WithdrawalBody);
+    return ok({ event_id: eventId.value, withdrawn_at: timeText(outcome.value.withdrawnAt) } satisfies WithdrawalBody);
   }
 
   return { submitEvent, submitEvents, withdrawEvent };
-}
-
-const eventIdPattern = new RegExp(eventSchema.properties.event_id.pattern);
-
-function isEventId(text: string): boolean {
-  return text.length <= eventSchema.properties.event_id.maxLength && eventIdPattern.test(text);
 }
 
 /**
  * An event of a batch is checked as it would be alone, its size included. All but the signature is bounded by the schema: what that admits is
  * not measured.
  */
-function checkedItem(item: unknown): Outcome<EventBody> {
-  const checked = validateEvent(item);
+function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
+  const checked = validateEvent(item, moreMax);
   if (checked.ok && checked.value.signature === undefined) return checked;
   return isJsonWithin(item, limits.eventBodyBytes) ? checked : refused('payload_too_large');
 }

@@ -2,10 +2,14 @@
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import { limits } from '../../limits.js';
+import { playerId } from '../../validation/identifiers.js';
+import { validatorOf } from '../../validation/validator.js';
 import type { PlayerValue } from './wire.js';
 
 /** The 32 bytes under which the group knows a player; null where the identity mode forbids what was typed. */
 export type Pseudonymise = (playerId: string) => Uint8Array | null;
+
+const validateLookUp = validatorOf({ type: 'object', required: ['player_id'], properties: { player_id: playerId } });
 
 /** Codes: schema_validation_failed, subject_hash_required, player_not_found, overloaded, dependency_unavailable. */
 export async function lookUpPlayer(
@@ -13,12 +17,9 @@ export async function lookUpPlayer(
   pseudonymise: Pseudonymise,
   body: unknown,
 ): Promise<Outcome<PlayerValue>> {
-  const playerId = playerIdOf(body);
-  if (playerId === undefined) {
-    const text = `player_id must be 1 to ${limits.playerIdLength} characters`;
-    return refused('schema_validation_failed', { text });
-  }
-  const subject = pseudonymise(playerId);
+  const asked = validateLookUp(body);
+  if (!asked.ok) return asked;
+  const subject = pseudonymise(asked.value.player_id);
   if (subject === null) return refused('subject_hash_required');
   const view = group.trust(subject);
   const explanation = group.explain(subject);
@@ -48,12 +49,4 @@ export async function lookUpPlayer(
       count,
     })),
   });
-}
-
-function playerIdOf(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || !('player_id' in body)) return undefined;
-  const { player_id: playerId } = body;
-  if (typeof playerId !== 'string' || /\p{Cs}/u.test(playerId)) return undefined;
-  const length = [...playerId].length;
-  return length >= 1 && length <= limits.playerIdLength ? playerId : undefined;
 }

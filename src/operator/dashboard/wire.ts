@@ -96,4 +96,8 @@ export interface RegisteredValue {
 export interface RefusalValue {
   readonly error: string;
   readonly code: string;
+  readonly details?: {
+    /** Further faults of the same body. */
+    readonly more?: readonly { readonly error: string }[];
+  };
 }

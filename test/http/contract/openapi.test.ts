@@ -1,15 +1,24 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { errors } from '../../../src/errors.js';
+import { errorSchema } from '../../../src/http/contract/error-bodies.js';
 import { openApiDocument } from '../../../src/http/contract/openapi.js';
 import { everyRoute, type Route, routes } from '../../../src/http/contract/routes.js';
+import { validatorOf } from '../../../src/validation/validator.js';
+
+interface Response {
+  readonly description: string;
+  readonly content?: {
+    readonly 'application/json'?: { readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
+  };
+}
 
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
   readonly requestBody?: { readonly content: object };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>;
+  readonly responses: Readonly<Record<string, Response>>;
 }
 
 interface Document {
@@ -59,6 +68,17 @@ test('every parameter of a path is declared', () => {
     );
     for (const one of declared) assert.ok(one.schema, `${route.path} ${one.name}`);
   }
+});
+
+test('every example of an error satisfies its schema', () => {
+  const validate = validatorOf(errorSchema);
+  const examples = table.flatMap(([, route]) =>
+    Object.values(operation(route).responses).flatMap(({ content }) =>
+      Object.values(content?.['application/json']?.examples ?? {}),
+    ),
+  );
+  assert.ok(examples.length > 0);
+  for (const { value } of examples) assert.ok(validate(value).ok, JSON.stringify(value));
 });
 
 test('every reference leads to a schema, and every schema is referred to', () => {

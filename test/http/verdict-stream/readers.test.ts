@@ -29,7 +29,7 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
   const readers = new StreamReaders({
     group: groupDouble({ verdicts }),
     clock: { now: () => 0 },
-    metrics: { requestAnswered() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
   });
   const all = [new Heard(), new Heard(), new Heard()];
   for (const to of all) readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, keyDigest: '' });

@@ -142,10 +142,11 @@ function define(): void {
     await page.getByText('No peers yet').waitFor();
     await page.getByRole('link', { name: 'Register a peer' }).click();
     await page.getByLabel('Name').fill('Arena <b>EU</b> 1');
-    await page.getByLabel('Games').fill('arena\nchess');
+    await page.getByLabel('Games').fill('arena, chess\n go ');
     await page.getByRole('button', { name: 'Register' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
+    assert.equal(node.group.peers(0, 1)[0]?.gameIds, ['arena', 'chess', 'go']);
     key = (await dialog.getByLabel('API key').textContent()) ?? '';
     assert.match(key, /^ptf_dev_[\w-]{43}$/);
     // Escape would lose the key for good.

@@ -3,8 +3,10 @@ import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { granted, refused } from '../../../src/errors.js';
+import { registrationSchema } from '../../../src/http/contract/request-bodies.js';
 import { limits } from '../../../src/limits.js';
 import { hashPassword } from '../../../src/operator/dashboard/password.js';
+import { validatorOf } from '../../../src/validation/validator.js';
 import { type Call, cookieOf, password, startTestDashboard, type TestDashboard } from './dashboard.js';
 
 let dashboard: TestDashboard;
@@ -222,6 +224,20 @@ test('the hosted form registers a peer and shows its key', async () => {
   assert.equal(dashboard.calls.at(-1), ['register', { peerName: 'Arena', gameIds: ['arena'] }, 'operator:dashboard']);
   const bad = await dashboard.call('/api/v1/peers/register', { json: { peer_name: '', game_ids: [] }, cookie });
   assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
+});
+
+test('what is not valid is refused in the words of the public port, every fault of it', async () => {
+  const cookie = await dashboard.signIn();
+  const json = { peer_name: ' Arena', game_ids: ['arena, chess'], contact_email: 'nobody' };
+  const refused = JSON.parse((await dashboard.call('/api/v1/peers/register', { json, cookie })).text);
+  const expected = validatorOf(registrationSchema)(json);
+  assert.not.ok(expected.ok);
+  if (!expected.ok) assert.equal([refused.error, refused.details], [expected.text, expected.details]);
+  assert.is(refused.details.more.length, 2);
+  const player = await dashboard.call('/player', { json: { player_id: 'a\u200bb' }, cookie });
+  const { error, details } = JSON.parse(player.text);
+  assert.is(error, 'player_id must not hold an invisible character; found U+200B');
+  assert.equal([player.status, details], [400, { field: '/player_id', violation: 'pattern' }]);
 });
 
 test('bodies are bounded and must be JSON', async () => {

@@ -39,7 +39,9 @@ async function answerOf<T>(asked: Promise<Response>): Promise<T> {
   if (response.ok) return response.json();
   const refusal: Partial<RefusalValue> = await response.json().catch(() => ({}));
   if (refusal.code === 'invalid_session') toSignIn();
-  throw new Refused(refusal.code ?? 'unknown', sentence(refusal.error ?? `The node answered ${response.status}.`));
+  const further = refusal.details?.more ?? [];
+  const texts = [refusal.error ?? `The node answered ${response.status}.`, ...further.map(({ error }) => error)];
+  throw new Refused(refusal.code ?? 'unknown', texts.map(sentence).join(' '));
 }
 
 function sentence(text: string): string {

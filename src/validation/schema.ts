@@ -1,5 +1,5 @@
 /**
- * The part of JSON Schema (2020-12) that the contract uses, and the mapping from a schema to the type of what it admits,
+ * The part of JSON Schema (2020-12) that this project uses, and the mapping from a schema to the type of what it admits,
  * so that no body is described twice.
  */
 
@@ -12,6 +12,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean;
+  readonly minProperties?: number;
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;

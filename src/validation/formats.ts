@@ -1,8 +1,8 @@
 /**
- * The string formats of the contract, as the schemas name them. Each is a pure test of one string; lengths are left to
+ * The string formats that the schemas name. Each is a pure test of one string; lengths are left to
  * the schemas, except where a pattern needs a bound of its own.
  */
-import { DAY_MS } from '../../limits.js';
+import { DAY_MS } from '../limits.js';
 
 /** semver.org, 2.0.0. */
 const semanticVersion =
@@ -94,9 +94,6 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** With the `u` flag a surrogate pair is one code point, so that this matches only half of one. */
-const loneSurrogate = /\p{Surrogate}/u;
-
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
 export const formats = {
@@ -104,6 +101,4 @@ export const formats = {
   semver: isSemanticVersion,
   email: (text: string) => email.test(text),
   uuid: (text: string) => uuid.test(text),
-  /** No lone surrogate, so that the string has a UTF-8 form to hash. */
-  'well-formed': (text: string) => !loneSurrogate.test(text),
 } as const;

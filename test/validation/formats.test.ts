@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { formats, parseUtcDateTime } from '../../../src/http/contract/formats.js';
+import { formats, parseUtcDateTime } from '../../src/validation/formats.js';
 
 test('a date-time is read to the millisecond, further digits are cut', () => {
   // `date -u -d 2026-01-02T03:04:05Z +%s` prints 1767323045.
@@ -104,13 +104,6 @@ test('an e-mail address has a local part, one @ and a host', () => {
   ]) {
     assert.not(formats.email(text), text);
   }
-});
-
-test('a lone surrogate is not well-formed, a pair is', () => {
-  assert.ok(formats['well-formed']('\u{1F600} ok'));
-  assert.not(formats['well-formed']('\ud83d'));
-  assert.not(formats['well-formed']('a\ude00b'));
-  assert.not(formats['well-formed']('\ude00\ud83d'));
 });
 
 test('an adversarial string does not slow a pattern down', () => {

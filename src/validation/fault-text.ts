@@ -1,0 +1,147 @@
+/**
+ * Says in words what a schema expected of a value and what was found instead. Values that may name a player are never
+ * repeated: a caller's log would keep them.
+ */
+import { patternFaults } from './identifiers.js';
+import type { Schema } from './schema.js';
+import { mistakenTime } from './timestamps.js';
+
+/** One place of a value that its schema refuses. */
+export interface Fault {
+  /** JSON pointer of the place; of the missing or unknown field itself where that is the fault. */
+  readonly field: string;
+  /** The keyword that is violated. */
+  readonly keyword: string;
+  /** The schema of the place; of the object around it where the field is unknown. */
+  readonly schema: Schema;
+  /** What was found there; undefined where the field is missing. */
+  readonly value: unknown;
+  /** What the keyword asks for, where it is a bound. */
+  readonly limit?: number;
+  /** How much of it was found. */
+  readonly actual?: number;
+}
+
+/** `root` names the whole value, such as `the body`. */
+export function faultText(fault: Fault, root: string): string {
+  const name = nameOf(fault.field, root);
+  return `${name} ${complaint(fault, root)}`;
+}
+
+function complaint({ keyword, schema, value, limit, actual }: Fault, root: string): string {
+  switch (keyword) {
+    case 'required':
+      return `is missing; it must be ${expected(schema)}`;
+    case 'additionalProperties':
+      return `is not a field of ${root}; ${knownFields(schema)}`;
+    case 'pattern':
+      return patternFault(schema.pattern, value);
+    case 'minLength':
+      return `must have at least ${counted(limit, 'character')}; got ${actual}`;
+    case 'maxLength':
+      return `must have at most ${counted(limit, 'character')}; got ${actual}`;
+    case 'minItems':
+      return `must have at least ${counted(limit, 'item')}; got ${actual}`;
+    case 'maxItems':
+      return `must have at most ${counted(limit, 'item')}; got ${actual}`;
+    case 'minProperties':
+      return `must have at least ${counted(limit, 'field')}; got ${actual}`;
+    case 'minimum':
+      return `must be at least ${limit}; got ${actual}`;
+    case 'maximum':
+      return `must be at most ${limit}; got ${actual}`;
+    case 'uniqueItems':
+      return 'must not hold the same item twice';
+    default:
+      return `must be ${expected(schema)}; got ${found(schema, value)}`;
+  }
+}
+
+function patternFault(pattern: string | undefined, value: unknown): string {
+  return patternFaults.get(pattern ?? '')?.(String(value)) ?? `must match ${pattern}`;
+}
+
+/** `/game_ids/1` is `game_ids[1]`. A long name is cut: a caller makes up the names of unknown fields. */
+function nameOf(field: string, root: string): string {
+  if (field === '') return root;
+  const [first = '', ...rest] = field.slice(1, 1 + nameLength).split('/');
+  const name = rest.reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`), first);
+  const whole = field.length > 1 + nameLength ? `${name}…` : name;
+  return /^[\w.[\]…-]+$/.test(whole) ? whole : JSON.stringify(whole);
+}
+
+const nameLength = 64;
+
+/** What a value must be, as the end of a sentence. */
+function expected(schema: Schema): string {
+  const { type, format } = schema;
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const form = format === undefined ? undefined : expectedForms[format];
+  if (form !== undefined) return form;
+  if (type === 'string') return `a string${range(schema.minLength, schema.maxLength, 'character')}`;
+  if (type === 'array') return `an array${range(schema.minItems, schema.maxItems, 'item')}`;
+  if (type === 'object') return expectedObject(schema);
+  if (type === 'number') return `a number${between(schema)}`;
+  if (type === 'integer') return `a whole number${between(schema)}`;
+  if (type === undefined) return schema.anyOf === undefined ? 'any JSON value' : 'of a known form';
+  return [type].flat().join(' or ');
+}
+
+const expectedForms: Readonly<Record<string, string>> = {
+  'date-time': 'RFC 3339 in UTC, e.g. 2026-11-20T10:00:00Z',
+  semver: 'a semantic version, e.g. 1.0.0',
+  email: 'an e-mail address, e.g. ops@example.com',
+  uuid: 'a UUID',
+};
+
+function expectedObject({ required = [] }: Schema): string {
+  if (required.length === 0) return 'an object';
+  return `an object with the ${required.length === 1 ? 'field' : 'fields'} ${required.join(', ')}`;
+}
+
+function knownFields({ properties = {} }: Schema): string {
+  const names = Object.keys(properties);
+  return names.length === 0 ? 'it takes none' : `known are ${names.join(', ')}`;
+}
+
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (max === undefined) return min === undefined ? '' : ` of at least ${counted(min, unit)}`;
+  return min === undefined ? ` of at most ${counted(max, unit)}` : ` of ${min} to ${counted(max, unit)}`;
+}
+
+function between({ minimum, maximum }: Schema): string {
+  if (maximum === undefined) return minimum === undefined ? '' : ` of at least ${minimum}`;
+  return minimum === undefined ? ` of at most ${maximum}` : ` from ${minimum} to ${maximum}`;
+}
+
+function counted(count: number | undefined, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** What was found, and what was probably meant where that can be told. */
+function found(schema: Schema, value: unknown): string {
+  if (schema.format === 'date-time') {
+    const mistaken = mistakenTime(value);
+    const what = typeof value === 'string' || typeof value === 'number' ? mistaken.found : kindOf(value);
+    return mistaken.meant === undefined ? what : `${what}; did you mean ${mistaken.meant}?`;
+  }
+  if (schema.type === 'array' && typeof value === 'string') return `a string${listMeant(value)}`;
+  const isWord = typeof value === 'string' && (schema.enum !== undefined || schema.format === 'semver');
+  return isWord && /^[A-Za-z][\w.+-]{0,31}$|^\d[\d.]{0,15}$/.test(value) ? `"${value}"` : kindOf(value);
+}
+
+/** Names with commas between, where a list of them was expected. */
+function listMeant(text: string): string {
+  const names = text.slice(0, 256).split(',');
+  const plain = names.map((name) => name.trim()).filter((name) => /^[\w.:-]{1,32}$/.test(name));
+  return plain.length < names.length || names.length > 8 ? '' : `; did you mean ${JSON.stringify(plain)}?`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'boolean' ? String(value) : `a ${typeof value}`;
+}

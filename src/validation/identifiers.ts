@@ -1,0 +1,113 @@
+/**
+ * The ids, names and other texts that callers and operators choose: which characters they may hold, and what to say of one that
+ * holds others. The public port and the operator's surface validate with these same schemas.
+ */
+import { limits } from '../limits.js';
+
+/** Control characters, invisible ones (zero width, marks of direction) and halves of surrogate pairs: none can be told apart by eye. */
+const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
+
+/** Any characters but unseen ones and those of `refused`, and no blank at either end. */
+function visiblePattern(refused = ''): string {
+  return `^[^\\s${refused}${unseen}](?:[^${refused}${unseen}]*[^\\s${refused}${unseen}])?$`;
+}
+
+const visible = visiblePattern();
+const visibleWithoutComma = visiblePattern(',');
+
+/** What an operator writes beside ids and names. */
+export const operatorPatterns = {
+  moreThanBlanks: '\\S',
+  /** It goes into the audit log, which people read on terminals. */
+  oneLine: '^\\P{Cc}*\\S\\P{Cc}*$',
+  subjectHash: '^[0-9A-Fa-f]{64}$',
+} as const;
+
+export const playerId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.playerIdLength,
+  pattern: visible,
+  description:
+    'Opaque id of the player, without control or invisible characters and without a blank at either end. 64 hexadecimal characters are taken as a subject hash that the peer made itself; anything else is hashed on arrival and never stored.',
+  examples: ['steam:76561198000000001'],
+} as const;
+
+export const eventId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.eventIdLength,
+  pattern: '^[A-Za-z0-9._:-]+$',
+  description: 'The idempotency key, unique in the group. A UUIDv4 is recommended.',
+  examples: ['0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e'],
+} as const;
+
+export const gameId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.gameIdLength,
+  pattern: visibleWithoutComma,
+  description: 'Without commas, control or invisible characters, and without a blank at either end.',
+  examples: ['arena-one'],
+} as const;
+
+export const gameIds = {
+  type: 'array',
+  minItems: 1,
+  maxItems: limits.gameIdsMax,
+  uniqueItems: true,
+  items: gameId,
+} as const;
+
+export const peerName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.peerNameLength,
+  pattern: visible,
+  description: 'Without control or invisible characters, and without a blank at either end.',
+  examples: ['Arena EU 1'],
+} as const;
+
+export const contactEmail = {
+  type: 'string',
+  maxLength: limits.emailLength,
+  format: 'email',
+  description: 'For the operator only, never public.',
+  examples: ['ops@example.com'],
+} as const;
+
+const visibleText = new RegExp(visible, 'u');
+const eventIdText = new RegExp(eventId.pattern, 'u');
+const firstUnseen = new RegExp(`[${unseen}]`, 'u');
+
+/** What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is not empty. */
+export function characterFault(text: string): string | undefined {
+  if (visibleText.test(text)) return undefined;
+  const found = firstUnseen.exec(text)?.[0];
+  if (found === undefined) return 'must not begin or end with a blank';
+  const point = `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  if (/\p{Cc}/u.test(found)) return `must not hold a control character; found ${point}`;
+  if (/\p{Cf}/u.test(found)) return `must not hold an invisible character; found ${point}`;
+  return `must not hold half of a surrogate pair; found ${point}`;
+}
+
+/** Whether a text can be the id of an event. */
+export function isEventId(text: string): boolean {
+  return text.length <= limits.eventIdLength && eventIdText.test(text);
+}
+
+/** For each pattern above, why it refused a text, as the end of a sentence. */
+export const patternFaults: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
+  [visible, characterFault],
+  [
+    visibleWithoutComma,
+    (text: string) => characterFault(text) ?? 'must not hold a comma; each game is an item of its own',
+  ],
+  [
+    eventId.pattern,
+    (text: string) => characterFault(text) ?? 'must consist of letters, digits and the characters . _ : -',
+  ],
+  [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],
+  [operatorPatterns.oneLine, () => 'must be more than blanks, and one line without control characters'],
+  [operatorPatterns.subjectHash, () => 'must be 64 hexadecimal characters'],
+]);

@@ -1,0 +1,54 @@
+/** Tells what somebody wrote in place of an RFC 3339 time in UTC, and which time was probably meant. */
+import { parseUtcDateTime } from './formats.js';
+
+export interface MistakenTime {
+  /** What was found, such as `a number`. */
+  readonly found: string;
+  /** The time that was probably meant, as the contract writes it; undefined where nothing suggests one. */
+  readonly meant?: string | undefined;
+}
+
+/** Seconds, milliseconds, microseconds and nanoseconds, each as what one of it is in milliseconds. */
+const unitsMs = [1_000, 1, 1e-3, 1e-6];
+/** A number is taken for a time where that lies in this century: no two units give one for the same number. */
+const plausibleFrom = Date.UTC(2000, 0);
+const plausibleTo = Date.UTC(2100, 0);
+
+const dateTime =
+  /^(\d{4}-\d\d-\d\d)(?:\s+|[Tt])(\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9})\d*)?\s*([Zz]|UTC|[+-]\d\d(?::?\d\d)?)?$/;
+
+/** `value` is not a time as the contract wants it. */
+export function mistakenTime(value: unknown): MistakenTime {
+  if (typeof value === 'number') return { found: 'a number', meant: timeOfNumber(value) };
+  if (typeof value !== 'string') return { found: 'no time' };
+  if (/^-?\d{1,20}(?:\.\d{1,20})?$/.test(value)) {
+    return { found: 'a number in a string', meant: timeOfNumber(Number(value)) };
+  }
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return { found: 'a date without a time' };
+  // Longer than any notation of a time that is worth a look.
+  const parts = value.length > 64 ? null : dateTime.exec(value.trim());
+  if (parts === null) return { found: 'another text' };
+  const [, date, minutes, seconds = ':00', fraction, zone] = parts;
+  const local = `${date}T${minutes}${seconds}${fraction === undefined ? '' : `.${fraction}`}`;
+  if (zone === undefined) return { found: 'a time without a zone', meant: admissible(`${local}Z`) };
+  if (!/^[+-]/.test(zone)) return { found: 'another notation', meant: admissible(`${local}Z`) };
+  const hours = zone.slice(0, 3);
+  const offset = `${hours}:${zone.length > 3 ? zone.slice(-2) : '00'}`;
+  return { found: 'a time with an offset', meant: timeOf(Date.parse(`${local}${offset}`)) };
+}
+
+function timeOfNumber(value: number): string | undefined {
+  return unitsMs
+    .map((unit) => value * unit)
+    .filter((ms) => ms >= plausibleFrom && ms < plausibleTo)
+    .map(timeOf)[0];
+}
+
+function timeOf(ms: number): string | undefined {
+  if (Number.isNaN(ms)) return undefined;
+  return admissible(new Date(Math.trunc(ms)).toISOString().replace('.000Z', 'Z'));
+}
+
+function admissible(text: string): string | undefined {
+  return parseUtcDateTime(text) === undefined ? undefined : text;
+}

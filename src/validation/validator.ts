@@ -1,0 +1,180 @@
+/**
+ * Validates bodies against schemas. The first fault ends the validation of a valid-looking body at once; only a body that was
+ * refused is searched for further faults, of which a bounded number is told.
+ */
+import { _, Ajv2020, type Code, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
+import { errors, granted, type Outcome, type Refusal, refused, type SchemaFault } from '../errors.js';
+import { limits } from '../limits.js';
+import { type Fault, faultText } from './fault-text.js';
+import { formats } from './formats.js';
+import type { FromSchema, Schema } from './schema.js';
+
+// Neither `$data` (a caller's value would steer the check) nor `allErrors` (work without bound for one bad body).
+const ajv = new Ajv2020({ verbose: true, formats, allowUnionTypes: true });
+
+/**
+ * Lengths are of code points (JSON Schema, section 6.3), which Ajv counts in every string, for each bound. A string has at least half as many
+ * as it has UTF-16 units, and no more, so hardly one has to be looked at: that was two thirds of what checking an event took.
+ */
+boundLength('maxLength', (units, limit, points) => _`${units} > ${limit} && ${points} > ${limit}`);
+boundLength('minLength', (units, limit, points) => _`${units} < ${limit} * 2 && ${points} < ${limit}`);
+
+function boundLength(
+  keyword: string,
+  fails: (units: Code, limit: KeywordCxt['schemaCode'], points: Code) => Code,
+): void {
+  ajv.removeKeyword(keyword).addKeyword({
+    keyword,
+    type: 'string',
+    schemaType: 'number',
+    before: 'pattern',
+    error: { message: keyword, params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` },
+    code(of) {
+      const count = of.gen.scopeValue('func', { ref: codePoints });
+      of.fail(fails(_`${of.data}.length`, of.schemaCode, _`${count}(${of.data})`));
+    },
+  });
+}
+
+/**
+ * Checks a parsed body: the same value with its type, or `schema_validation_failed` with the first fault, and at most `moreMax`
+ * (`limits.furtherFaultsMax` where absent) further ones.
+ */
+export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
+
+/** `root` names the whole value in texts. */
+export function validatorOf<const S extends Schema>(schema: S, root = 'the body'): Validator<FromSchema<S>> {
+  const validate: ValidateFunction<FromSchema<S>> = ajv.compile<FromSchema<S>>(schema);
+  return (body, moreMax = limits.furtherFaultsMax) =>
+    validate(body) ? granted(body) : refusalOf(schema, body, root, moreMax);
+}
+
+function refusalOf(schema: Schema, body: unknown, root: string, moreMax: number): Refusal {
+  const faults: SchemaFault[] = [];
+  for (const fault of faultsIn(schema, body, '')) {
+    faults.push(schemaFault(fault, root));
+    if (faults.length > moreMax) break;
+  }
+  const [first, ...more] = faults;
+  if (first === undefined) throw new Error('a schema refused a body without saying why');
+  const { error, ...details } = first;
+  return refused('schema_validation_failed', {
+    text: error,
+    details: more.length === 0 ? details : { ...details, more },
+  });
+}
+
+/** Every fault that a refusal tells of, in words. */
+export function faultTexts({ code, text, details }: Refusal): readonly string[] {
+  const more = details !== undefined && 'more' in details ? (details.more ?? []) : [];
+  return [text ?? errors[code].text, ...more.map(({ error }) => error)];
+}
+
+function schemaFault(fault: Fault, root: string): SchemaFault {
+  const { field, keyword, limit, actual } = fault;
+  const bound = limit === undefined || actual === undefined ? {} : { actual, limit };
+  return { field, violation: keyword, ...bound, error: faultText(fault, root) };
+}
+
+/**
+ * The faults of a value in the order in which Ajv meets them, at most one for each place. Lazy: whoever takes the first few pays for
+ * no more of a large body. A value whose own keywords fail is not searched further.
+ */
+function* faultsIn(schema: Schema, value: unknown, field: string): Generator<Fault> {
+  const own = ownFault(schema, value, field);
+  if (own !== undefined) yield own;
+  else if (Array.isArray(value)) yield* faultsInItems(schema, value, field);
+  else if (typeof value === 'object' && value !== null) yield* faultsInFields(schema, value, field);
+}
+
+function* faultsInItems({ items }: Schema, value: readonly unknown[], field: string): Generator<Fault> {
+  if (items === undefined) return;
+  for (const [place, item] of value.entries()) yield* faultsIn(items, item, `${field}/${place}`);
+}
+
+function* faultsInFields(schema: Schema, value: object, field: string): Generator<Fault> {
+  const { properties = {}, required = [] } = schema;
+  for (const name of required) {
+    if (Object.hasOwn(value, name)) continue;
+    const missing = properties[name] ?? {};
+    yield { field: `${field}/${name}`, keyword: 'required', schema: missing, value: undefined };
+  }
+  if (schema.additionalProperties === false) {
+    for (const name in value) {
+      if (Object.hasOwn(properties, name)) continue;
+      yield { field: `${field}/${escapePointer(name)}`, keyword: 'additionalProperties', schema, value: undefined };
+    }
+  }
+  for (const [name, one] of Object.entries(properties)) {
+    const found = Object.getOwnPropertyDescriptor(value, name);
+    if (found !== undefined) yield* faultsIn(one, found.value, `${field}/${name}`);
+  }
+}
+
+/** RFC 6901, section 3. */
+function escapePointer(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** Of each schema, what it says about a value itself and not about the parts of it. Compiled when a body is refused for the first time. */
+const ownValidators = new WeakMap<Schema, ValidateFunction>();
+
+function ownFault(schema: Schema, value: unknown, field: string): Fault | undefined {
+  const validate = ownValidators.get(schema) ?? compileOwn(schema);
+  if (validate(value)) return undefined;
+  const error = validate.errors?.[0];
+  if (error === undefined) throw new Error('a schema refused a value without saying why');
+  const { keyword, params, data } = error;
+  const measure = measures[keyword];
+  const bound = measure === undefined ? {} : { limit: Number(params.limit), actual: measure(data) };
+  return { field: `${field}${error.instancePath}`, keyword, schema, value: data, ...bound };
+}
+
+function compileOwn(schema: Schema): ValidateFunction {
+  const {
+    properties: _properties,
+    required: _required,
+    additionalProperties: _additional,
+    items: _items,
+    ...own
+  } = schema;
+  const validate = ajv.compile(own);
+  ownValidators.set(schema, validate);
+  return validate;
+}
+
+/** Keywords that name a bound, and the measure of the value that they bound. */
+const measures: Readonly<Record<string, (value: unknown) => number>> = {
+  minimum: Number,
+  maximum: Number,
+  minLength: codePoints,
+  maxLength: codePoints,
+  minItems: items,
+  maxItems: items,
+  minProperties: fields,
+};
+
+/** Without a copy of a string that may be as long as a body. */
+function codePoints(value: unknown): number {
+  if (typeof value !== 'string') return 0;
+  let count = value.length;
+  for (let at = 1; at < value.length; at++)
+    if (isLow(value.charCodeAt(at)) && isHigh(value.charCodeAt(at - 1))) count--;
+  return count;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+function items(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function fields(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+}

@@ -7,4 +7,6 @@ if (!existsSync(entry)) {
   console.error('ptf: not built yet; run `npm run build` first');
   process.exit(1);
 }
+// Before the rest is loaded, which an older Node cannot do.
+await import(new URL('../dist/require-node.js', import.meta.url).href);
 await import(entry.href);

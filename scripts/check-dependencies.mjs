@@ -3,6 +3,7 @@
  * for known vulnerabilities of what a release runs. Exits with 1 where either finds something; a registry that cannot be
  * reached is said, and is no fault.
  */
+import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

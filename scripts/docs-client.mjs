@@ -2,6 +2,7 @@
  * `npm run docs:client`: makes `docs/client` of the docstrings of the two packages that game servers import. Every public symbol must be
  * documented, and every type that one shows must be public. With `--to FOLDER` it writes there; it reads what `npm run build` made.
  */
+import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,6 +2,7 @@
  * `npm test [-- FILTER...]`: builds what is stale, runs every test file, and asks that each row of the HTTP contract
  * was seen by some test. The last line is `N passed, N failed`, alone.
  */
+import './lib/require-node.mjs';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -5,7 +5,8 @@
 import { parse as parseDotenv } from 'dotenv';
 import type { Environment } from './core/vocabulary.js';
 import { limits } from './limits.js';
-import { type Variable, variables } from './variables.js';
+import { unknownVariables } from './unknown-variables.js';
+import { type Remark, type Variable, variables } from './variables.js';
 
 /** These two decide `production` together; of each of the others the value is a field of its own. */
 const { environment: environmentRow, nodeEnv: nodeEnvRow, ...rows } = variables;
@@ -25,15 +26,9 @@ export type Environ = Readonly<Record<string, string | undefined>>;
 /** Reads a text file. Undefined: there is none. Throws where there is one that cannot be read. */
 export type ReadFile = (path: string) => string | undefined;
 
-/** Something to say about one variable: a fault that refuses the start, or a warning. Holds no secret. */
-export interface Remark {
-  readonly variable: string;
-  readonly text: string;
-}
-
 export type ConfigOutcome =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Remark[] }
-  | { readonly ok: false; readonly faults: readonly Remark[] };
+  | { readonly ok: false; readonly faults: readonly Remark[]; readonly warnings: readonly Remark[] };
 
 /** What is set: a blank variable is unset, and a secret's text may come from its file. */
 class Settings {
@@ -113,8 +108,10 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const production = environment === 'prod' || settings.read(nodeEnvRow) === 'production';
   const config: Config = { environment, production, ...valuesOf(settings) };
   checkTogether(config, settings);
-  if (settings.faults.length > 0) return { ok: false, faults: settings.faults };
-  return { ok: true, config: Object.freeze(config), warnings: warningsOf(config) };
+  const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
+  // A variable that is required and missing may be there under a mistyped name.
+  if (settings.faults.length > 0) return { ok: false, faults: settings.faults, warnings: unknown };
+  return { ok: true, config: Object.freeze(config), warnings: [...warningsOf(config), ...unknown] };
 }
 
 function valuesOf(settings: Settings): Values {

@@ -1,4 +1,7 @@
-/** The entry of the node: V8 is set before anything else is so much as read, since loading it makes the heap grow. */
+/**
+ * The entry of the node. It checks Node's version and sets V8's flags before it loads anything else, since loading makes the heap grow.
+ */
+import './require-node.js';
 import './memory-reducer.js';
 
 await import('./process.js');

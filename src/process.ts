@@ -2,12 +2,13 @@
  * The process: environment in, signals, exit code out. It joins nothing itself; `node.ts` does. Exit codes: 0 stopped
  * as asked, 1 refused or failed, 2 faults in the configuration; a second signal ends it by that signal.
  */
-import { type Config, describeConfig, type Environ, loadConfig, type Remark, withDotenv } from './config.js';
+import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { limits } from './limits.js';
 import { createLog } from './log.js';
 import { startNode } from './node.js';
 import { StartRefusedError } from './startup.js';
 import { readText } from './store/small-file.js';
+import type { Remark } from './variables.js';
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';
@@ -87,4 +88,4 @@ function run(config: Config, warnings: readonly Remark[]): void {
 
 const outcome = loadConfig(readEnvironment(), readText);
 if (outcome.ok) run(outcome.config, outcome.warnings);
-else exitWithFaults(outcome.faults);
+else exitWithFaults([...outcome.faults, ...outcome.warnings]);

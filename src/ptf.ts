@@ -46,7 +46,7 @@ function configuration(): ConfigurationFacts {
   const { config } = found;
   return {
     faults: outcome.ok ? [] : outcome.faults,
-    warnings: outcome.ok ? outcome.warnings : [],
+    warnings: outcome.warnings,
     production: config.production,
     group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
     diskFreeMinBytes: config.diskFreeMinMb * 1e6,

@@ -3,6 +3,7 @@
  * server's tests run against the service itself, and can take it away.
  * @packageDocumentation
  */
+import './client/require-node.js';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

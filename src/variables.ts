@@ -19,6 +19,12 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
 
+/** Something to say about one variable: a fault that refuses the start, or a warning. Holds no secret. */
+export interface Remark {
+  readonly variable: string;
+  readonly text: string;
+}
+
 /** One row of the table. */
 export interface Variable<T> {
   readonly name: string;

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Config, describeConfig, type Environ, loadConfig, type Remark, withDotenv } from '../src/config.js';
-import { type Variable, variables } from '../src/variables.js';
+import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from '../src/config.js';
+import { type Remark, type Variable, variables } from '../src/variables.js';
 
 const rows: readonly Variable<unknown>[] = Object.values(variables);
 const noFile = (): undefined => undefined;
@@ -311,6 +311,63 @@ test("the README's table has a row for every variable, with its default and its 
     const row = lines.find((line) => line.startsWith(`| \`${name}\``));
     assert.is(row, `| ${names} | ${byDefault} | ${meaning} |`);
   }
+});
+
+/** The text of each warning about a variable that the node does not read, by its name. */
+function strangers(env: Environ): Record<string, string> {
+  const { warnings } = loadConfig(env, () => undefined);
+  return Object.fromEntries(warnings.map(({ variable, text }) => [variable, text]));
+}
+
+test('a mistyped variable is warned about with the likely name, and its value is not shown', () => {
+  const meant = {
+    DASHBOARD_PROT: 'DASHBOARD_PORT',
+    GROUP_SLAT: 'GROUP_SALT',
+    GROUP_SLAT_FILE: 'GROUP_SALT_FILE',
+    HALFLIFE_DAYS: 'HALF_LIFE_DAYS',
+    LOGLEVEL: 'LOG_LEVEL',
+    METRIC_PORT: 'METRICS_PORT',
+    PEERS_AUTH_ENABLED: 'PEER_AUTH_ENABLED',
+    dashboard_port: 'DASHBOARD_PORT',
+    GROUP_ID_FILE: 'GROUP_ID',
+  };
+  const found = strangers(Object.fromEntries(Object.keys(meant).map((name) => [name, 'hunter2hunter2hunter2'])));
+  const wanted = Object.entries(meant).map(([name, likely]) => [
+    name,
+    `is not read by the node; did you mean ${likely}?`,
+  ]);
+  assert.equal(found, Object.fromEntries(wanted));
+});
+
+test('a variable with a prefix of the project is warned about though nothing is close to it', () => {
+  assert.equal(strangers({ PTF_NONSENSE: '1', GROUP_COLOUR: 'red' }), {
+    GROUP_COLOUR: 'is not read by the node; the README lists all variables that are',
+    PTF_NONSENSE: 'is not read by the node; the README lists all variables that are',
+  });
+});
+
+test('a mistyped variable is told beside the fault that it causes', () => {
+  const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
+  assert.not.ok(outcome.ok);
+  assert.equal(outcome.ok ? [] : outcome.faults.map(({ variable }) => variable), ['GROUP_SALT']);
+  assert.equal(
+    outcome.warnings.map(({ variable }) => variable),
+    ['GROUP_SLAT'],
+  );
+});
+
+test('the variables of shells, CI, systemd, containers and tools raise no false alarm', () => {
+  const names = (
+    'CI COLORTERM DBUS_SESSION_BUS_ADDRESS DEBIAN_FRONTEND DISPLAY EDITOR GITHUB_ACTIONS GITHUB_TOKEN GROUPS HISTFILE HOME HOSTNAME HOSTTYPE ' +
+    'HTTPS_PROXY HTTP_PROXY INIT_CWD INVOCATION_ID JOURNAL_STREAM KUBERNETES_PORT KUBERNETES_PORT_443_TCP KUBERNETES_SERVICE_HOST ' +
+    'KUBERNETES_SERVICE_PORT KUBERNETES_SERVICE_PORT_HTTPS LANG LC_ALL LISTEN_FDS LOGNAME LS_COLORS MAIL MEMORY_PRESSURE_WATCH ' +
+    'METRICS_SERVICE_HOST METRICS_SERVICE_PORT METRICS_PORT_9090_TCP METRICS_PORT_9090_TCP_ADDR DASHBOARD_SERVICE_PORT_HTTP NODE ' +
+    'NODE_EXTRA_CA_CERTS NODE_OPTIONS NODE_PATH NODE_VERSION NO_COLOR NOTIFY_SOCKET NPM_CONFIG_CACHE OLDPWD PAGER PATH POSTGRES_HOST ' +
+    'PS1 PTF_SHARED_DATA PWD REDIS_PORT REDIS_PORT_6379_TCP SESSION_MANAGER SHELL SHLVL SSH_AUTH_SOCK SSH_CONNECTION STATE_DIRECTORY ' +
+    'SUDO_USER SYSTEMD_EXEC_PID TERM TMPDIR TZ USER WATCHDOG_PID WATCHDOG_USEC XDG_RUNTIME_DIR YARN_VERSION npm_lifecycle_event ' +
+    'npm_package_name npm_config_user_agent _'
+  ).split(' ');
+  assert.equal(strangers(Object.fromEntries(names.map((name) => [name, '1']))), {});
 });
 
 test.run();

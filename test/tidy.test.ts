@@ -37,7 +37,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: [...actor, 'validation'],
   operator: [...actor, 'validation'],
   variables: [...ground, 'core'],
-  config: [...ground, 'core', 'variables'],
+  'unknown-variables': ['variables'],
+  config: [...ground, 'core', 'unknown-variables', 'variables'],
   log: ['variables'],
   version: [],
   system: ['group'],
@@ -47,10 +48,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   node: [...outside, 'upkeep', 'system', 'startup', 'shutdown'],
   'memory-reducer': [],
   process: [...outside, 'node', 'startup'],
-  main: ['memory-reducer', 'process'],
+  'node-version': [],
+  'require-node': ['node-version'],
+  main: ['memory-reducer', 'process', 'require-node'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
-  client: [],
+  client: ['node-version'],
   testing: ['client'],
   'test-node': ['main'],
 };
@@ -75,6 +78,7 @@ const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   group: ['node:crypto'],
   variables: [],
   config: ['dotenv'],
+  'unknown-variables': ['fastest-levenshtein'],
   log: ['pino'],
   client: clientPackages,
 };
@@ -92,6 +96,8 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
+  'src/require-node.ts': 'ends the process where its Node is too old',
+  'src/client/require-node.ts': 'asks which Node runs the game server',
   'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
   'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',
   'src/store/process-identity.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',

@@ -5,6 +5,8 @@
  * current. `EventSpool` keeps events on disk until the node has them. `TrustPolicy` decides what follows, in the shadow first.
  * @packageDocumentation
  */
+import './require-node.js';
+
 export { AllowList, type AllowListEntry } from './allow-list.js';
 export type {
   CallOptions,

@@ -1,5 +1,5 @@
 /** Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error and not a group of unknown players. */
-import { hash } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { bounds } from './bounds.js';
 import { type Answer, isRecord } from './caller.js';
 import { onAbort, type Runtime } from './runtime.js';
@@ -10,7 +10,7 @@ export type ReadPeers = () => Promise<Answer>;
 
 /** The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + salt), as `GET /peers` shows them. */
 export function saltCheckOf(salt: string): string {
-  return hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
+  return crypto.hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
 }
 
 export class SaltCheck {

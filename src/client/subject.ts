@@ -1,5 +1,5 @@
 /** How a player becomes a subject on the game server's side, so that no raw account id needs to leave it. */
-import { hash } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import { bounds } from './bounds.js';
 import { secretText } from './secret.js';
 import { TrustError } from './trust-error.js';
@@ -26,7 +26,7 @@ export function subjectHash(id: string, salt: string): string {
 
 function hashOf(id: string, salt: string): string {
   if (isSubjectHash(id)) return id.toLowerCase();
-  return hash('sha256', id + salt, 'hex');
+  return crypto.hash('sha256', id + salt, 'hex');
 }
 
 /**

@@ -1,8 +1,8 @@
 /** CRC-32 run backwards, which finds the number of a record of which nobody knows how many are missing before it. */
-import { crc32 } from 'node:zlib';
+import * as zlib from 'node:zlib';
 
 /** What a step mixes into the register for a byte, and the byte again for the top eight bits of that, which no two share. */
-const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~crc32(Buffer.of(byte), 0xffff_ffff));
+const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~zlib.crc32(Buffer.of(byte), 0xffff_ffff));
 const byteOf = new Uint8Array(256);
 for (const [byte, value] of mixed.entries()) byteOf[value >>> 24] = byte;
 

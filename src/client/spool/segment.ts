@@ -2,7 +2,7 @@
  * The bytes of a spool's segment file: a header with the number of its first record, then records, each with its length and a
  * CRC-32 over its number and its bytes. Says what is whole; changes no file.
  */
-import { crc32 } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { bounds } from '../bounds.js';
 import { crc32Before } from './crc.js';
 
@@ -29,14 +29,14 @@ export function encodeHeader(firstSeq: number): Buffer {
   magic.copy(header);
   header.writeUInt32LE(version, 8);
   header.writeBigUInt64LE(BigInt(firstSeq), 12);
-  header.writeUInt32LE(crc32(header.subarray(0, 20)), 20);
+  header.writeUInt32LE(zlib.crc32(header.subarray(0, 20)), 20);
   return header;
 }
 
 /** The number of the first record, or null where the header is not whole. */
 export function decodeHeader(bytes: Buffer): number | null {
   if (bytes.byteLength < HEADER_BYTES || !bytes.subarray(0, 8).equals(magic)) return null;
-  if (bytes.readUInt32LE(8) !== version || bytes.readUInt32LE(20) !== crc32(bytes.subarray(0, 20))) return null;
+  if (bytes.readUInt32LE(8) !== version || bytes.readUInt32LE(20) !== zlib.crc32(bytes.subarray(0, 20))) return null;
   return Number(bytes.readBigUInt64LE(12));
 }
 
@@ -51,7 +51,7 @@ export function recordsBytes(payloads: readonly Buffer[]): number {
 function checksum(seq: number, payload: Buffer): number {
   const number = Buffer.alloc(8);
   number.writeBigUInt64LE(BigInt(seq));
-  return crc32(payload, crc32(number));
+  return zlib.crc32(payload, zlib.crc32(number));
 }
 
 export function encodeRecords(firstSeq: number, payloads: readonly Buffer[]): Buffer {

@@ -1,7 +1,7 @@
 /** The two small files beside a spool's segments: how far delivery is, and the events that the service will never take. */
 import { appendFile, type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { bounds } from '../bounds.js';
 
 const SLOT_BYTES = 32;
@@ -32,7 +32,7 @@ export class DeliveredMark {
     let newest = { turn: 0, seq: 0 };
     for (const at of [0, SLOT_BYTES]) {
       const slot = bytes.subarray(at, at + USED_BYTES);
-      if (slot.readUInt32LE(16) !== crc32(slot.subarray(0, 16))) continue;
+      if (slot.readUInt32LE(16) !== zlib.crc32(slot.subarray(0, 16))) continue;
       const turn = Number(slot.readBigUInt64LE(0));
       if (turn > newest.turn) newest = { turn, seq: Number(slot.readBigUInt64LE(8)) };
     }
@@ -46,7 +46,7 @@ export class DeliveredMark {
     const slot = Buffer.alloc(USED_BYTES);
     slot.writeBigUInt64LE(BigInt(turn), 0);
     slot.writeBigUInt64LE(BigInt(seq), 8);
-    slot.writeUInt32LE(crc32(slot.subarray(0, 16)), 16);
+    slot.writeUInt32LE(zlib.crc32(slot.subarray(0, 16)), 16);
     await this.#handle.write(slot, 0, USED_BYTES, (turn % 2) * SLOT_BYTES);
     this.#turn = turn;
   }

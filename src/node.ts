@@ -26,6 +26,7 @@ import { startOperatorSocket } from './operator/socket.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
+  demandListening,
   prepareFolder,
   recoverOrForm,
   refuseStart,
@@ -111,7 +112,7 @@ async function openNode(start: Start): Promise<RunningNode> {
   const { log } = ports;
   const parts = makeParts(start);
   const { group, face, pool } = parts;
-  const address = await face.listen(config.host, config.port);
+  const address = await demandListening(face.listen(config.host, config.port), { port: 'PORT', host: 'HOST' });
   closers.add(() => face.drain());
 
   const { loop, check } = await openGroup(start, parts);
@@ -244,23 +245,32 @@ async function openOperation(
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
   const socket = await startOperatorSocket({ dir, group, version, log });
   closers.add(() => socket.close());
-  const metricsServer = metricsPort === null ? null : await startMetricsServer(metrics, metricsHost, metricsPort, log);
+  const metricsServer =
+    metricsPort === null
+      ? null
+      : await demandListening(startMetricsServer(metrics, metricsHost, metricsPort, log), {
+          port: 'METRICS_PORT',
+          host: 'METRICS_HOST',
+        });
   if (metricsServer !== null) closers.add(() => metricsServer.close());
   const dashboard =
     dashboardPort === null
       ? null
-      : await startDashboard({
-          host: dashboardHost,
-          port: dashboardPort,
-          group,
-          pseudonymise: (playerId) => pseudonyms.of(playerId),
-          sessions,
-          passwordHash,
-          traffic: () => metrics.traffic(),
-          clock,
-          version,
-          log,
-        });
+      : await demandListening(
+          startDashboard({
+            host: dashboardHost,
+            port: dashboardPort,
+            group,
+            pseudonymise: (playerId) => pseudonyms.of(playerId),
+            sessions,
+            passwordHash,
+            traffic: () => metrics.traffic(),
+            clock,
+            version,
+            log,
+          }),
+          { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },
+        );
   if (dashboard !== null) {
     closers.add(() => dashboard.close());
     if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');

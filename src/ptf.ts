@@ -16,7 +16,9 @@ import { OperatorError } from './operator/client.js';
 import { runCommand } from './operator/command.js';
 import type { ConfigurationFacts } from './operator/findings.js';
 import type { Progress } from './operator/session.js';
+import { makePrivate } from './store/backup-folder.js';
 import { replaceFile } from './store/durable-file.js';
+import { adoptFolder, FolderOwnedError } from './store/owner.js';
 import { readText } from './store/small-file.js';
 import { variables } from './variables.js';
 import { version } from './version.js';
@@ -110,9 +112,21 @@ async function refuseForeign(dir: string): Promise<void> {
   if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
 }
 
+/** Makes the folder where it is missing, as a start does. */
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   await refuseForeign(dir);
+  makePrivate(dir);
   await replaceFile(join(dir, name), text, { sync: true });
+}
+
+async function adopt(dir: string): Promise<'adopted' | 'free'> {
+  await refuseForeign(dir);
+  try {
+    return await adoptFolder(dir);
+  } catch (error) {
+    if (error instanceof FolderOwnedError) throw new OperatorError('folder_in_use', error.message);
+    throw error;
+  }
 }
 
 async function verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport> {
@@ -205,5 +219,6 @@ const code = await runCommand(process.argv.slice(2), {
   startFaults: foundFaults,
   copies,
   keepSecret,
+  adoptFolder: adopt,
 });
 if (!isLost) process.exitCode = code;

@@ -27,18 +27,44 @@ export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
 }
 
-/** To listen, a name is looked up first. */
-const listening = ['listen', 'getaddrinfo'];
 const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
 
 /** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
 export function refuseStart(error: unknown): never {
   if (error instanceof Error && refusals.some((kind) => error instanceof kind))
     throw new StartRefusedError(error.message);
-  if (error instanceof Error && 'syscall' in error && listening.includes(String(error.syscall))) {
-    throw new StartRefusedError(`cannot listen: ${error.message}`);
-  }
   throw error;
+}
+
+/**
+ * Awaits a server's start. Rejects with `StartRefusedError` where it cannot listen.
+ * @param names of the variables that hold the port and the address.
+ */
+export async function demandListening<T>(
+  listening: Promise<T>,
+  names: { readonly port: string; readonly host: string },
+): Promise<T> {
+  try {
+    return await listening;
+  } catch (error) {
+    const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+    switch (code) {
+      case 'EADDRINUSE':
+        throw new StartRefusedError(
+          `${names.port}: port ${port} of ${address} is in use by another process; stop it, or set ${names.port} to another port`,
+        );
+      case 'EACCES':
+        throw new StartRefusedError(
+          `${names.port}: this user may not listen on port ${port}; set ${names.port} to a port from 1024`,
+        );
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+      case 'EAI_AGAIN':
+        throw new StartRefusedError(`${names.host}: this machine has no such address (${code})`);
+      default:
+        throw new StartRefusedError(`${names.port}, ${names.host}: cannot listen: ${message}`);
+    }
+  }
 }
 
 export function prepareFolder(dir: string): void {
@@ -46,7 +72,24 @@ export function prepareFolder(dir: string): void {
     makePrivate(dir);
     refuseClosed(dir);
   } catch (error) {
-    throw new StartRefusedError(`DATA_DIR cannot be used: ${messageOf(error)}`);
+    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: ${folderFault(error)}`);
+  }
+}
+
+function folderFault(error: unknown): string {
+  const { code, path } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not use ${path}; make it the node's user's (chown -R), or name another folder`;
+    case 'EROFS':
+      return 'its file system is read-only; name another folder';
+    case 'ENOENT':
+      return 'it cannot be made there; name another folder';
+    case 'ENOTDIR':
+      return 'a part of its path is a file; name another folder';
+    default:
+      return messageOf(error);
   }
 }
 

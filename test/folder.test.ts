@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import {
   closeSync,
   cpSync,
+  lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -104,6 +106,25 @@ test('a second node on a folder is refused by name and harms nothing', async () 
   assert.match(output, /in use by process \d+/);
   assert.is((await fetch(`${first.url}/api/v1/health`)).status, 200);
   assert.is(await first.kill('SIGTERM'), 0);
+  rmSync(dir, { recursive: true });
+});
+
+test('a second node on a copied folder says that it is a copy, and ptf adopt makes it a folder of its own', async () => {
+  const dir = temporaryFolder();
+  const [home, copy] = [join(dir, 'original'), join(dir, 'copy')];
+  mkdirSync(home);
+  const first = await startProcess({ DATA_DIR: home });
+  cpSync(home, copy, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
+  const { exit, output } = await refusal({ DATA_DIR: copy });
+  assert.is(exit, 1);
+  assert.match(output, /is a copy of the folder of a running node, process \d+/);
+  assert.ok(output.includes(`run: ptf adopt --data-dir ${copy}`));
+  const original = await runPtf(['adopt'], home);
+  assert.equal([original.code, /folder_in_use/.test(original.err)], [1, true]);
+  assert.is((await runPtf(['adopt'], copy)).code, 0);
+  const second = await startProcess({ DATA_DIR: copy });
+  for (const { url } of [first, second]) assert.is((await fetch(`${url}/api/v1/health`)).status, 200);
+  for (const node of [first, second]) assert.is(await node.kill('SIGTERM'), 0);
   rmSync(dir, { recursive: true });
 });
 

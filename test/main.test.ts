@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -130,7 +131,36 @@ test('a name to listen on that nobody knows refuses the start', async () => {
   const node = start({ ...local, HOST: 'no-such-host.invalid' });
   assert.is(await node.ended, 1);
   const [last] = node.output().trim().split('\n').slice(-1);
-  assert.match(JSON.parse(last ?? '').msg, /^cannot listen: getaddrinfo/);
+  assert.match(JSON.parse(last ?? '').msg, /^HOST: this machine has no such address \(\w+\)$/);
+});
+
+test('a port that is taken is one line without a stack, which names the variable', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  for (const name of ['PORT', 'METRICS_PORT', 'DASHBOARD_PORT']) {
+    const node = start({ ...local, LOG_LEVEL: 'error', PORT: '0', [name]: String(port) });
+    assert.is(await node.ended, 1);
+    const lines = node.output().trim().split('\n');
+    assert.is(lines.length, 1, node.output());
+    const { msg, err } = JSON.parse(lines[0]!);
+    assert.is(err, undefined);
+    assert.is(
+      msg,
+      `${name}: port ${port} of 127.0.0.1 is in use by another process; stop it, or set ${name} to another port`,
+    );
+    assert.is(node.errors(), '');
+  }
+  taken.close();
+});
+
+test('a folder that cannot be made is one line without a stack', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  const node = start({ ...local, LOG_LEVEL: 'error', DATA_DIR: join(folder, 'file', 'data') });
+  assert.is(await node.ended, 1);
+  const { msg, err } = JSON.parse(node.output().trim());
+  assert.is(err, undefined);
+  assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; name another folder$/);
 });
 
 // V8 first looks whether it should some 8 s after a start.

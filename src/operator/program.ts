@@ -66,6 +66,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     startFaults: deps.startFaults,
     keepSecret: deps.keepSecret,
     copies: deps.copies,
+    adoptFolder: deps.adoptFolder,
     done,
   };
   addStatus(program, session);
@@ -244,4 +245,19 @@ function addVerify(program: Command, session: Session): void {
     .description('check the whole store: log, chain, snapshots, audit; without a node, the folder itself')
     .addHelpText('after', examples('verify', 'verify --data-dir /backup/ptf'))
     .action(async () => done(await showing(session, 'verifying', verify)));
+  program
+    .command('adopt')
+    .description('make a copied data folder one of its own, where a node runs on the original')
+    .addHelpText(
+      'after',
+      `\nA node on the copy goes its own way: two nodes of one group do not exchange events.\n${examples('adopt --data-dir /data/copy')}`,
+    )
+    .action(async () => {
+      const outcome = await session.adoptFolder(dir());
+      const text =
+        outcome === 'adopted'
+          ? `${dir()} is a folder of its own now; a node can be started on it.`
+          : `${dir()} has no running owner; nothing was changed, and a node can be started on it.`;
+      done({ value: { outcome }, lines: () => [text] });
+    });
 }

@@ -47,10 +47,15 @@ export interface CommandDeps {
    */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
   readonly copies: Copies;
+  /** Frees a copied data folder of the owner that runs on the original. Rejects with `OperatorError` where that owner works on this very folder. */
+  adoptFolder(dir: string): Promise<'adopted' | 'free'>;
 }
 
 export interface Session
-  extends Pick<CommandDeps, 'runtime' | 'configuration' | 'verifyFolder' | 'startFaults' | 'keepSecret' | 'copies'> {
+  extends Pick<
+    CommandDeps,
+    'runtime' | 'configuration' | 'verifyFolder' | 'startFaults' | 'keepSecret' | 'copies' | 'adoptFolder'
+  > {
   readonly terminal: Terminal;
   dir(): string;
   /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */

@@ -27,7 +27,7 @@ import {
   unknownOutcome,
 } from './log-environment.js';
 import { openElsewhere } from './open-elsewhere.js';
-import { type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
+import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
 /** As stored, under a version whose whole part is `epoch`. */
@@ -250,7 +250,45 @@ function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
 
 function owned(dir: string, owner: OwnerRecord | undefined): FolderOwnedError {
   const who = owner === undefined ? 'another process' : `process ${owner.pid} (since ${owner.claimed_at})`;
-  return new FolderOwnedError(`the data folder ${dir} is in use by ${who}; one node per folder`);
+  if (owner !== undefined && isCopy(dir, owner) === true) {
+    return new FolderOwnedError(
+      `the data folder ${dir} is a copy of the folder of a running node, ${who}; to make it a folder of its own, run: ptf adopt --data-dir ${dir}`,
+    );
+  }
+  return new FolderOwnedError(
+    `the data folder ${dir} is in use by ${who}; one node per folder. If it is a copy of that node's folder, run: ptf adopt --data-dir ${dir}`,
+  );
+}
+
+/** Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. */
+function isCopy(dir: string, owner: OwnerRecord): boolean | null {
+  const open = hasOpen(owner.pid, dataFileOf(logFolderOf(dir)));
+  return open === null ? null : !open;
+}
+
+/**
+ * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it. Rejects with `FolderOwnedError`
+ * where the owner works on this very folder, or that cannot be seen. Changes nothing where the folder has no living owner.
+ */
+export async function adoptFolder(
+  dir: string,
+  identity: ProcessIdentity = thisProcess(),
+  times: OwnerTimes = limits,
+): Promise<'adopted' | 'free'> {
+  const logFolder = logFolderOf(dir);
+  checkEnvironmentFile(dataFileOf(logFolder));
+  const owner = await withEnvironment(dir, readOwner);
+  if (owner === undefined || !(await lives(owner, identity, dir, times))) return 'free';
+  if (isCopy(dir, owner) !== true) {
+    throw new FolderOwnedError(
+      `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or it cannot be seen that it is not; stop that node first, or run as its user`,
+    );
+  }
+  const put = await withEnvironment(dir, (environment) =>
+    putOwner(environment, claimOf({ ...owner, released: true }), owner.version),
+  );
+  if (put !== 'done') throw new FolderOwnedError(`the data folder ${dir} got another owner meanwhile; try again`);
+  return 'adopted';
 }
 
 async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string, times: OwnerTimes): Promise<boolean> {

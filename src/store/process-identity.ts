@@ -1,5 +1,5 @@
 /** Which process is which, and whether it still runs. */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { kill, pid as ownPid } from 'node:process';
 import { isMissing } from './environment-file.js';
 
@@ -31,6 +31,19 @@ export function processStartOf(pid: number): string | null {
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
+}
+
+/** Whether the process holds this file open; null where the system does not let this user see it. */
+export function hasOpen(pid: number, file: string): boolean | null {
+  try {
+    const wanted = statSync(file);
+    return readdirSync(`/proc/${pid}/fd`).some((descriptor) => {
+      const found = statSync(`/proc/${pid}/fd/${descriptor}`, { throwIfNoEntry: false });
+      return found?.ino === wanted.ino && found.dev === wanted.dev;
+    });
+  } catch {
+    return null;
+  }
 }
 
 function readPidNamespace(): string | null {

@@ -40,6 +40,7 @@ export async function runHere(
       backUp: () => Promise.reject(new Error('not asked for')),
       restore: () => Promise.reject(new Error('not asked for')),
     },
+    adoptFolder: () => Promise.reject(new Error('not asked for')),
     ...over,
     terminal: {
       out: (text) => {

@@ -1,5 +1,5 @@
-/** `ptf dashboard set-password`: hashes the password and keeps the hash in the data folder, whether or not a node runs. */
-import { statSync } from 'node:fs';
+/** `ptf dashboard set-password`: hashes the password and keeps the hash in the data folder, which it makes where
+ * there is none, whether or not a node runs. */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import { OperatorError } from '../client.js';
@@ -22,12 +22,6 @@ export function addDashboard(program: Command, session: Session): void {
     )
     .action(async () => {
       const dir = session.dir();
-      if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) {
-        throw new OperatorError(
-          'no_folder',
-          `there is no folder ${dir}; start the node once, or make it with mode 0700`,
-        );
-      }
       const password = await newPassword(session);
       await session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
       const lines = () => ['The password is set. Whoever was signed in to the dashboard has to sign in again.'];

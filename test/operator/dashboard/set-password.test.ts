@@ -40,6 +40,15 @@ async function ptf(input: string, folder = dir): Promise<Ran> {
   return { code: child.exitCode as Ran['code'], out, err };
 }
 
+function signIn({ dashboardUrl }: { readonly dashboardUrl: string | null }, word: string): Promise<Response> {
+  return fetch(`${dashboardUrl}/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: String(dashboardUrl) },
+    body: new URLSearchParams({ password: word }),
+  });
+}
+
 /** At a terminal where these are typed. */
 async function typed(...answers: readonly string[]): Promise<Ran & { readonly asked: readonly string[] }> {
   const asked: string[] = [];
@@ -96,38 +105,36 @@ test('a password that is too short or has several lines is wrong usage', async (
   }
 });
 
-test('a folder that is not there is refused, and not made', async () => {
-  const missing = join(dir, 'missing');
+test('before the first start the folder is made, closed to others, and the node then takes the password', async () => {
+  const missing = join(dir, 'not', 'there');
   const { code, err } = await ptf(`${password}\n`, missing);
-  assert.is(code, 1);
-  assert.match(err, /no_folder/);
-  assert.not(existsSync(missing));
+  assert.is(code, 0, err);
+  assert.is(statSync(missing).mode & 0o777, 0o700);
+  const node = await startTestNode({ DATA_DIR: missing, DASHBOARD_PORT: '0' });
+  try {
+    assert.is((await signIn(node, password)).status, 303);
+  } finally {
+    await node.close();
+  }
 });
 
 test('a running node takes the new password at once, and lets no session of the old one go on', async () => {
   mkdirSync(join(dir, 'data'));
   const node = await startTestNode({ DATA_DIR: join(dir, 'data'), DASHBOARD_PORT: '0' });
-  const signIn = (word: string) =>
-    fetch(`${node.dashboardUrl}/sign-in`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: String(node.dashboardUrl) },
-      body: new URLSearchParams({ password: word }),
-    });
   try {
-    assert.is((await signIn(password)).status, 503);
+    assert.is((await signIn(node, password)).status, 503);
     assert.is((await ptf(password, node.dir)).code, 0);
-    const opened = await signIn(password);
+    const opened = await signIn(node, password);
     assert.is(opened.status, 303);
     const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
     const session = () => fetch(`${node.dashboardUrl}/session`, { headers: { cookie } });
     assert.is((await session()).status, 200);
     assert.is((await ptf('another password', node.dir)).code, 0);
     assert.is((await session()).status, 401);
-    assert.is((await signIn(password)).status, 401);
+    assert.is((await signIn(node, password)).status, 401);
     // A file that somebody spoiled locks the door instead of opening it.
     writeFileSync(join(node.dir, passwordFile), 'another password');
-    assert.is((await signIn('another password')).status, 503);
+    assert.is((await signIn(node, 'another password')).status, 503);
   } finally {
     await node.close();
   }

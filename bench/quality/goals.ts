@@ -40,13 +40,15 @@ export function judgeGoals(rows: readonly Row[], size: GroupSize): Goal[] {
     atMost('mean Brier, real sets', 0.12, calibrated, 'brier', plain),
     largest('largest AUC gap to the best classic method, real sets', 1, real.map(gapToBest)),
     ...attackGoals('attack files', attackFiles),
-    ...attackGoals('simulated attacks', attacks),
+    ...attackGoals('simulated attacks', attacks).map(withoutVerdict),
     largest('AUC lost by real votes under injected attackers, worst case', 0.3, losses(injected, real, 'pBad'), () =>
       Math.min(...classicNames.map((method) => Math.max(...losses(injected, real, method)))),
     ),
     atMost('stealthy Sybils (15 against 3 anchors), targets judged wrong', 0.33, stealth, 'targetsWrong', percent),
     atLeast('report-only attack files, mean AUC', 70, reportOnlyFiles, 'auc'),
-    atLeast('report-only simulated groups, mean AUC', 70, whole(referenceKinds(true), simulated), 'auc'),
+    withoutVerdict(
+      atLeast('report-only simulated groups, mean AUC', 70, whole(referenceKinds(true), simulated), 'auc'),
+    ),
     largest(
       "simulated attackers against the reference simulator's, largest AUC difference of a kind",
       0.5,
@@ -60,6 +62,11 @@ export function judgeGoals(rows: readonly Row[], size: GroupSize): Goal[] {
 /** AUC points between a row and the reference on the same kind. */
 function differenceFromReference(row: Row): number {
   return Math.abs(row.methods.reference.auc - attackReference[row.name]!.auc) * 100;
+}
+
+/** The goals were set on the attack files. Groups that are simulated here differ from those by chance, so their figures are shown beside the goal and not judged. */
+function withoutVerdict(goal: Goal): Goal {
+  return { ...goal, met: null };
 }
 
 function attackGoals(of: string, rows: readonly Row[]): Goal[] {

@@ -32,8 +32,9 @@ export function rowLabel({ origin, name, groups }: Row): string {
   return groups > 1 ? `${origin}: ${name} x${groups}` : `${origin}: ${name}`;
 }
 
-export function goalVerdict({ met }: Goal): string {
-  return met === null ? 'not measured' : met ? 'met' : 'MISSED';
+export function goalVerdict({ met, reached }: Goal): string {
+  if (met === null) return reached === null ? 'not measured' : 'not judged';
+  return met ? 'met' : 'MISSED';
 }
 
 export function printTables(rows: readonly Row[], goals: readonly Goal[]): string {
@@ -46,9 +47,20 @@ export function printTables(rows: readonly Row[], goals: readonly Goal[]): strin
       ]),
     ]),
   );
+  const measured = goals.filter(({ reached }) => reached !== null);
   const verdicts = alignColumns([
     ['Goal', 'wanted', 'reached', 'best classic', ''],
-    ...goals.map((goal) => [goal.figure, goal.goal, goal.reached ?? '-', goal.classic ?? '-', goalVerdict(goal)]),
+    ...measured.map((goal) => [goal.figure, goal.goal, goal.reached ?? '-', goal.classic ?? '-', goalVerdict(goal)]),
   ]);
-  return [...tables, verdicts].join('\n\n');
+  const notes = [
+    ...(measured.some((goal) => goalVerdict(goal) === 'not judged')
+      ? [
+          'Not judged: the goal was set on the attack files of --data; groups that are simulated here differ from them by chance.',
+        ]
+      : []),
+    ...(measured.length < goals.length
+      ? [`${goals.length - measured.length} further goals need data sets (--data FOLDER) or kinds that were left out.`]
+      : []),
+  ];
+  return [...tables, [verdicts, ...notes].join('\n')].join('\n\n');
 }

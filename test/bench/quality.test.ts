@@ -65,14 +65,23 @@ function rowsOf(names: readonly KindName[], value: number): Row[] {
   });
 }
 
-test('a goal over all attacks is judged where all of them were simulated, and not over some', () => {
-  const verdictsOf = (names: readonly KindName[]) =>
+test('a figure over all attacks is shown where all of them were simulated, and not over some', () => {
+  const reachedOf = (names: readonly KindName[]) =>
     judgeGoals(rowsOf(names, 0.95), size)
       .filter(({ figure }) => /simulated (?:attacks|groups)/.test(figure))
-      .map(({ met }) => met);
-  assert.equal(verdictsOf(kindNames), [true, true, false, false, true]);
-  assert.equal(verdictsOf(['none', 'collude2', 'reportonly']), [null, null, null, null, null]);
-  assert.equal(verdictsOf(['reportonly', 'reportonly_flood1']), [null, null, null, null, true]);
+      .map(({ reached }) => reached);
+  assert.equal(reachedOf(kindNames), ['95.00', '95.00', '0.950', '0.950', '95.00']);
+  assert.equal(reachedOf(['none', 'collude2', 'reportonly']), [null, null, null, null, null]);
+  assert.equal(reachedOf(['reportonly', 'reportonly_flood1']), [null, null, null, null, '95.00']);
+});
+
+test('simulated groups miss no goal that was set on other data', () => {
+  const goals = judgeGoals(rowsOf(kindNames, 0.1), size).filter(({ figure }) =>
+    /simulated (?:attacks|groups)/.test(figure),
+  );
+  assert.is(goals.length, 5);
+  assert.ok(goals.every(({ met, reached }) => met === null && reached !== null));
+  assert.not.match(printTables([], goals), /MISSED/);
 });
 
 test('a goal whose figure is no number is not measured', () => {

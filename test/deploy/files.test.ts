@@ -1,5 +1,7 @@
 /** The files of `deploy/` against the code: variables that exist, ports and paths that are served, and a configuration that starts. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../src/config.js';
@@ -86,6 +88,28 @@ test('whoever stops a node waits longer than it may take to end', () => {
   assert.ok(grace(kubernetes, /terminationGracePeriodSeconds: (\d+)/) > limits.shutdownMs);
   assert.ok(grace(unit, /^TimeoutStopSec=(\d+)$/m) > limits.shutdownMs);
   assert.match(unit, /^RestartPreventExitStatus=2$/m);
+});
+
+test('a node comes back after a crash and after a reboot of its host', () => {
+  // Docker starts a container with `on-failure` again after a crash, and not after a reboot.
+  assert.match(compose, /^ {4}restart: unless-stopped$/m);
+  assert.match(unit, /^Restart=on-failure$/m);
+  assert.match(unit, /^WantedBy=multi-user\.target$/m);
+  assert.match(kubernetes, /^kind: StatefulSet$/m);
+  assert.not.match(kubernetes, /restartPolicy/);
+});
+
+test('systemd finds no fault with the unit', () => {
+  const path = fileURLToPath(urlOf('deploy/ptf.service'));
+  const { status, error, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+  if (error !== undefined) {
+    process.stdout.write('SKIPPED: systemd-analyze is not at hand\n');
+    return;
+  }
+  // The program is not installed here.
+  const faults = stderr.split('\n').filter((line) => line !== '' && !/is not executable: No such file/.test(line));
+  assert.equal(faults, []);
+  assert.ok(status === 0 || stderr !== '');
 });
 
 test('nothing runs as root, and nothing but the data is written', () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
@@ -144,6 +145,19 @@ test("gauges show the group's status at the moment of the scrape", async () => {
   assert.is(sampleOf(text, 'ptf_group_info{group_id="local",identity_mode="privacy-first",environment="dev"}'), 1);
   assert.match(text, /^process_cpu_seconds_total /m);
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('promtool finds no fault with the metrics', async () => {
+  const metrics = createMetrics('1.2.3');
+  const face = await startFace({ metrics });
+  await ask(face.url, '/api/v1/health');
+  await face.drain();
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: await metrics.text(),
+    encoding: 'utf8',
+  });
+  if (error !== undefined) process.stdout.write('SKIPPED: promtool is not at hand\n');
+  else assert.equal([status, stdout, stderr], [0, '', '']);
 });
 
 test('the metrics have a server of their own, with nothing else on it', async () => {

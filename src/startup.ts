@@ -163,7 +163,7 @@ export async function applyConfiguration(config: Config, group: Group): Promise<
     const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
     demand(configured, 'PRE_TRUSTED_PEERS: ');
   }
-  demand(await group.configure({ type: 'half_life', days: halfLifeDays }));
+  demand(await group.configure({ type: 'half_life', days: halfLifeDays }), 'HALF_LIFE_DAYS: ');
 }
 
 function demand(outcome: Outcome<unknown>, prefix = ''): void {

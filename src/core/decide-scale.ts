@@ -1,6 +1,6 @@
 /** The rules of what evidence and peers are worth: the decay's epoch and half-life, and published weights. */
-import { granted } from '../errors.js';
-import { limits } from '../limits.js';
+import { granted, refused } from '../errors.js';
+import { DAY_MS, limits } from '../limits.js';
 import { movedEpoch, worthAt } from './decay.js';
 import { audited, type Decision } from './decision.js';
 import type { EpochMoved, LogRecord, WeightsPublished } from './records.js';
@@ -13,10 +13,19 @@ export function decideEpoch(state: GroupState, at: number): EpochMoved | null {
   return moved === null ? null : { type: 'epoch_moved', ...moved };
 }
 
-/** Another half-life: what every sum is worth now is carried over, and decays anew from here. */
+/**
+ * Decides another half-life: what every sum is worth now is carried over, and decays anew from here. Refused while the clock is far behind the
+ * newest evidence: one factor serves all sums, and what was reported under the lagging clock would then look as if it were worth without bound.
+ */
 export function decideHalfLife(state: GroupState, halfLifeDays: number, now: number): Decision<null> {
   if (halfLifeDays === state.halfLifeDays) return { records: [], outcome: granted(null) };
-  const at = now >= state.epoch ? now : momentBefore(state, now);
+  const newest = newestEvidence(state);
+  if (newest - now > limits.halfLifeClockBehindMs) {
+    const text = `the clock is ${((newest - now) / DAY_MS).toFixed(1)} days behind the newest evidence; set it right before the half-life changes from ${state.halfLifeDays} to ${halfLifeDays} days`;
+    return { records: [], outcome: refused('dependency_unavailable', { text }) };
+  }
+  // An epoch that has not come: the clock was ahead when it was set, or is a little behind now.
+  const at = now >= state.epoch ? now : Math.min(Math.max(now, newest), state.epoch);
   const record: LogRecord = {
     type: 'half_life_changed',
     half_life_days: halfLifeDays,
@@ -27,16 +36,13 @@ export function decideHalfLife(state: GroupState, halfLifeDays: number, now: num
   return { records: [record], outcome: granted(null) };
 }
 
-/**
- * The moment whose worth of sums is carried over, where the epoch lies in the future. If the clock was ahead when the epoch was set, that is now;
- * if it lags today, it is the newest evidence, or sums would grow without bound.
- */
-function momentBefore({ epoch, subjects }: GroupState, now: number): number {
-  let at = now;
-  for (let row = 0; row < subjects.rows && at < epoch; row++) {
-    if (subjects.has(row)) at = Math.max(at, subjects.evidenceAt(row));
+/** When the newest evidence of all players arose, ms since 1970; -Infinity without any. */
+function newestEvidence({ subjects }: GroupState): number {
+  let newest = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < subjects.rows; row++) {
+    if (subjects.has(row)) newest = Math.max(newest, subjects.evidenceAt(row));
   }
-  return Math.min(at, epoch);
+  return newest;
 }
 
 /** Weights as the pool computed them. */

@@ -201,9 +201,10 @@ export class GroupLoop {
     await this.#scrubbing;
   }
 
-  /** Nothing more is decided or written: the process is about to end. */
+  /** Nothing more is decided or written: the process is about to end. A drain that waits for answers ends, as none will come. */
   abandon(): void {
     this.#failed = true;
+    for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
   /** Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little. */

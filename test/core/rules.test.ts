@@ -5,7 +5,7 @@ import { decideKeyRotation, decidePeerStatus, decidePreTrust, decideRegistration
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import type { EventAccepted } from '../../src/core/records.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
+import { explanationOf, momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
@@ -220,6 +220,36 @@ test('nor does it where the clock was ahead as the group was formed, and is righ
     given.apply(decideHalfLife(given.state, days, now).records, now);
     assert.ok(Math.abs(score() - before) < 1e-9, `${days} days: ${score()} for ${before}`);
   }
+});
+
+test('a half-life does not change while the clock is more than an hour behind the newest evidence', () => {
+  const given = new Given(30).peers(2);
+  given.event(0, 'a', { timestamp: t0 }, t0);
+  for (const [behindMs, isTaken] of [
+    [6 * 365 * dayMs, false],
+    [2 * 3_600_000, false],
+    [1_800_000, true],
+  ] as const) {
+    const { records, outcome } = decideHalfLife(given.state, 1, t0 - behindMs);
+    assert.equal([outcome.ok, records.length], [isTaken, isTaken ? 1 : 0]);
+    if (!outcome.ok)
+      assert.match(outcome.text ?? '', /^the clock is [\d.]+ days behind the newest evidence; set it right/);
+  }
+});
+
+test('what was reported while the clock was years behind never looks worth more than it was', () => {
+  const given = new Given(30).peers(2);
+  given.event(0, 'newest', { timestamp: t0 }, t0);
+  const lagging = t0 - 6 * 365 * dayMs;
+  given.event(1, 'a', { timestamp: lagging, severity: 1 }, lagging);
+  const massOf = () => {
+    const { lowering } = explanationOf(given.state, given.row('a'), momentOf(given.state, lagging));
+    return lowering;
+  };
+  assert.ok(Math.abs(massOf() - 1) < 1e-9);
+  const { records } = decideHalfLife(given.state, 1, lagging);
+  given.apply(records, lagging);
+  assert.ok(Math.abs(massOf() - 1) < 1e-9, String(massOf()));
 });
 
 const erasure = (player: string, caller = 0) => ({ caller, subject: subjectOf(player), commitment: 'c', by: 't' });

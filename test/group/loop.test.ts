@@ -20,7 +20,7 @@ import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { until } from '../support/until.js';
 
 /** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went; `told`: what metrics were. */
-async function grown() {
+async function grown(onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error))) {
   const log = new MemoryLog();
   const first = new BatchWriter();
   first.add(formedRecord(30));
@@ -80,7 +80,7 @@ async function grown() {
     snapshotEvery: Number.POSITIVE_INFINITY,
     weightsIntervalMs: 1e9,
     tellErasures: async () => undefined,
-    onFatal: (error) => assert.unreachable(String(error)),
+    onFatal,
     onTrouble: (what, error) => assert.unreachable(`${what}: ${error}`),
   });
   const ask = (command: Command) =>
@@ -94,7 +94,7 @@ async function grown() {
   await submit('e');
   await loop.snapshotNow();
   const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, snapshots, calls, told, pass, submit, erase };
+  return { loop, writer, snapshots, calls, told, pass, submit, erase };
 }
 
 /** The piece came back, and all that follows from it without waiting for a timer is done. */
@@ -150,6 +150,23 @@ test('a node that failed amid an erasure keeps its snapshots', async () => {
   pass();
   await settled(calls);
   assert.is(snapshots.list().length, 1);
+});
+
+test('a drain that waits for answers ends when a commit fails, as none will come', async () => {
+  const failures: unknown[] = [];
+  const { loop, writer, submit } = await grown((error) => failures.push(error));
+  let fail: (error: Error) => void = assert.unreachable;
+  writer.append = () =>
+    new Promise((_, reject) => {
+      fail = reject;
+    });
+  void submit('never answered');
+  await turnOfLoop();
+  const drained = loop.drain();
+  const fault = new Error('the disk is gone');
+  fail(fault);
+  await drained;
+  assert.equal(failures, [fault]);
 });
 
 test.run();

@@ -8,6 +8,8 @@ import type { Command } from '../../src/group/commands.js';
 import { type AuditedFact, type ErasureFact, type EventFact, type Fact, Facts } from './facts.js';
 
 const dayMs = 86_400_000;
+/** How far behind the newest evidence a clock may be when the half-life changes: an hour. */
+const halfLifeClockBehindMs = 3_600_000;
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** Of a subject that arrives as eight little-endian words. */
@@ -277,6 +279,7 @@ export class Oracle {
     // Of an epoch that has not come nothing tells whether the clock was ahead or is behind, but the newest evidence.
     const evidence = this.subjects.flatMap((subject) => this.eventsOf(subject));
     const newest = evidence.reduce((at, event) => Math.max(at, Math.min(event.timestamp, event.receivedAt)), now);
+    if (newest - now > halfLifeClockBehindMs) return no('dependency_unavailable');
     this.facts.add({ kind: 'scale', halfLifeDays: days, epoch: now >= epoch ? now : Math.min(newest, epoch) });
     this.#audit('half_life_changed', 'configuration', `${days} days`, now);
     return { ok: true };

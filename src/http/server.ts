@@ -187,9 +187,16 @@ class HttpServerFace implements HttpFace {
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    // Behind a refusal, what was read along with it is nobody's.
+    if (this.#failed.has(socket)) return;
     // Node gives it its socket once the answer before it has gone out.
     const before = response.socket === null ? this.#sockets.get(socket)?.response : undefined;
     this.#sockets.set(socket, { request, response, before });
+    // A list of codings that ends in `chunked` is one for the parser, and may be another for a proxy.
+    if (hasForeignCoding(request)) {
+      this.#refuse({}, 'invalid_parameter', socket);
+      return;
+    }
     // Node's parser drops what stands after a wish for another protocol.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (before === undefined) {
@@ -214,13 +221,20 @@ class HttpServerFace implements HttpFace {
     if (this.#awaited.has(request) && Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes) {
       response.writeContinue();
     }
-    if (!writesWithoutBody(request)) {
-      this.#answer(request, response);
+    if (!hasUnreadBody(request)) {
+      if (request.headers['transfer-encoding'] === undefined) this.#answer(request, response);
+      // Chunks that are none are found where they came with the head, whichever way answers faster.
+      else setImmediate(() => this.#answerUnlessFailed(request, response));
       return;
     }
-    // Done only once all of it has proved to be a request: else it would be carried out, and answered 400.
+    // Answered only once all of it has proved to be a request: else it would be carried out, and then answered 400 as well.
     request.once('end', () => this.#answer(request, response));
     request.resume();
+  }
+
+  #answerUnlessFailed(request: IncomingMessage, response: ServerResponse): void {
+    // A fault behind a request that is whole is not its own.
+    if (request.complete || !this.#failed.has(request.socket)) this.#answer(request, response);
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -295,9 +309,15 @@ function createBoundedServer(connectionsMax: number): Server {
   return server;
 }
 
-/** No `DELETE` of the contract reads a body, which may be there. */
-function writesWithoutBody({ method, headers }: IncomingMessage): boolean {
-  return method === 'DELETE' && ('transfer-encoding' in headers || 'content-length' in headers);
+/** Whether a body may be there that no route reads: only `POST` takes one. */
+function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
+  return method !== 'POST' && ('transfer-encoding' in headers || 'content-length' in headers);
+}
+
+/** Whether the body is coded in another way than by a single `chunked` (RFC 9112, section 6.1). */
+function hasForeignCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding !== undefined && coding.trim().toLowerCase() !== 'chunked';
 }
 
 /** Whether a request's handling has not begun, because an answer before it has not gone out. */

@@ -1,0 +1,35 @@
+/** Heads of every form are refused or answered alike, whether or not the lanes stand in front of Koa. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startFace, type TestFace } from '../http/face.js';
+import { headTexts } from './heads.js';
+import { converse } from './wire.js';
+
+const runs = Number(process.env.FUZZ_HEADS ?? 3_000);
+const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+/** What came back, without what differs from answer to answer. */
+async function toldBy({ port }: TestFace, text: string): Promise<string> {
+  const told = await converse(port, [Buffer.from(text, 'latin1')]);
+  return told.replace(/^(?:Date|X-Request-Id): .*\r\n/gim, '').replace(/"uptime_s":\d+/g, '');
+}
+
+test(`heads drawn from the grammar are told the same on both ways (seed ${seed})`, async () => {
+  process.stdout.write(`NOTE: heads: FUZZ_SEED=${seed} FUZZ_HEADS=${runs} npm test -- fuzz/heads\n`);
+  const faces = await Promise.all([true, false].map((fastLane) => startFace({ settings: { fastLane } })));
+  const [fast, koa] = faces as [TestFace, TestFace];
+  try {
+    await fc.assert(
+      fc.asyncProperty(headTexts, async (text) => {
+        const [here, there] = await Promise.all([toldBy(fast, text), toldBy(koa, text)]);
+        assert.is(here, there, JSON.stringify(text));
+      }),
+      { numRuns: runs, seed },
+    );
+  } finally {
+    await Promise.all(faces.map((face) => face.drain()));
+  }
+});
+
+test.run();

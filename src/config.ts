@@ -138,6 +138,11 @@ function warningsOf(config: Config): Remark[] {
     const text = 'is false: ANY caller can submit, withdraw and erase AS ANY PEER. For local trials only';
     warnings.push({ variable: variables.peerAuthEnabled.name, text });
   }
+  if (config.production && config.registrationMode === 'open' && config.registrationsPerAddressPerHour === 0) {
+    const text =
+      'is 0 while registration is open: one caller can fill the list of peers; set it to 20, or close registration';
+    warnings.push({ variable: variables.registrationsPerAddressPerHour.name, text });
+  }
   const preTrusted = config.preTrustedPeers?.length ?? 0;
   if (preTrusted > limits.preTrustedWarnAbove) {
     const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken what pre-trust is for`;

@@ -27,6 +27,7 @@ export const errors = {
     status: 415,
     text: 'the body must be application/json in UTF-8 without a content encoding',
   },
+  expectation_failed: { status: 417, text: 'Expect may only be 100-continue' },
   timestamp_in_future: { status: 422, text: 'timestamp is more than 24 hours in the future' },
   peer_id_mismatch: { status: 422, text: 'peer_id differs from the authenticated peer' },
   game_id_not_registered: { status: 422, text: 'game_id is not registered for this peer' },
@@ -62,10 +63,12 @@ export interface ErrorDetails {
   readonly schema_validation_failed: Omit<SchemaFault, 'error'> & { readonly more?: readonly SchemaFault[] };
   /** Where the characters of an id are at fault. */
   readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
+  /** Where an `Authorization` field was sent in place of the key's own. */
+  readonly missing_api_key: { readonly expected_header: string; readonly hint: string };
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string }
     | { readonly event_id: string; readonly owner: 'other' };
-  readonly rate_limited: { readonly limit: string; readonly per_s: number };
+  readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** Why; `recorded`: the change is recorded although its effect is not complete. */
   readonly dependency_unavailable: { readonly reason?: string | undefined; readonly recorded?: true };

@@ -162,6 +162,7 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
       connectionsMax: config.connectionsMax,
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
+      registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,
       publishSaltCheck: config.publishSaltCheck,
       sessionSecret,
     },

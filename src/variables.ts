@@ -278,6 +278,13 @@ export const variables = {
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
+  registrationsPerAddressPerHour: variable<number>({
+    name: 'REGISTRATIONS_PER_ADDRESS_PER_HOUR',
+    meaning:
+      'Registrations of one address in an hour; beyond it 429; 0 is off. 20 is recommended where registration is open',
+    fallback: 0,
+    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
+  }),
   /** Null: no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',

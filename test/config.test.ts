@@ -57,6 +57,7 @@ const defaults: Config = {
   connectionsMax: 4_096,
   rateLimitPeerPerS: 0,
   rateLimitAddressPerS: 0,
+  registrationsPerAddressPerHour: 0,
   metricsPort: null,
   dashboardPort: null,
   dashboardHost: '127.0.0.1',
@@ -96,6 +97,7 @@ test('every variable is read', () => {
     CONNECTIONS_MAX: '50',
     RATE_LIMIT_PEER_PER_S: '20',
     RATE_LIMIT_ADDRESS_PER_S: '30',
+    REGISTRATIONS_PER_ADDRESS_PER_HOUR: '20',
     METRICS_PORT: '9090',
     METRICS_HOST: '::1',
     DASHBOARD_PORT: '9091',
@@ -128,6 +130,7 @@ test('every variable is read', () => {
     connectionsMax: 50,
     rateLimitPeerPerS: 20,
     rateLimitAddressPerS: 30,
+    registrationsPerAddressPerHour: 20,
     metricsPort: 9090,
     metricsHost: '::1',
     dashboardPort: 9091,
@@ -311,6 +314,14 @@ test("the README's table has a row for every variable, with its default and its 
     const row = lines.find((line) => line.startsWith(`| \`${name}\``));
     assert.is(row, `| ${names} | ${byDefault} | ${meaning} |`);
   }
+});
+
+test('an open registration in production without a limit is warned about', () => {
+  const open = { ...production, REGISTRATION_MODE: 'open' };
+  const warned = (env: Environ) => loadConfig(env, () => undefined).warnings.map(({ variable }) => variable);
+  assert.equal(warned(open), ['REGISTRATIONS_PER_ADDRESS_PER_HOUR']);
+  assert.equal(warned({ ...open, REGISTRATIONS_PER_ADDRESS_PER_HOUR: '20' }), []);
+  assert.equal(warned({ ...open, REGISTRATION_MODE: 'closed' }), []);
 });
 
 /** The text of each warning about a variable that the node does not read, by its name. */

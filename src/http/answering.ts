@@ -15,7 +15,7 @@ import { newRequestId } from './request-id.js';
 /** The target of a request, or the code of its head's fault. */
 export function targetOf(
   request: IncomingMessage,
-): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' } {
+): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
   const url = request.url ?? '';
   const fault = headFault(url, request.rawHeaders);
   if (fault !== undefined) return { code: fault };
@@ -23,8 +23,15 @@ export function targetOf(
   // one without a body, and takes the other.
   const hosts = hostCount(request.rawHeaders);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
+  if (hasForeignExpectation(request)) return { code: 'expectation_failed' };
   if (url === '*' && request.method === 'OPTIONS') return { path: '*', query: '' };
   return parseTarget(url) ?? { code: 'invalid_parameter' };
+}
+
+/** Whether a request expects what no server here does (RFC 9110, section 10.1.1). HTTP/1.0 has no expectations. */
+export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
+  const { expect } = headers;
+  return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
 }
 
 export function exchangeOf(headers: IncomingHttpHeaders): Exchange {

@@ -44,11 +44,18 @@ export function callerOf(
 ): Outcome<PeerView | null> {
   if (auth === 'none' || (auth === 'required' && !authEnabled)) return granted(null);
   const digest = keyDigestOf(headers);
-  if (digest === undefined) return auth === 'required' ? refused('missing_api_key') : granted(null);
+  if (digest === undefined) return auth === 'required' ? missingKey(headers) : granted(null);
   const peer = group.peerByKeyDigest(digest);
   if (peer?.status === 'active') return granted(peer);
   if (auth === 'optional') return granted(null);
   return refused(peer === undefined ? 'invalid_api_key' : 'peer_not_active');
+}
+
+/** The text is fixed by the specification; a key that was sent as a bearer token is told of in the details. */
+function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
+  if (authorization === undefined) return refused('missing_api_key');
+  const hint = 'Authorization is not read; send the key in the header X-Peer-API-Key';
+  return refused('missing_api_key', { details: { expected_header: 'X-Peer-API-Key', hint } });
 }
 
 /** Whether a caller may register. In `open` mode a cookie, good or bad, has no meaning. */

@@ -20,6 +20,8 @@ export interface FaceSettings {
   /** Requests of one peer, and of one address, per second; 0: no limit. */
   readonly rateLimitPeerPerS: number;
   readonly rateLimitAddressPerS: number;
+  /** Registrations of one address per hour; 0: no limit. */
+  readonly registrationsPerAddressPerHour: number;
 }
 
 /** The ids and names that callers choose. */

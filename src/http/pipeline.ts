@@ -3,7 +3,8 @@
  * (the meaning of an event) is the group's.
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer
- *   -> path parameters -> encoding, media type -> size -> room for events -> JSON -> schema -> handler
+ *   -> path parameters -> encoding, media type -> size -> room for events -> JSON -> schema
+ *   -> registrations of the address -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
@@ -64,6 +65,8 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #deps: FaceDeps;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
+  /** Null but for registrations. */
+  readonly #registrations: CallerLimit | null;
   /** Of the path's parameters. */
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;
@@ -79,6 +82,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     this.#deps = deps;
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
+    this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
     this.#validate = bodyValidator(id);
     this.#eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
@@ -115,7 +119,10 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       if (!body.ok) return refusalReply(body);
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
       const { query, headers } = incoming;
-      return this.#handle({ params: params.value, query, body: body.value, headers, caller });
+      const request = { params: params.value, query, body: body.value, headers, caller };
+      if (this.#registrations === null) return this.#handle(request);
+      const address = addressKeyOf(incoming.remote.remoteAddress);
+      return then(this.#registrations.take(address), (refusal) => refusal ?? this.#handle(request));
     });
   }
 

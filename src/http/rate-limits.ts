@@ -1,5 +1,5 @@
 /**
- * Limits on what one peer, and one address, asks per second: off unless the operator turns them on. They stand in the pipeline, so
+ * Limits on what one peer, and one address, asks per second, and on registrations of one address per hour: off unless the operator turns them on. They stand in the pipeline, so
  * every lane has them. A batch counts its events: it is taken where one request would be, and paid for by waiting.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -13,36 +13,43 @@ export interface RateLimits {
   /** Null: off. */
   readonly peer: CallerLimit | null;
   readonly address: CallerLimit | null;
+  readonly registrations: CallerLimit | null;
 }
 
-type RateSettings = Pick<FaceSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS'>;
+type RateSettings = Pick<FaceSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS' | 'registrationsPerAddressPerHour'>;
 
-export function createRateLimits({ rateLimitPeerPerS, rateLimitAddressPerS }: RateSettings): RateLimits {
+export function createRateLimits(settings: RateSettings): RateLimits {
+  const limit = (name: string, count: number, windowS: number) =>
+    count === 0 ? null : new CallerLimit(name, count, windowS);
   return {
-    peer: rateLimitPeerPerS === 0 ? null : new CallerLimit('peer', rateLimitPeerPerS),
-    address: rateLimitAddressPerS === 0 ? null : new CallerLimit('address', rateLimitAddressPerS),
+    peer: limit('peer', settings.rateLimitPeerPerS, 1),
+    address: limit('address', settings.rateLimitAddressPerS, 1),
+    registrations: limit('registrations', settings.registrationsPerAddressPerHour, HOUR_S),
   };
 }
 
 const SECOND_MS = 1000;
+const HOUR_S = 3600;
 /** What callers beyond the bound are counted as, together. */
 const others = 'others';
 
 export class CallerLimit {
   readonly #name: string;
-  readonly #perS: number;
+  readonly #count: number;
+  readonly #windowS: number;
   readonly #callersMax: number;
   readonly #limiter: RateLimiterMemory;
   /** Who is counted, and until when: ms of `performance.now()`. */
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
-  /** `name`: of the policy, as callers are told; `callersMax`: who is counted one by one. */
-  constructor(name: string, perS: number, callersMax: number = limits.rateLimitCallersMax) {
+  /** `name`: of the policy, as callers are told; `count` in each `windowS`; `callersMax`: who is counted one by one. */
+  constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
     this.#name = name;
-    this.#perS = perS;
+    this.#count = count;
+    this.#windowS = windowS;
     this.#callersMax = callersMax;
-    this.#limiter = new RateLimiterMemory({ points: perS, duration: 1 });
+    this.#limiter = new RateLimiterMemory({ points: count, duration: windowS });
   }
 
   /** Counts one request of a caller; the answer to one too many, or null. */
@@ -63,8 +70,8 @@ export class CallerLimit {
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);
-    if (consumedPoints <= this.#perS) return;
-    const waitS = consumedPoints / this.#perS;
+    if (consumedPoints <= this.#count) return;
+    const waitS = (consumedPoints / this.#count) * this.#windowS;
     await this.#limiter.set(key, consumedPoints, waitS);
     this.#callers.set(key, performance.now() + waitS * SECOND_MS);
   }
@@ -77,7 +84,8 @@ export class CallerLimit {
       if (this.#callers.size >= this.#callersMax) this.#sweep(now);
       if (this.#callers.size >= this.#callersMax) return others;
     }
-    if (until === undefined || until < now + SECOND_MS) this.#callers.set(caller, now + SECOND_MS);
+    const windowMs = this.#windowS * SECOND_MS;
+    if (until === undefined || until < now + windowMs) this.#callers.set(caller, now + windowMs);
     return caller;
   }
 
@@ -90,11 +98,14 @@ export class CallerLimit {
   /** The fields as draft-ietf-httpapi-ratelimit-headers-10 has them. */
   #refusal(waitMs: number): ApiReply {
     const retryAfterS = Math.max(1, Math.ceil(waitMs / SECOND_MS));
-    const details = { limit: this.#name, per_s: this.#perS };
+    const details =
+      this.#windowS === HOUR_S
+        ? { limit: this.#name, per_hour: this.#count }
+        : { limit: this.#name, per_s: this.#count / this.#windowS };
     const reply = refusalReply(refused('rate_limited', { retryAfterS, details }));
     const headers = {
       ...reply.headers,
-      'RateLimit-Policy': `"${this.#name}";q=${this.#perS};w=1`,
+      'RateLimit-Policy': `"${this.#name}";q=${this.#count};w=${this.#windowS}`,
       RateLimit: `"${this.#name}";r=0;t=${retryAfterS}`,
     };
     return { ...reply, headers };

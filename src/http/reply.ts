@@ -62,12 +62,14 @@ export function refusalReply(refusal: Refusal): ApiReply {
   return headers === undefined ? { status, body, error: body } : { status, body, error: body, headers };
 }
 
+const apiKeyChallenge = 'ApiKey realm="ptf", header="X-Peer-API-Key"';
+
 function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
   if (status === 401) {
-    return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : 'ApiKey realm="ptf"' };
+    return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : apiKeyChallenge };
   }
   // The rest of an oversized or unfinished body is not worth reading.
-  if (status === 413) return { Connection: 'close' };
+  if (status === 413 || status === 417) return { Connection: 'close' };
   const retryAfterS = retryAfterOf(refusal);
   if (retryAfterS === undefined) return undefined;
   if (status === 503) return { 'Retry-After': String(retryAfterS) };

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits } from '../limits.js';
-import { isAnswerable } from './answering.js';
+import { hasForeignExpectation, isAnswerable } from './answering.js';
 import { type Application, createApplication } from './app.js';
 import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
@@ -218,7 +218,11 @@ class HttpServerFace implements HttpFace {
     if (!isAnswerable(request)) return;
     // In its turn: Node would put the head of the answer in front of what waits. A body that is too long by its own account is
     // refused before it is sent.
-    if (this.#awaited.has(request) && Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes) {
+    if (
+      this.#awaited.has(request) &&
+      !hasForeignExpectation(request) &&
+      Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes
+    ) {
       response.writeContinue();
     }
     if (!hasUnreadBody(request)) {

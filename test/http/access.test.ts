@@ -3,7 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Route, routes } from '../../src/http/contract/routes.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { type Answer, ask } from './exchange.js';
+import { type Answer, ask, askRaw } from './exchange.js';
+import { startFace } from './face.js';
+import { activeKey } from './group-double.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from './peer-client.js';
 
 interface Callers {
@@ -133,6 +135,62 @@ test('in high-security mode only subject hashes pass, in bodies, too', async () 
     assert.is((await ask(node.url, `/api/v1/players/passport-1/${what}`)).body.code, 'subject_hash_required');
   }
   await node.close();
+});
+
+test('a key that was sent as a bearer token is told which header it belongs in', async () => {
+  const face = await startFace();
+  try {
+    const headers = { Authorization: `Bearer ${activeKey}` };
+    const refused = await ask(face.url, '/api/v1/audit', { headers });
+    assert.equal([refused.status, refused.body.error, refused.body.code], [401, 'missing api key', 'missing_api_key']);
+    assert.is(refused.body.details.expected_header, 'X-Peer-API-Key');
+    assert.match(refused.body.details.hint, /X-Peer-API-Key/);
+    assert.match(refused.headers['www-authenticate'] ?? '', /header="X-Peer-API-Key"/);
+    assert.is((await ask(face.url, '/api/v1/audit')).body.details, undefined);
+  } finally {
+    await face.drain();
+  }
+});
+
+test('the root says where to go, and sends browsers to the description', async () => {
+  const face = await startFace();
+  try {
+    const index = await ask(face.url, '/');
+    assert.is(index.status, 200);
+    for (const path of [index.body.docs, index.body.openapi, index.body.health, index.body.peers]) {
+      assert.is((await ask(face.url, `/${path}`)).status, 200, path);
+    }
+    const browser = await fetch(`${face.url}/`, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
+    assert.equal([browser.status, browser.headers.get('location')], [302, 'docs']);
+    const asked = await ask(face.url, '/', { headers: { Accept: 'text/html' } });
+    assert.is(asked.status, 302);
+  } finally {
+    await face.drain();
+  }
+});
+
+test('an expectation other than 100-continue is 417, and its body is not waited for', async () => {
+  const face = await startFace();
+  try {
+    for (const [head, status] of [
+      ['GET /api/v1/players/x/trust-score HTTP/1.1\r\nExpect: 200-ok\r\n', 417],
+      ['GET /api/v1/peers HTTP/1.1\r\nExpect: something, 100-continue\r\n', 417],
+      ['POST /api/v1/events HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
+      ['GET /api/v1/peers HTTP/1.1\r\nExpect: 100-Continue\r\nConnection: close\r\n', 200],
+      ['GET /api/v1/peers HTTP/1.0\r\nExpect: x\r\n', 200],
+    ] as const) {
+      const [method, path] = head.split(' ');
+      const [told] = await askRaw(face.port, [`${head}Host: x\r\n\r\n`], {
+        method: method!,
+        path: path!,
+        until: (text) => text.includes('}'),
+      });
+      assert.is(told?.status, status, head);
+      if (status === 417) assert.is(JSON.parse(told?.text ?? '').code, 'expectation_failed');
+    }
+  } finally {
+    await face.drain();
+  }
 });
 
 test.run();

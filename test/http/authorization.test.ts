@@ -39,6 +39,7 @@ const inactive = '403 peer_not_active';
 
 /** The status, the code of a refusal, and in brackets what a body shows of it. */
 const table: Readonly<Record<OperationId, Row>> = {
+  getIndex: all('200'),
   getHealth: all('200'),
   getReadiness: all('200'),
   getOpenApi: all('200'),

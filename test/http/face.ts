@@ -42,6 +42,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       connectionsMax: limits.connectionsMaxDefault,
       rateLimitPeerPerS: 0,
       rateLimitAddressPerS: 0,
+      registrationsPerAddressPerHour: 0,
       ...options.settings,
     },
     version: '0.0.0',

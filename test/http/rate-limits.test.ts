@@ -11,7 +11,11 @@ import { eventBody } from './samples.js';
 const scores = '/api/v1/trust-scores?ids=a';
 
 async function withFace(
-  settings: { readonly rateLimitPeerPerS?: number; readonly rateLimitAddressPerS?: number },
+  settings: {
+    readonly rateLimitPeerPerS?: number;
+    readonly rateLimitAddressPerS?: number;
+    readonly registrationsPerAddressPerHour?: number;
+  },
   run: (face: TestFace) => Promise<void>,
 ): Promise<void> {
   const face = await startFace({ settings });
@@ -74,6 +78,22 @@ test('an address beyond its limit gets 429 before its key is looked at, and prob
   });
 });
 
+test('an address registers so many peers in an hour, and is then told how long to wait', async () => {
+  await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
+    const register = (json: unknown) => ask(url, '/api/v1/peers/register', { json });
+    const valid = { peer_name: 'P', game_ids: ['g'] };
+    // What is refused for its body registers nobody.
+    for (let i = 0; i < 3; i++) assert.is((await register({ ...valid, game_ids: [] })).status, 400);
+    assert.equal([(await register(valid)).status, (await register(valid)).status], [201, 201]);
+    const refused = await register(valid);
+    assert.equal([refused.status, refused.body.code], [429, 'rate_limited']);
+    assert.equal(refused.body.details, { limit: 'registrations', per_hour: 2 });
+    assert.is(refused.headers['ratelimit-policy'], '"registrations";q=2;w=3600');
+    assert.ok(Number(refused.headers['retry-after']) > 3500);
+    assert.is((await ask(url, '/api/v1/peers')).status, 200);
+  });
+});
+
 test('a batch counts its events: one larger than the limit is taken, and waited for', async () => {
   await withFace({ rateLimitPeerPerS: 10 }, async ({ url }) => {
     const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
@@ -104,7 +124,7 @@ test('what is refused is not paid for: neither by a longer wait nor beside a bat
 });
 
 test('callers beyond the bound share one count', async () => {
-  const limit = new CallerLimit('address', 1, 2);
+  const limit = new CallerLimit('address', 1, 1, 2);
   const statuses = await Promise.all(
     ['first', 'second', 'late', 'later'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
   );
@@ -112,7 +132,7 @@ test('callers beyond the bound share one count', async () => {
 });
 
 test('whoever waits for a batch keeps its place among those that are counted', async () => {
-  const limit = new CallerLimit('address', 1, 1);
+  const limit = new CallerLimit('address', 1, 1, 1);
   const startedAt = performance.now();
   await limit.take('waits');
   await limit.charge('waits', 59);

@@ -129,7 +129,6 @@ test('what is no subject hash is 400', async () => {
 
 test('an unknown path is 404, and paths are exact', async () => {
   const paths = [
-    '/',
     '/api',
     '/api/v1',
     '/api/v1/health/',

@@ -58,6 +58,14 @@ export const invalidParameterSchema = {
   },
 } as const;
 
+export const missingKeySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['expected_header', 'hint'],
+  description: 'Where the request has an Authorization field, which is not read.',
+  properties: { expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } },
+} as const;
+
 export const duplicateSchema = {
   anyOf: [
     {
@@ -81,10 +89,11 @@ export const duplicateSchema = {
 export const rateLimitSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['limit', 'per_s'],
+  required: ['limit'],
   properties: {
     limit: { type: 'string', description: 'Which limit was reached.' },
     per_s: { type: 'number', description: 'How many requests it allows in a second.' },
+    per_hour: { type: 'number', description: 'How many requests it allows in an hour.' },
   },
 } as const;
 
@@ -107,6 +116,7 @@ export const unavailableSchema = {
 const detailsByCode = {
   schema_validation_failed: schemaFaultsSchema,
   invalid_parameter: invalidParameterSchema,
+  missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
@@ -114,7 +124,7 @@ const detailsByCode = {
 } as const satisfies Record<keyof ErrorDetails, Schema>;
 
 /** Codes whose `details` may be absent. */
-const optionalDetails: readonly string[] = ['invalid_parameter', 'dependency_unavailable'];
+const optionalDetails: readonly string[] = ['invalid_parameter', 'missing_api_key', 'dependency_unavailable'];
 
 export const errorDetailsSchema = { anyOf: Object.values(detailsByCode) } as const;
 

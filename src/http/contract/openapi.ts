@@ -126,7 +126,7 @@ function parametersOf(route: Route): Json[] {
 function securityOf(id: string, route: Route): Json[] {
   if (id === 'registerPeer') return [{}, { serviceSession: [] }];
   if (route.auth === 'required') return [{ peerKey: [] }];
-  return route.auth === 'optional' ? [{}, { peerKey: [] }] : [{}];
+  return route.auth === 'optional' ? [{}, { peerKey: [] }] : [];
 }
 
 function operationOf(id: string, route: Route): Json {

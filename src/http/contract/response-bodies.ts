@@ -305,6 +305,23 @@ export const healthSchema = {
 } as const;
 export type HealthBody = FromSchema<typeof healthSchema>;
 
+const address = { type: 'string', description: 'Relative to the address that was asked.' } as const;
+
+export const indexSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['service', 'version', 'docs', 'openapi', 'health', 'peers'],
+  properties: {
+    service: { type: 'string', const: 'peer-trust-federation' },
+    version: { type: 'string' },
+    docs: address,
+    openapi: address,
+    health: address,
+    peers: address,
+  },
+} as const;
+export type IndexBody = FromSchema<typeof indexSchema>;
+
 export const openApiSchema = {
   type: 'object',
   additionalProperties: true,

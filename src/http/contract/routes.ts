@@ -57,6 +57,7 @@ export const everyRoute = [
   'route_not_found',
   'method_not_allowed',
   'request_timeout',
+  'expectation_failed',
   'uri_too_long',
   'headers_too_large',
   'rate_limited',
@@ -66,6 +67,21 @@ export const everyRoute = [
 ] as const satisfies readonly ErrorCode[];
 
 export const routes = {
+  getIndex: {
+    method: 'GET',
+    path: '/',
+    tag: 'Service',
+    summary: 'Where to go from here; browsers are sent to the description',
+    auth: 'none',
+    cache: 'none',
+    whileNotReady: true,
+    query: [],
+    success: {
+      200: { description: 'The addresses of this service.', schema: responses.indexSchema },
+      302: { description: 'For whoever accepts text/html: the page of the description.', contentType: 'text/html' },
+    },
+    codes: [],
+  },
   getHealth: {
     method: 'GET',
     path: '/api/v1/health',

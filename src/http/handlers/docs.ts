@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { refused } from '../../errors.js';
 import { openApiDocument } from '../contract/openapi.js';
-import { refusalReply } from '../reply.js';
+import type { IndexBody } from '../contract/response-bodies.js';
+import { ok, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
 /** Swagger UI sets styles on its elements, which is the one thing it needs beyond its own files. */
@@ -54,7 +55,9 @@ function text(contentType: string, content: string): ApiReply {
   };
 }
 
-export function docsHandlers(version: string): Pick<Handlers, 'getOpenApi' | 'getDocs' | 'getDocsAsset'> {
+type DocsHandlers = Pick<Handlers, 'getIndex' | 'getOpenApi' | 'getDocs' | 'getDocsAsset'>;
+
+export function docsHandlers(version: string): DocsHandlers {
   const description: ApiReply = {
     status: 200,
     body: Buffer.from(JSON.stringify(openApiDocument(version))),
@@ -79,5 +82,19 @@ export function docsHandlers(version: string): Pick<Handlers, 'getOpenApi' | 'ge
     return { status: 200, body: await bytes, contentType };
   }
 
-  return { getOpenApi: () => description, getDocs: () => pageReply, getDocsAsset };
+  const index: IndexBody = {
+    service: 'peer-trust-federation',
+    version,
+    docs: 'docs',
+    openapi: 'api/v1/openapi.json',
+    health: 'api/v1/health',
+    peers: 'api/v1/peers',
+  };
+
+  function getIndex({ headers }: ApiRequest<undefined>): ApiReply {
+    const isBrowser = headers.accept?.includes('text/html') === true;
+    return isBrowser ? { status: 302, body: index, headers: { Location: 'docs' } } : ok(index);
+  }
+
+  return { getIndex, getOpenApi: () => description, getDocs: () => pageReply, getDocsAsset };
 }

@@ -118,9 +118,11 @@ async function askNode(bodies: Bodies): Promise<void> {
     await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: { peer_name: ' a', game_ids: 'a, b' } });
     await askEvents(bodies, peer, other);
     const { key } = peer;
-    for (const id of ['getHealth', 'getReadiness', 'getOpenApi'] as const) await bodies.asks(id, url, routes[id].path);
+    for (const id of ['getIndex', 'getHealth', 'getReadiness', 'getOpenApi'] as const)
+      await bodies.asks(id, url, routes[id].path);
     await bodies.asks('listPeers', url, '/api/v1/peers?limit=1');
     await bodies.asks('listPeers', url, '/api/v1/peers', { key });
+    await bodies.asks('listAudit', url, '/api/v1/audit', { headers: { Authorization: 'Bearer x' } });
     await bodies.asks('listAudit', url, '/api/v1/audit', { key });
     await bodies.asks('listAudit', url, '/api/v1/audit');
     const player = newPlayer();

@@ -52,6 +52,10 @@ export const limits = {
   acceptLastMs: 500,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
+  /** What one address may hold of them. */
+  connectionsAddressShare: 0.5,
+  /** Connections that are looked at for an idle one when there is no room for a new one. */
+  evictionLooks: 64,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsTurnedAway: 256,
   matchIdsMax: 128,

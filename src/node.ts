@@ -160,6 +160,7 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
       registrationMode: config.registrationMode,
       fastLane: config.fastLane,
       connectionsMax: config.connectionsMax,
+      loopbackIsProxy: config.loopbackIsProxy,
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
       registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,

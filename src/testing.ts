@@ -134,7 +134,7 @@ export class TestNode {
         return;
       } catch (error) {
         // While the node was away, the system may have lent its port to another process.
-        if (!this.#output.includes('EADDRINUSE') || performance.now() > endsAt) throw error;
+        if (!this.#output.includes('in use by another process') || performance.now() > endsAt) throw error;
         await delay(settlePauseMs);
       }
     }

@@ -262,9 +262,17 @@ export const variables = {
   }),
   connectionsMax: variable<number>({
     name: 'CONNECTIONS_MAX',
-    meaning: 'Connections to the public port at a time; a further one is answered 503 and closed',
+    meaning:
+      'Connections to the public port at a time; for a further one the longest idle is closed, and where none is idle it is answered 503',
     fallback: limits.connectionsMaxDefault,
     parse: wholeNumber(1, limits.connectionsMaxCeiling),
+  }),
+  loopbackIsProxy: variable<boolean>({
+    name: 'LOOPBACK_IS_PROXY',
+    meaning:
+      '`false` bounds connections from this machine like any other address, which may hold half of `CONNECTIONS_MAX`',
+    fallback: true,
+    parse: parseSwitch,
   }),
   rateLimitPeerPerS: variable<number>({
     name: 'RATE_LIMIT_PEER_PER_S',

@@ -15,8 +15,10 @@ export interface FaceSettings {
   readonly sessionSecret: Uint8Array | null;
   /** Whether the hot requests take the lane in front of Koa. */
   readonly fastLane: boolean;
-  /** Connections at a time; a further one gets 503. */
+  /** Connections at a time; for a further one an idle one is closed, and where none is idle it gets 503. */
   readonly connectionsMax: number;
+  /** Whether connections from loopback are a proxy's, which may hold all of them. */
+  readonly loopbackIsProxy: boolean;
   /** Requests of one peer, and of one address, per second; 0: no limit. */
   readonly rateLimitPeerPerS: number;
   readonly rateLimitAddressPerS: number;

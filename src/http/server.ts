@@ -9,6 +9,7 @@ import { type Application, createApplication } from './app.js';
 import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { closeGently } from './closing.js';
+import { Connections } from './connections.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
 import { createHotShapes } from './hot-shapes.js';
@@ -45,7 +46,7 @@ export function createHttpFace(deps: FaceDeps): HttpFace {
 /** Each connection and its requests: first the lane on the socket has it, then node:http. */
 class HttpServerFace implements HttpFace {
   readonly #deps: FaceDeps;
-  readonly #connectionsMax: number;
+  readonly #connections: Connections;
   readonly #server: Server;
   readonly #readers: StreamReaders;
   readonly #socketLane: SocketLane | null;
@@ -65,16 +66,17 @@ class HttpServerFace implements HttpFace {
     },
     (socket) => this.#refuse({}, 'request_timeout', socket),
   );
-  #connections = 0;
   /** Connections since the start. */
   #accepted = 0;
   #draining = false;
 
   constructor(deps: FaceDeps) {
-    const { connectionsMax, fastLane } = deps.settings;
+    const { connectionsMax, fastLane, loopbackIsProxy } = deps.settings;
     const isDraining = (): boolean => this.#draining;
     this.#deps = deps;
-    this.#connectionsMax = connectionsMax;
+    const perAddressMax = Math.ceil(connectionsMax * limits.connectionsAddressShare);
+    const bounds = { max: connectionsMax, perAddressMax, loopbackIsProxy };
+    this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
     this.#readers = new StreamReaders(deps);
     const endpoints = createEndpoints(deps, this.#readers);
     const shapes = createHotShapes(endpoints);
@@ -157,21 +159,24 @@ class HttpServerFace implements HttpFace {
 
   /** `takeOver` makes it a connection of node:http, which has `rest` to read first. */
   #onConnection(socket: Socket, takeOver: (rest: Buffer) => void): void {
-    this.#connections += 1;
     this.#accepted += 1;
     // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the process.
     socket.on('error', () => socket.destroy());
     this.#unread.add(socket);
-    socket.once('close', () => {
-      this.#connections -= 1;
-    });
-    if (this.#connections > this.#connectionsMax) {
+    if (!this.#connections.admit(socket)) {
       answerRaw(this.#deps, socket, 'overloaded');
     } else if (this.#socketLane === null) {
       takeOver(Buffer.alloc(0));
     } else {
       this.#socketLane.open(socket, takeOver);
     }
+  }
+
+  /** Whether no request of a connection is under way; one whose head has not arrived in full is none. */
+  #isIdle(socket: Socket): boolean {
+    if (!this.#sockets.has(socket)) return this.#socketLane?.isIdle(socket) ?? true;
+    const last = this.#sockets.get(socket);
+    return last === undefined || last.response.writableFinished;
   }
 
   /** Looks after a connection that is node:http's from here on. */

@@ -22,6 +22,8 @@ import { kept, readShared } from './shared-reads.js';
 export interface SocketLane {
   /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
   open(socket: Socket, handOver: (rest: Buffer) => void): void;
+  /** Whether a connection of the lane has nothing under way; true of any other. */
+  isIdle(socket: Socket): boolean;
   /** Closes the connections that have nothing under way; the others close with their answer. */
   closeIdle(): void;
 }
@@ -30,14 +32,15 @@ const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTi
 const CLOSE = 'Connection: close\r\n';
 
 export function createSocketLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): SocketLane {
-  const open = new Set<LaneConnection>();
+  const open = new Map<Socket, LaneConnection>();
   const lane = { shapeOf, deps, isDraining, open };
   return {
     open(socket, handOver) {
-      open.add(new LaneConnection(socket, handOver, lane));
+      open.set(socket, new LaneConnection(socket, handOver, lane));
     },
+    isIdle: (socket) => open.get(socket)?.isIdle ?? true,
     closeIdle() {
-      for (const connection of open) connection.closeIfIdle();
+      for (const connection of open.values()) connection.closeIfIdle();
     },
   };
 }
@@ -46,7 +49,7 @@ interface LaneParts {
   readonly shapeOf: HotShapes;
   readonly deps: FaceDeps;
   readonly isDraining: () => boolean;
-  readonly open: Set<LaneConnection>;
+  readonly open: Map<Socket, LaneConnection>;
 }
 
 /** What an answer asks of its request. No part of what was read is in it: it would be kept whole for as long as the answer is awaited. */
@@ -96,8 +99,12 @@ class LaneConnection {
     socket.on('drain', this.#onDrain).on('error', this.#onError).on('close', this.#onClose);
   }
 
+  get isIdle(): boolean {
+    return !this.#awaiting && this.#socket.writableLength === 0;
+  }
+
   closeIfIdle(): void {
-    if (!this.#awaiting && this.#socket.writableLength === 0) closeGently(this.#socket);
+    if (this.isIdle) closeGently(this.#socket);
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -131,7 +138,7 @@ class LaneConnection {
   };
 
   readonly #onClose = (): void => {
-    this.#lane.open.delete(this);
+    this.#lane.open.delete(this.#socket);
     this.#waiting.length = 0;
   };
 
@@ -276,7 +283,7 @@ class LaneConnection {
     socket.setTimeout(0);
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
     socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
-    this.#lane.open.delete(this);
+    this.#lane.open.delete(this.#socket);
     this.#left = true;
     this.#handOver(Buffer.concat([rest, ...this.#waiting.splice(0)]));
     if (this.#ended) socket.emit('end');

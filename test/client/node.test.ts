@@ -236,7 +236,7 @@ test('a node that starts again waits for its port where another process has got 
   const stranger = createServer().listen(Number(new URL(other.url).port), '127.0.0.1');
   await once(stranger, 'listening');
   const started = other.start();
-  await until(() => other.output.includes('EADDRINUSE'));
+  await until(() => other.output.includes('in use by another process'));
   stranger.close();
   await started;
   assert.ok(other.isRunning);

@@ -147,17 +147,51 @@ test('connections that say nothing end, and as many half-closed ones do', async 
 test('a connection beyond the bound is told so, and those within it are served', async () => {
   const max = 50;
   await withNode({ CONNECTIONS_MAX: String(max) }, async (node, port) => {
+    const { key } = await registerPeer(node.url);
     const within = await openMany(port, max);
+    // Each has a stream under way, so that none is closed for a new connection.
+    const streaming = within.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
+    for (const socket of within) {
+      socket.write(`GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\n\r\n`);
+    }
+    await Promise.all(streaming);
     const turnedAway = await openMany(port, 20);
     for (const { text } of await Promise.all(turnedAway.map(heard))) {
       assert.match(text, /^HTTP\/1\.1 503 [\s\S]*Retry-After: \d+\r\n[\s\S]*Connection: close\r\n[\s\S]*"overloaded"/);
     }
-    const answers = within.map(heard);
-    for (const socket of within) socket.end(scoreRead);
-    for (const { text } of await Promise.all(answers)) assert.match(text, /^HTTP\/1\.1 404 /);
+    assert.ok(within.every(({ destroyed }) => !destroyed));
+    const closed = within.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    for (const socket of within) socket.destroy();
+    await Promise.all(closed);
     // Far beyond it nobody is told anything, and nobody waits.
     await Promise.all((await openMany(port, max + limits.connectionsTurnedAway * 2)).map(heard));
     // Each has heard the node's end; the node hears theirs a little later, and counts them until then.
+    await until(() => serves(node));
+  });
+});
+
+test('calls succeed while more idle connections than the node takes stand open', async () => {
+  await withNode({}, async (node, port) => {
+    const timesOf = async (count: number) => {
+      const times: number[] = [];
+      for (let i = 0; i < count; i++) {
+        const startedAt = performance.now();
+        const socket = await open(port);
+        const answer = heard(socket);
+        socket.end(scoreRead);
+        assert.match((await answer).text, /^HTTP\/1\.1 404 /);
+        times.push(performance.now() - startedAt);
+      }
+      return times;
+    };
+    await timesOf(200);
+    const calm = quantile(await timesOf(500), 0.99);
+    const idle = await openMany(port, limits.connectionsMaxDefault + 400);
+    const during = quantile(await timesOf(500), 0.99);
+    process.stdout.write(
+      `p99 of a call on a new connection: ${calm.toFixed(1)} ms, ${during.toFixed(1)} ms under idle ones\n`,
+    );
+    for (const socket of idle) socket.destroy();
     await until(() => serves(node));
   });
 });

@@ -40,6 +40,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       sessionSecret: null,
       fastLane,
       connectionsMax: limits.connectionsMaxDefault,
+      loopbackIsProxy: true,
       rateLimitPeerPerS: 0,
       rateLimitAddressPerS: 0,
       registrationsPerAddressPerHour: 0,

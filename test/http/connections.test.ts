@@ -1,0 +1,94 @@
+/** Who has to go when there is no room for a new connection. */
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type ConnectionBounds, Connections } from '../../src/http/connections.js';
+import { limits } from '../../src/limits.js';
+
+/** As much of a socket as the table looks at. */
+class FakeSocket extends EventEmitter {
+  bytesRead = 0;
+  isBusy = false;
+  isDestroyed = false;
+
+  constructor(readonly remoteAddress = '203.0.113.1') {
+    super();
+  }
+
+  destroy(): void {
+    this.isDestroyed = true;
+  }
+}
+
+function tableOf(bounds: Partial<ConnectionBounds>) {
+  const all = { max: 3, perAddressMax: 100, loopbackIsProxy: true, ...bounds };
+  const table = new Connections(all, (socket) => !(socket as unknown as FakeSocket).isBusy);
+  const admit = (socket: FakeSocket) => table.admit(socket as unknown as Socket);
+  return { admit };
+}
+
+const sockets = (count: number, address?: string) => Array.from({ length: count }, () => new FakeSocket(address));
+
+test('the oldest idle connection is closed for a new one, and a busy one never', () => {
+  const { admit } = tableOf({ max: 3 });
+  const [first, second, third] = sockets(3) as [FakeSocket, FakeSocket, FakeSocket];
+  first.isBusy = true;
+  for (const socket of [first, second, third, new FakeSocket()]) assert.ok(admit(socket));
+  assert.equal([first.isDestroyed, second.isDestroyed, third.isDestroyed], [false, true, false]);
+});
+
+test('a connection that was active since it was last looked at outlives one that said nothing', () => {
+  const { admit } = tableOf({ max: 3 });
+  const [active, silent, third] = sockets(3) as [FakeSocket, FakeSocket, FakeSocket];
+  for (const socket of [active, silent, third]) admit(socket);
+  active.bytesRead = 100;
+  admit(new FakeSocket());
+  assert.equal([active.isDestroyed, silent.isDestroyed], [false, true]);
+  // Without another request it has had its second chance.
+  admit(new FakeSocket());
+  assert.ok(third.isDestroyed);
+});
+
+test('where every connection is busy a new one is refused, after a bounded look', () => {
+  const { admit } = tableOf({ max: 10 * limits.evictionLooks, perAddressMax: Number.POSITIVE_INFINITY });
+  const all = sockets(10 * limits.evictionLooks);
+  for (const socket of all) {
+    socket.isBusy = true;
+    assert.ok(admit(socket));
+  }
+  assert.not(admit(new FakeSocket()));
+  assert.not(all.some(({ isDestroyed }) => isDestroyed));
+});
+
+test('a place is free once its connection has closed', () => {
+  const { admit } = tableOf({ max: 1 });
+  const first = new FakeSocket();
+  first.isBusy = true;
+  admit(first);
+  assert.not(admit(new FakeSocket()));
+  first.emit('close');
+  assert.ok(admit(new FakeSocket()));
+});
+
+test('an address that holds its share gives up a connection of its own, and none of others', () => {
+  const { admit } = tableOf({ max: 10, perAddressMax: 2 });
+  const other = new FakeSocket('198.51.100.7');
+  const [first, second] = sockets(2) as [FakeSocket, FakeSocket];
+  for (const socket of [other, first, second]) admit(socket);
+  assert.ok(admit(new FakeSocket()));
+  assert.equal([other.isDestroyed, first.isDestroyed, second.isDestroyed], [false, true, false]);
+});
+
+for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+  test(`connections from ${address} are a proxy's, which may hold all of them, unless told otherwise`, () => {
+    for (const loopbackIsProxy of [true, false]) {
+      const { admit } = tableOf({ max: 10, perAddressMax: 2, loopbackIsProxy });
+      const all = sockets(4, address);
+      for (const socket of all) socket.isBusy = true;
+      assert.is(all.filter(admit).length, loopbackIsProxy ? 4 : 2);
+    }
+  });
+}
+
+test.run();

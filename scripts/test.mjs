@@ -1,6 +1,7 @@
 /**
- * `npm test [-- FILTER...]`: builds what is stale, runs every test file, and asks that each row of the HTTP contract
- * was seen by some test. The last line is `N passed, N failed`, alone.
+ * `npm test`: builds what is stale, runs the fast test files, and asks that each row of the HTTP contract was seen by some test.
+ * `npm run test:all`: the slow files too; with `--slow` those alone. With filters either runs the files of both tiers whose path holds one of
+ * them. The last line is `N passed, N failed`, alone.
  */
 import './lib/require-node.mjs';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -28,8 +29,18 @@ function setting(name, fallback) {
   process.exit(2);
 }
 
-async function main(filters) {
-  const concurrency = setting('TEST_CONCURRENCY', 2);
+/** What the options and filters of a command line ask for. */
+function tiersOf(args) {
+  const filters = args.filter((one) => one !== '--all' && one !== '--slow');
+  if (filters.length > 0) return { filters, tiers: ['fast', 'slow'] };
+  if (args.includes('--slow')) return { filters, tiers: ['slow'] };
+  return { filters, tiers: args.includes('--all') ? ['fast', 'slow'] : ['fast'] };
+}
+
+async function main(args) {
+  const { filters, tiers } = tiersOf(args);
+  // Fast files mostly wait; slow ones take a core each.
+  const concurrency = setting('TEST_CONCURRENCY', tiers.includes('slow') ? 2 : 3);
   const timeoutMs = setting('TEST_TIMEOUT_S', 1200) * 1000;
   if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true })) {
     return { passed: 0, failed: 1 };
@@ -43,6 +54,7 @@ async function main(filters) {
     const totals = await runTests({
       folder,
       filters,
+      tiers,
       concurrency,
       timeoutMs,
       env,
@@ -55,7 +67,7 @@ async function main(filters) {
     if (interrupt.signal.aborted) {
       write('interrupted\n');
       totals.failed += 1;
-    } else if (filters.length === 0) {
+    } else if (filters.length === 0 && tiers.includes('fast')) {
       const missing = await unseenRows(folder, seenDir);
       for (const row of missing) write(`no test saw ${row}\n`);
       totals.failed += missing.length;

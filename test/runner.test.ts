@@ -16,6 +16,7 @@ interface Totals {
 interface Options {
   readonly folder: string;
   readonly filters: readonly string[];
+  readonly tiers?: readonly ('fast' | 'slow')[];
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   write(text: string): void;
@@ -55,6 +56,15 @@ async function run(
     rmSync(folder, { recursive: true });
   }
 }
+
+test('a file whose name ends in .slow.test runs with the slow tier alone', async () => {
+  const files = { 'a.test.js': passing, 'deep/b.slow.test.js': passing, 'slow.test.js': passing };
+  const filesOf = async (tiers: readonly ('fast' | 'slow')[]) =>
+    [...(await run(files, { tiers })).report.matchAll(/^ok +(\S+)/gm)].map(([, name]) => name).sort();
+  assert.equal(await filesOf(['fast']), ['a.test.ts', 'slow.test.ts']);
+  assert.equal(await filesOf(['slow']), ['deep/b.slow.test.ts']);
+  assert.equal(await filesOf(['fast', 'slow']), ['a.test.ts', 'deep/b.slow.test.ts', 'slow.test.ts']);
+});
 
 test('the tests of all files are counted', async () => {
   const totals = await run({

@@ -11,12 +11,21 @@ const suffix = '.test.js';
 const drainMs = 1_000;
 
 /**
- * Runs the test files under `folder` whose path holds one of `filters` (none: all), `concurrency` at a time, each for
- * at most `timeoutMs`; `write` takes each finished piece of the report. Resolves to `{passed, failed, skips, files}`,
+ * Runs the test files under `folder` of the tiers (`fast`, `slow`) whose path holds one of `filters` (none: all), `concurrency` at a time,
+ * each for at most `timeoutMs`; `write` takes each finished piece of the report. Resolves to `{passed, failed, skips, files}`,
  * counted in tests; `skips` are the reasons why tests did not run. An aborted `signal` ends the files that run.
  */
-export async function runTests({ folder, filters = [], concurrency = 2, timeoutMs, env = process.env, write, signal }) {
-  const waiting = testFiles(folder).filter((path) => matches(path, filters));
+export async function runTests({
+  folder,
+  filters = [],
+  tiers = ['fast', 'slow'],
+  concurrency = 2,
+  timeoutMs,
+  env = process.env,
+  write,
+  signal,
+}) {
+  const waiting = testFiles(folder).filter((path) => tiers.includes(tierOf(path)) && matches(path, filters));
   const totals = { passed: 0, failed: 0, skips: [], files: waiting.length };
   const work = async () => {
     for (let path = waiting.shift(); path !== undefined && !signal?.aborted; path = waiting.shift()) {
@@ -42,6 +51,11 @@ function testFiles(folder) {
     .filter((entry) => entry.isFile() && entry.name.endsWith(suffix))
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replace(/^\//, ''))
     .sort();
+}
+
+/** A file that takes long, or that holds a rule's long form, says so by its name: `NAME.slow.test.ts`. */
+function tierOf(path) {
+  return path.endsWith(`.slow${suffix}`) ? 'slow' : 'fast';
 }
 
 /** A filter may be any part of the path, as compiled or as in the repository: `config`, `test/http/config.test.ts`. */

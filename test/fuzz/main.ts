@@ -1,4 +1,4 @@
-/** `npm run fuzz -- --requests N --seed S`: the long form of `fuzz.test.ts`. Exits with 1 at the first failure. */
+/** `npm run fuzz -- --requests N --seed S`: the long form of `fuzz.slow.test.ts`. Exits with 1 at the first failure. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { fuzz, type Growth } from './fuzz.js';
 import { modes } from './modes.js';

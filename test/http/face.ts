@@ -15,7 +15,7 @@ export interface TestFace {
   drain(): Promise<void>;
 }
 
-/** Every test of the face runs through the lane in front of Koa, and again without it: see `through-koa.test.ts`. */
+/** Every test of the face runs through the lane in front of Koa, and again without it: see `through-koa.slow.test.ts`. */
 const fastLane = process.env.FAST_LANE !== 'false';
 
 export interface FaceOptions {

@@ -259,7 +259,7 @@ test('every source file starts with a comment that says what it owns', () => {
 
 test('file names are in kebab-case', () => {
   const odd = everything.filter(
-    ({ path }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?\.(?:ts|mjs)$/.test(basename(path)),
+    ({ path }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:(?:\.slow)?\.test)?\.(?:ts|mjs)$/.test(basename(path)),
   );
   assert.equal(
     odd.map(({ path }) => path),

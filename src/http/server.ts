@@ -36,8 +36,8 @@ interface UnderWay {
 
 /** What callers get to take their answers at the end of the node, so that a last snapshot has its time after it. */
 const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
-/** What a request that is still arriving gets of that. */
-const arrivalMs = drainMs - limits.lingerMs - limits.connectionsCheckingIntervalMs;
+/** What a request that is still arriving gets of that; the last look comes one interval later. */
+const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
 export function createHttpFace(deps: FaceDeps): HttpFace {
   return new HttpServerFace(deps);
@@ -108,9 +108,12 @@ class HttpServerFace implements HttpFace {
     const startedAt = performance.now();
     await this.#takeLast(startedAt + limits.acceptLastMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    let looksTooLate = 0;
     const sweeping = setInterval(() => {
       const goneMs = performance.now() - startedAt;
-      for (const socket of this.#sockets.keys()) this.#sweep(socket, goneMs >= arrivalMs);
+      // A process that stood still has read nothing meanwhile: what lies in the kernel is read between two looks.
+      if (goneMs >= arrivalMs) looksTooLate++;
+      for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
       this.#socketLane?.closeIdle();
       if (goneMs >= drainMs) this.#unread.giveUp();
     }, limits.connectionsCheckingIntervalMs);

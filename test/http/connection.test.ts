@@ -1,6 +1,7 @@
 /** What a connection may expect: an order among its requests, an end without loss, and no blame for hanging up. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -283,6 +284,29 @@ test('draining lets a request arrive that is on its way, and tells who takes too
       await drained;
       assert.match(late, /^HTTP\/1\.1 201 [\s\S]*Connection: close/);
       assert.match(never, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+    },
+  );
+});
+
+test('a request that came in full while the process stood still is answered, however late that is in a drain', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const text = JSON.stringify(eventBody());
+      const socket = await opened(face.port);
+      const answer = received(socket);
+      socket.write(`${submissionHead}Content-Length: ${text.length}\r\n\r\n${text.slice(0, 10)}`);
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      const startedAt = performance.now();
+      const drained = face.drain();
+      await new Promise((resolve) => setTimeout(resolve, limits.connectionsCheckingIntervalMs + 100));
+      // From here the event loop looks at its timers first, and only then at its sockets.
+      await turnOfLoop();
+      // It lies in the kernel until the event loop goes on, after the time that an arriving request is given.
+      socket.write(text.slice(10));
+      while (performance.now() - startedAt < 2_600);
+      assert.match(await answer, /^HTTP\/1\.1 201 /);
+      await drained;
     },
   );
 });

@@ -14,6 +14,8 @@ export interface ChartOptions {
   readonly format: (value: number) => string;
   /** The axis of values; from 0 to the greatest where it is left out. */
   readonly range?: readonly [number, number];
+  /** Stands in place of the plot while no line has a value. */
+  readonly emptyText?: string;
 }
 
 export interface Chart {
@@ -26,10 +28,12 @@ export interface Chart {
 const height = 200;
 const widthMin = 120;
 
-export function lineChart({ title, lines, format, range }: ChartOptions): Chart {
+export function lineChart({ title, lines, format, range, emptyText }: ChartOptions): Chart {
   const plot = h('div', { class: 'plot', role: 'img', 'aria-label': title });
   const legend = h('ul', { class: 'legend' });
-  const element = h('figure', { class: 'chart' }, plot, h('figcaption', {}, legend));
+  const nothing = h('p', { class: 'muted chart-empty', hidden: true }, emptyText ?? '');
+  const caption = h('figcaption', {}, legend);
+  const element = h('figure', { class: 'chart' }, nothing, plot, caption);
   let columns: readonly (readonly (number | null)[])[] = [[], ...lines.map(() => [])];
   let drawn: uPlot | null = null;
 
@@ -60,7 +64,7 @@ export function lineChart({ title, lines, format, range }: ChartOptions): Chart 
         ...lines.map((line) => ({
           label: line.label,
           stroke: color(line.color),
-          width: 2,
+          width: 2.5,
           points: { size: 5, fill: color(line.color) },
           spanGaps: false,
         })),
@@ -110,6 +114,11 @@ export function lineChart({ title, lines, format, range }: ChartOptions): Chart 
     element,
     show(data) {
       columns = data;
+      const isEmpty =
+        emptyText !== undefined && columns.slice(1).every((column) => column.every((value) => value === null));
+      nothing.hidden = !isEmpty;
+      plot.hidden = isEmpty;
+      caption.hidden = isEmpty;
       drawn?.setData(columns as unknown as uPlot.AlignedData);
       if (drawn !== null && drawn.cursor.idx == null) tell(null);
     },

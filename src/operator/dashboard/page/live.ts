@@ -7,17 +7,35 @@ export type Connection = 'connecting' | 'live' | 'lost';
 
 type Listener = (overview: OverviewValue) => void;
 
+/** Told of each change of the connection, and each second of the age of the newest overview. */
+export interface LiveWatcher {
+  onConnection(connection: Connection): void;
+  /** `ageMs` is null before the first overview. */
+  onAge(ageMs: number | null): void;
+}
+
 const retryMs = 5_000;
+const lookMs = 1_000;
+/** The server sends an overview every 2 s; after two that did not come the figures are old, whatever the connection says. */
+const silentMs = 4_000;
 
 export class Live {
   readonly #listeners = new Set<Listener>();
-  readonly #onConnection: (connection: Connection) => void;
+  readonly #watcher: LiveWatcher;
   #connection: Connection = 'connecting';
+  #heardAt: number | null = null;
   overview: OverviewValue | null = null;
 
-  constructor(onConnection: (connection: Connection) => void) {
-    this.#onConnection = onConnection;
+  constructor(watcher: LiveWatcher) {
+    this.#watcher = watcher;
     this.#open();
+    setInterval(() => this.#look(), lookMs);
+  }
+
+  #look(): void {
+    const ageMs = this.#heardAt === null ? null : performance.now() - this.#heardAt;
+    if (this.#connection === 'live' && ageMs !== null && ageMs > silentMs) this.#turn('lost');
+    this.#watcher.onAge(ageMs);
   }
 
   /** Told at once where an overview is known, then of every new one. Answers how to stop. */
@@ -32,7 +50,9 @@ export class Live {
     source.addEventListener('overview', ({ data }: MessageEvent<string>) => {
       const overview: OverviewValue = JSON.parse(data);
       this.overview = overview;
+      this.#heardAt = performance.now();
       this.#turn('live');
+      this.#watcher.onAge(0);
       for (const listener of this.#listeners) listener(overview);
     });
     source.addEventListener('ended', () => {
@@ -58,6 +78,6 @@ export class Live {
   #turn(connection: Connection): void {
     if (connection === this.#connection) return;
     this.#connection = connection;
-    this.#onConnection(connection);
+    this.#watcher.onConnection(connection);
   }
 }

@@ -4,6 +4,7 @@ import { faultText, get } from './api.js';
 import { auditView } from './audit-view.js';
 import { button, fill, h } from './dom.js';
 import { erasureView } from './erasure-view.js';
+import { span } from './format.js';
 import { type Connection, Live } from './live.js';
 import { notices, notify } from './notice.js';
 import { overviewView } from './overview-view.js';
@@ -45,7 +46,7 @@ const navigation: readonly (readonly [string, string])[] = [
 const connectionWords: Readonly<Record<Connection, string>> = {
   connecting: 'connecting',
   live: 'live',
-  lost: 'connection lost, trying again',
+  lost: 'no answer from the node, trying again',
 };
 
 async function start(): Promise<void> {
@@ -62,15 +63,27 @@ async function start(): Promise<void> {
       navigation.map(([to, text]) => h('li', {}, link(to, text))),
     ),
   );
-  const live = new Live((state) => {
-    connection.className = `connection ${state}`;
-    fill(connection, connectionWords[state]);
+  const age = h('small', { class: 'age muted' });
+  const stale = h('p', { class: 'notice notice-bad stale-notice', role: 'alert', hidden: true });
+  const live = new Live({
+    onConnection(state) {
+      connection.className = `connection ${state}`;
+      fill(connection, connectionWords[state]);
+      const isLost = state === 'lost';
+      document.documentElement.classList.toggle('stale', isLost);
+      stale.hidden = !isLost;
+      if (!isLost) return;
+      fill(stale, 'The node does not answer. What is shown is old; it is asked again until it is back.');
+      health.className = 'badge untrusted';
+      fill(health, 'no answer');
+    },
+    onAge: (ageMs) => fill(age, ageMs === null ? null : `updated ${span(Math.round(ageMs / 1000))} ago`),
   });
   live.subscribe(({ status }) => {
     health.className = `badge ${status.ready ? (status.writable ? 'active' : 'suspicious') : 'untrusted'}`;
     fill(health, status.ready ? (status.writable ? 'serving' : 'reads only') : (status.reason ?? 'not ready'));
   });
-  fill(document.querySelector('#app') ?? document.body, frame(session, nav, main, health, connection));
+  fill(document.querySelector('#app') ?? document.body, frame(session, nav, [stale, main], health, [age, connection]));
   document.body.append(notices);
 
   const peers = new Peers(live);
@@ -105,9 +118,9 @@ async function start(): Promise<void> {
 function frame(
   session: SessionValue,
   nav: HTMLElement,
-  main: HTMLElement,
+  stage: readonly HTMLElement[],
   health: HTMLElement,
-  connection: HTMLElement,
+  connection: readonly HTMLElement[],
 ): HTMLElement {
   const open = (isOpen: boolean): void => {
     nav.classList.toggle('open', isOpen);
@@ -153,7 +166,7 @@ function frame(
       h(
         'div',
         { class: 'top-end' },
-        connection,
+        [...connection],
         session.operator !== null && h('span', { class: 'muted operator' }, session.operator),
         toggle,
         signOut,
@@ -161,7 +174,7 @@ function frame(
       ),
     ),
     nav,
-    main,
+    h('div', { class: 'stage' }, [...stage]),
   );
 }
 

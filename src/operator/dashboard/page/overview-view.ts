@@ -27,6 +27,7 @@ export function overviewView({ live }: ViewContext): View {
   const latency = lineChart({
     title: 'Slowest hundredth of events and reads, in milliseconds, over the last hour',
     format: milliseconds,
+    emptyText: 'No requests in the last hour.',
     lines: [
       { label: 'events p99', color: '--series-a' },
       { label: 'reads p99', color: '--series-b' },
@@ -135,8 +136,14 @@ function tilesOf({ events_per_s, reads_per_s, event_ms, read_ms, status }: Overv
 }
 
 function distributionOf({ status, verdicts: value }: OverviewValue): HTMLElement[] {
-  if (status.counts.players === 0 || value?.sampled === 0) {
-    return [empty('No players yet', 'Verdicts appear with the first events.')];
+  if (status.counts.players === 0) return [empty('No players yet', 'Verdicts appear with the first events.')];
+  if (value?.sampled === 0) {
+    return [
+      empty(
+        'No player looked up yet',
+        `${plural(status.counts.players, 'player')} in the group; their verdicts are counted within a minute.`,
+      ),
+    ];
   }
   if (value === null) return [h('p', { class: 'muted' }, 'Counting…')];
   const stack = h(

@@ -23,7 +23,8 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
   const chart = lineChart({
     title: 'Weight and gate of the peer over the last day',
     format: (value) => value.toFixed(2),
-    range: [0, 1],
+    // A line at 0 or 1 would be cut in half at the edge of the plot.
+    range: [-0.04, 1.04],
     lines: [
       { label: 'weight', color: '--series-a' },
       { label: 'gate', color: '--series-b' },

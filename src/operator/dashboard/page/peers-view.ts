@@ -31,6 +31,13 @@ export function peersView({ live, peers }: ViewContext): View {
     h('option', { value: '' }, 'Any status'),
     ['active', 'suspended', 'revoked'].map((word) => h('option', { value: word }, word)),
   );
+  // On a narrow screen the table has no head to press.
+  const order = h(
+    'select',
+    { 'aria-label': 'Sort by', class: 'narrow-only' },
+    h('option', { value: '' }, 'In order of registration'),
+    columns.map(({ title }, i) => h('option', { value: String(i) }, `By ${title.toLowerCase()}`)),
+  );
   const list = h('div', { class: 'card' }, h('p', { class: 'muted' }, 'Loading…'));
   const said = h('p', { class: 'muted small', role: 'status' });
   let all: readonly ListedPeerValue[] = [];
@@ -90,6 +97,7 @@ export function peersView({ live, peers }: ViewContext): View {
   function sort(column: number): void {
     down = sortBy === column ? !down : columns[column]?.number === true;
     sortBy = column;
+    order.value = String(column);
     show();
     list.querySelectorAll<HTMLButtonElement>('.sorter')[column]?.focus();
   }
@@ -108,6 +116,11 @@ export function peersView({ live, peers }: ViewContext): View {
 
   search.addEventListener('input', show);
   status.addEventListener('change', show);
+  order.addEventListener('change', () => {
+    sortBy = order.value === '' ? null : Number(order.value);
+    down = sortBy !== null && columns[sortBy]?.number === true;
+    show();
+  });
   const leave = live.subscribe(() => void load());
   void load();
 
@@ -115,7 +128,7 @@ export function peersView({ live, peers }: ViewContext): View {
     'div',
     {},
     heading('Peers', link('register', 'Register a peer', 'button primary')),
-    h('div', { class: 'toolbar', role: 'search' }, search, status, said),
+    h('div', { class: 'toolbar', role: 'search' }, search, status, order, said),
     list,
   );
   return { title: 'Peers', element, destroy: leave };
@@ -150,7 +163,7 @@ function rowOf(peer: ListedPeerValue, alone: boolean): HTMLTableRowElement {
       link(`peers/${encodeURIComponent(peer_id)}`, peer_name, 'name'),
       h('small', { class: 'muted cut' }, game_ids.join(', ')),
     ),
-    cell('Status', false, badge(status)),
+    cell('Status', false, badge(status, status === 'active' && weight === 0 ? 'warn' : status)),
     cell('Weight', true, h('span', { class: 'weighted' }, bar(weight), weight.toFixed(3))),
     cell('Events', true, compact(event_count)),
     cell('Players', true, signals === null ? '–' : compact(signals.players)),

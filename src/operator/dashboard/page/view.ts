@@ -33,8 +33,8 @@ export function link(to: string, text: string, kind = ''): HTMLAnchorElement {
 }
 
 /** A status or a verdict: its colour and its word. */
-export function badge(word: string): HTMLElement {
-  return h('span', { class: `badge ${word}` }, word);
+export function badge(word: string, look: string = word): HTMLElement {
+  return h('span', { class: `badge ${look}` }, word);
 }
 
 /** A moment as it is told, with the exact one for whoever asks. */

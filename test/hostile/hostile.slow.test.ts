@@ -2,7 +2,9 @@
  * Callers that mean harm against a node of its own process: each takes little of it and ends, and the others notice nothing.
  * HOSTILE_SCALE multiplies what they send; HOSTILE_SECONDS is how long the others are watched before and during.
  */
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -148,13 +150,14 @@ test('a connection beyond the bound is told so, and those within it are served',
   const max = 50;
   await withNode({ CONNECTIONS_MAX: String(max) }, async (node, port) => {
     const { key } = await registerPeer(node.url);
-    const within = await openMany(port, max);
-    // Each has a stream under way, so that none is closed for a new connection.
-    const streaming = within.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
-    for (const socket of within) {
+    const within: Socket[] = [];
+    // Each has a stream under way before the next one comes, so that none of them is closed for a new connection.
+    while (within.length < max) {
+      const socket = await open(port);
       socket.write(`GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\n\r\n`);
+      await once(socket, 'data');
+      within.push(socket);
     }
-    await Promise.all(streaming);
     const turnedAway = await openMany(port, 20);
     for (const { text } of await Promise.all(turnedAway.map(heard))) {
       assert.match(text, /^HTTP\/1\.1 503 [\s\S]*Retry-After: \d+\r\n[\s\S]*Connection: close\r\n[\s\S]*"overloaded"/);

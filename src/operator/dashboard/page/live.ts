@@ -16,8 +16,8 @@ export interface LiveWatcher {
 
 const retryMs = 5_000;
 const lookMs = 1_000;
-/** The server sends an overview every 2 s; after two that did not come the figures are old, whatever the connection says. */
-const silentMs = 4_000;
+/** The server sends an overview every 2 s: after such a silence the figures are old, whatever the connection says. */
+const silentMs = 3_500;
 
 export class Live {
   readonly #listeners = new Set<Listener>();

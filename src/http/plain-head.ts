@@ -42,10 +42,11 @@ const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x
 
 /** A body that more digits are needed for is larger than any. */
 const lengthDigitsMax = String(limits.batchBodyBytes).length;
-const plainLength = new RegExp(`^\\d{1,${lengthDigitsMax}}$`);
+/** A length in its plainest line: node:http takes some blanks around the digits and refuses others, so any more are left to it. */
+const plainLength = new RegExp(`(?:^|\\r\\n)content-length: ?\\d{1,${lengthDigitsMax}}\\r\\n`, 'i');
 
 /** Where the value of a length begins. */
-const lengthField = /(?:^|\r\n)content-length:[ \t]*/i;
+const lengthField = /(?:^|\r\n)content-length: ?/i;
 
 /** Fields as they stand in a head: in two parts, with the length of the body between them where there is one. */
 interface KnownFields {
@@ -129,6 +130,5 @@ function headersOf(text: string): Record<string, string> | undefined {
   }
   if (headers.host === undefined || (headers.connection ?? 'keep-alive').toLowerCase() !== 'keep-alive')
     return undefined;
-  const length = headers['content-length'];
-  return length === undefined || plainLength.test(length) ? headers : undefined;
+  return headers['content-length'] === undefined || plainLength.test(text) ? headers : undefined;
 }

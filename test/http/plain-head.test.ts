@@ -43,10 +43,9 @@ test('fields that differ in the length of the body only are not read again, and 
     assert.is(again.headers['content-length'], length);
     assert.is(again.end, head(length).length);
   }
-  for (const length of ['', '+3', '12345678', '3, 3', '3 3', '0x3'])
+  // node:http takes some of these and refuses others, a tab behind the digits for one.
+  for (const length of ['', '+3', '12345678', '3, 3', '3 3', '0x3', '3 ', '3\t', '\t3', ' 3'])
     assert.is(reader.read(head(length), 0), undefined, length);
-  assert.is(reader.read(head('3 '), 0)?.contentLength, 3);
-  assert.is(reader.read(head('5 '), 0)?.contentLength, 5);
 });
 
 test('fields behind the length that differ are read again, as one key behind another', () => {

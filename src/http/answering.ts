@@ -83,6 +83,8 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   if (response.headersSent || response.destroyed) return;
   const headers = replyHeaders(reply);
   if (closing) headers.Connection = 'close';
+  // Node does not say so by itself until the head is written; whatever follows such an answer is nobody's.
+  if (headers.Connection === 'close') response.shouldKeepAlive = false;
   response.writeHead(reply.status, headers);
   if (reply.more?.Connection === 'close' && !request.complete) {
     endAfterRequest(request, response, reply.payload);

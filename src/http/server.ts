@@ -272,7 +272,9 @@ class HttpServerFace implements HttpFace {
     } else if (last.request.complete || last.response.writableEnded) {
       // The fault is in what was sent after it: what was accepted is answered first.
       // In front of Node's own listener, which closes the connection of a caller that has said all it had to say.
-      last.response.prependOnceListener('finish', () => answerRaw(this.#deps, socket, code));
+      last.response.prependOnceListener('finish', () => {
+        if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
+      });
     } else if (isWaiting(last)) {
       last.before?.prependOnceListener('finish', () => answerRaw(this.#deps, socket, code, last.request.headers));
     } else if (last.response.headersSent) {

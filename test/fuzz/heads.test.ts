@@ -7,7 +7,8 @@ import { headTexts } from './heads.js';
 import { converse } from './wire.js';
 
 const runs = Number(process.env.FUZZ_HEADS ?? 3_000);
-const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+/** The same heads each time, so that a change is what fails; another seed draws others. */
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_125);
 
 /** What came back, without what differs from answer to answer. */
 async function toldBy({ port }: TestFace, text: string): Promise<string> {

@@ -87,11 +87,11 @@ export async function claimFolder(
     let claimed: StoredOwner;
     for (let look = 1; ; look += 1) {
       const before = readOwner(environment);
-      if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before);
+      if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before, identity);
       claimed = claimOf(recordOf(identity, (before?.epoch ?? 0) + 1));
       const put = putOwner(environment, claimed, before?.version, () => takeOver(environment, before?.epoch ?? 0));
       if (put === 'done') break;
-      if (put === 'refused') throw owned(dir, readOwner(environment));
+      if (put === 'refused') throw owned(dir, readOwner(environment), identity);
       if (look === LOOKS)
         throw new Error(`${dataFileOf(logFolder)}: other processes that open it hide its newest commit`);
       // To open it is what brings the number back.
@@ -143,7 +143,7 @@ export async function refuseLiving(
   times: OwnerTimes = limits,
 ): Promise<void> {
   const owner = await withEnvironment(dir, readOwner);
-  if (owner !== undefined && (await lives(owner, identity, dir, times))) throw owned(dir, owner);
+  if (owner !== undefined && (await lives(owner, identity, dir, times))) throw owned(dir, owner, identity);
 }
 
 /** The epoch of the newest owner of the data folder `dir`, which holds a log; 0 where it never had one. */
@@ -248,9 +248,9 @@ function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
   };
 }
 
-function owned(dir: string, owner: OwnerRecord | undefined): FolderOwnedError {
+function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIdentity): FolderOwnedError {
   const who = owner === undefined ? 'another process' : `process ${owner.pid} (since ${owner.claimed_at})`;
-  if (owner !== undefined && isCopy(dir, owner) === true) {
+  if (owner !== undefined && isCopy(dir, owner, identity) === true) {
     return new FolderOwnedError(
       `the data folder ${dir} is a copy of the folder of a running node, ${who}; to make it a folder of its own, run: ptf adopt --data-dir ${dir}`,
     );
@@ -260,8 +260,12 @@ function owned(dir: string, owner: OwnerRecord | undefined): FolderOwnedError {
   );
 }
 
-/** Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. */
-function isCopy(dir: string, owner: OwnerRecord): boolean | null {
+/**
+ * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In another container, or on
+ * another host, its number names another process here.
+ */
+function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
+  if (!canLookUp(owner, identity)) return null;
   const open = hasOpen(owner.pid, dataFileOf(logFolderOf(dir)));
   return open === null ? null : !open;
 }
@@ -279,7 +283,7 @@ export async function adoptFolder(
   checkEnvironmentFile(dataFileOf(logFolder));
   const owner = await withEnvironment(dir, readOwner);
   if (owner === undefined || !(await lives(owner, identity, dir, times))) return 'free';
-  if (isCopy(dir, owner) !== true) {
+  if (isCopy(dir, owner, identity) !== true) {
     throw new FolderOwnedError(
       `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or it cannot be seen that it is not; stop that node first, or run as its user`,
     );
@@ -291,14 +295,20 @@ export async function adoptFolder(
   return 'adopted';
 }
 
-async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string, times: OwnerTimes): Promise<boolean> {
-  if (owner.released) return false;
-  const canLookUp =
+/** Whether the owner's number names the same process here: one boot of one machine, one namespace. */
+function canLookUp(owner: OwnerRecord, identity: ProcessIdentity): boolean {
+  return (
     owner.boot_id !== null &&
     owner.boot_id === identity.bootId &&
     owner.pid_namespace !== null &&
-    owner.pid_namespace === identity.pidNamespace;
-  if (canLookUp) return owner.process_start !== null && processStartOf(owner.pid) === owner.process_start;
+    owner.pid_namespace === identity.pidNamespace
+  );
+}
+
+async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string, times: OwnerTimes): Promise<boolean> {
+  if (owner.released) return false;
+  if (canLookUp(owner, identity))
+    return owner.process_start !== null && processStartOf(owner.pid) === owner.process_start;
   const hasNoProc = owner.boot_id === null && identity.bootId === null;
   if (hasNoProc && !runs(owner.pid)) return false;
   return beats(dir, owner.epoch, times);

@@ -13,7 +13,7 @@ import { limits } from '../../src/limits.js';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../src/store/log-environment.js';
-import { claimFolder, FolderOwnedError } from '../../src/store/owner.js';
+import { adoptFolder, claimFolder, FolderOwnedError } from '../../src/store/owner.js';
 import { checkPages } from '../../src/store/page-check.js';
 import { type ProcessIdentity, thisProcess } from '../../src/store/process-identity.js';
 import { batchOf, rejection } from '../contracts/log.js';
@@ -335,6 +335,20 @@ test('a log that was cut is damage, and claiming it does not end the process', a
   const file = join(dir, 'log', 'data.mdb');
   writeFileSync(file, readFileSync(file).subarray(0, 20_480));
   assert.ok((await rejection(claimFolder(dir))) instanceof DamagedError);
+  removeFolder(dir);
+});
+
+test('a living owner of another container is never taken for one of a copied folder, and its folder is not adopted', async () => {
+  const dir = temporaryFolder();
+  // Its number is that of a process here, the first of this system, which has not opened the folder.
+  const writer = await claimFolder(dir, elsewhere(), TIMES);
+  const claimed = await rejection(claimFolder(dir, thisProcess(), TIMES));
+  assert.instance(claimed, FolderOwnedError);
+  assert.not.match((claimed as Error).message, /is a copy of the folder of a running node/);
+  assert.instance(await rejection(adoptFolder(dir, thisProcess(), TIMES)), FolderOwnedError);
+  // Nothing was taken from it.
+  await writer.append(batchOf(1), []);
+  await writer.close();
   removeFolder(dir);
 });
 

@@ -340,8 +340,9 @@ test('a log that was cut is damage, and claiming it does not end the process', a
 
 test('a living owner of another container is never taken for one of a copied folder, and its folder is not adopted', async () => {
   const dir = temporaryFolder();
-  // Its number is that of a process here, the first of this system, which has not opened the folder.
-  const writer = await claimFolder(dir, elsewhere(), TIMES);
+  // Its number is that of a process here, too, which has not opened the folder.
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  const writer = await claimFolder(dir, { ...elsewhere(), pid: other.pid! }, TIMES);
   const claimed = await rejection(claimFolder(dir, thisProcess(), TIMES));
   assert.instance(claimed, FolderOwnedError);
   assert.not.match((claimed as Error).message, /is a copy of the folder of a running node/);
@@ -349,6 +350,7 @@ test('a living owner of another container is never taken for one of a copied fol
   // Nothing was taken from it.
   await writer.append(batchOf(1), []);
   await writer.close();
+  await end(other);
   removeFolder(dir);
 });
 

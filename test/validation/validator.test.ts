@@ -287,7 +287,8 @@ test('the first fault is the one that Ajv meets first, and no place is told twic
         assert.is(new Set(fields).size, fields.length);
         seen.add(faults.violation);
       }),
-      { numRuns: 2_000 },
+      // Fixed, as which kinds are met is asserted below.
+      { numRuns: 2_000, seed: 20261125 },
     );
   }
   for (const violation of ['type', 'required', 'additionalProperties', 'enum', 'format', 'pattern', 'minLength'])

@@ -96,6 +96,8 @@ export const limits = {
   peersMaxCeiling: 65_535,
   preTrustedWarnAbove: 3,
   preTrustedMax: 64,
+  priorBadShareMin: 0.005,
+  priorBadShareMax: 0.3,
   /** Peers that have metrics of their own. */
   metricsPeersMax: 1_000,
   keyBytes: 32,

@@ -172,7 +172,7 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
     clock,
     metrics,
   });
-  const pool = new PiscinaPool({ dir, salt });
+  const pool = new PiscinaPool({ dir, salt, badSharePrior: config.priorBadShare });
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
   // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
   const windDownBy = closers.reserve();

@@ -164,6 +164,7 @@ export async function applyConfiguration(config: Config, group: Group): Promise<
     demand(configured, 'PRE_TRUSTED_PEERS: ');
   }
   demand(await group.configure({ type: 'half_life', days: halfLifeDays }), 'HALF_LIFE_DAYS: ');
+  demand(await group.configure({ type: 'scoring' }));
 }
 
 function demand(outcome: Outcome<unknown>, prefix = ''): void {

@@ -2,6 +2,7 @@
  * The table of environment variables: each row's name, meaning, fallback and how its text is read. `config.ts` makes a
  * Config of it, and the README's table and `.env.example` are held to it by a test.
  */
+import { trustConstants } from './core/trust-constants.js';
 import {
   type Environment,
   type ErasureMode,
@@ -93,6 +94,12 @@ function parseGroupId(text: string): Parsed<string> {
 function parseHalfLife(text: string): Parsed<number> {
   const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
   return parsed.ok ? parsed : fault(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
+}
+
+function parseBadShare(text: string): Parsed<number> {
+  const [least, most] = [limits.priorBadShareMin, limits.priorBadShareMax];
+  const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
+  return share >= least && share <= most ? value(share) : fault(`must be a number from ${least} to ${most}, such as .04`);
 }
 
 function parsePeerIds(text: string): Parsed<readonly string[]> {
@@ -209,6 +216,12 @@ export const variables = {
     meaning: 'Days after which evidence counts half; 0 turns decay off',
     fallback: limits.halfLifeDaysDefault,
     parse: parseHalfLife,
+  }),
+  priorBadShare: variable<number>({
+    name: 'PRIOR_BAD_SHARE',
+    meaning: 'Share of bad players that scoring assumes before it knows better',
+    fallback: trustConstants.badSharePrior,
+    parse: parseBadShare,
   }),
   retentionDays: variable<number>({
     name: 'RETENTION_DAYS',

@@ -1,12 +1,15 @@
 /**
- * From a data set to evidence columns, and from computed peer trust to what every player would read: the whole-group
- * twin of the score read, for tests and the quality bench.
+ * From a data set to evidence columns, and from computed peer trust to what every player would read, for tests and the
+ * quality bench.
  */
-import { damping, logit, saturate, unit } from '../../src/core/evidence.js';
+import { logit } from '../../src/core/evidence.js';
+import type { EvidenceView } from '../../src/core/evidence-view.js';
+import { judgementOf, momentOf, trustOf } from '../../src/core/score.js';
 import { sigmoid } from '../../src/core/sigmoid.js';
 import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/columns.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
-import { trustConstants } from '../../src/core/trust-constants.js';
+import type { Verdict } from '../../src/core/vocabulary.js';
+import { markGroups, suspiciousDistance } from '../../src/core/weights.js';
 import type { TrustSet } from '../data/trust-set.js';
 
 /** Evidence of a set without decay: an observation's mass is its severity. Entries of a player are ordered by peer. */
@@ -49,41 +52,62 @@ export interface Readings {
   readonly score: Float64Array;
   /** 0 to 1. */
   readonly confidence: Float64Array;
+  readonly verdict: readonly Verdict[];
 }
 
-/** The read formula of the scoring page, for every player. */
+/** What every player would read, by the code that answers reads. */
 export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): Readings {
-  const { players, offsets, peer, lowering, raising } = evidence;
+  const { players } = evidence;
+  const view = viewOf(evidence, facts, trust);
+  const moment = momentOf(view, 0);
+  const prior = logit(trust.pi);
+  const verdict: Verdict[] = [];
   const readings = {
     pBad: new Float64Array(players),
     score: new Float64Array(players),
     confidence: new Float64Array(players),
+    verdict,
   };
-  const prior = logit(trust.pi);
   for (let i = 0; i < players; i++) {
-    let fromPreTrusted = 0;
-    let fromOthers = 0;
-    let mass = 0;
-    let evidenceSum = 0;
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      const j = peer[e]!;
-      const m = lowering[e]! + raising[e]!;
-      if (m === 0 || facts.excluded[j] !== 0) continue;
-      const x = lowering[e]! / m;
-      const logOdds = trust.tau[j]! * saturate(m) * (x * trust.a[j]! - (1 - x) * trust.b[j]!);
-      if (facts.preTrusted[j] !== 0) fromPreTrusted += logOdds;
-      else fromOthers += logOdds;
-      mass += trust.tau[j]! * unit(m);
-      evidenceSum += trust.weight[j]! * saturate(m);
-    }
-    const bound =
-      fromPreTrusted === 0 ? Number.POSITIVE_INFINITY : trustConstants.preTrustClip * Math.abs(fromPreTrusted);
-    const clipped = Math.min(bound, Math.max(-bound, fromOthers));
-    const ell = (fromPreTrusted + clipped) / damping(mass);
-    const confidence = evidenceSum / (evidenceSum + trustConstants.confidenceHalf);
-    readings.pBad[i] = sigmoid(ell + prior);
-    readings.score[i] = 100 * sigmoid(-confidence * ell);
-    readings.confidence[i] = confidence;
+    const read = trustOf(view, i, moment);
+    readings.score[i] = read.score;
+    readings.confidence[i] = read.confidence;
+    verdict.push(read.verdict);
+    readings.pBad[i] = sigmoid(judgementOf(view, i, moment).logOdds + prior);
   }
   return readings;
+}
+
+/** The columns as a state would hold them, without decay. */
+function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): EvidenceView {
+  const { players, offsets, peer, lowering, raising } = evidence;
+  const isGrouped = new Uint8Array(trust.witness.length);
+  markGroups({ witness: trust.witness, isGrouped }, isGrouped.length);
+  const unused = (): never => {
+    throw new Error('a read does not look at this');
+  };
+  return {
+    subjects: {
+      rows: players,
+      size: players,
+      firstEntry: (row) => offsets[row]!,
+      peerCount: (row) => offsets[row + 1]! - offsets[row]!,
+      evidenceAt: () => 0,
+      updatedAt: () => 0,
+      readRows: unused,
+      entries: {
+        size: peer.length,
+        peer: (entry) => peer[entry]!,
+        lowering: (entry) => lowering[entry]!,
+        raising: (entry) => raising[entry]!,
+        count: () => 1,
+        putVotes: unused,
+        isBelow: unused,
+        warm: unused,
+      },
+    },
+    peerWeights: { ...trust, ...facts, isGrouped, distance: suspiciousDistance(trust.pi) },
+    epoch: 0,
+    halfLifeDays: 0,
+  };
 }

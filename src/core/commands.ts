@@ -1,6 +1,7 @@
 /** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
 import type { EventTypeName } from './event-types.js';
 import type { EventAccepted } from './records.js';
+import type { PeerRelation } from './trust/witnesses.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
 import type { SubjectKey } from './words.js';
 
@@ -54,6 +55,14 @@ export interface RotateKey {
 export interface ChangePreTrust {
   readonly change: 'add' | 'remove';
   readonly peerId: string;
+  readonly by: string;
+}
+
+/** Whether two peers are one witness, as the operator knows it. */
+export interface RelatePeers {
+  readonly peerId: string;
+  readonly otherId: string;
+  readonly relation: PeerRelation['relation'];
   readonly by: string;
 }
 

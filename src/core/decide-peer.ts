@@ -1,7 +1,7 @@
 /** The rules of peers: registration, status, keys and pre-trust. */
 import { granted } from '../errors.js';
 import { limits } from '../limits.js';
-import type { ChangePeerStatus, ChangePreTrust, GroupBounds, RegisterPeer, RotateKey } from './commands.js';
+import type { ChangePeerStatus, ChangePreTrust, GroupBounds, RegisterPeer, RelatePeers, RotateKey } from './commands.js';
 import { audited, type Decision, refuse } from './decision.js';
 import type { LogRecord } from './records.js';
 import type { GroupState } from './state.js';
@@ -96,4 +96,26 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
   if (configured === state.preTrustConfigured) return { records: [], outcome: granted(null) };
   const audit = audited(state, now, { action: 'pre_trust_set', actor: 'configuration', target: configured });
   return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
+}
+
+/**
+ * What the operator knows about two peers: that one operator runs both, so that they are one witness, or that they are independent however alike their
+ * reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
+ */
+export function decideRelation(state: GroupState, command: RelatePeers, now: number): Decision<null> {
+  const one = state.peers.byId(command.peerId);
+  const other = state.peers.byId(command.otherId);
+  if (one === undefined || other === undefined) {
+    return refuse('unknown_peer', { text: `no peer has the id ${one === undefined ? command.peerId : command.otherId}` });
+  }
+  if (one === other) return refuse('peer_id_mismatch', { text: 'expected the ids of two different peers, found one twice' });
+  const first = Math.min(one.index, other.index);
+  const second = Math.max(one.index, other.index);
+  const { relation } = command;
+  if (state.relations.some((known) => known.first === first && known.second === second && known.relation === relation)) {
+    return { records: [], outcome: granted(null) };
+  }
+  const target = `${state.peers.at(first).peerId} ${state.peers.at(second).peerId}`;
+  const audit = audited(state, now, { action: `peers_${relation}`, actor: command.by, target });
+  return { records: [{ type: 'peers_related', first, second, relation, audit }], outcome: granted(null) };
 }

@@ -45,6 +45,19 @@ function newestEvidence({ subjects }: GroupState): number {
   return newest;
 }
 
+/** The version of scoring of this release. */
+export const SCORING_VERSION = 2;
+
+/** Says that scores follow this release's scoring from here on, where a group was scored by another. */
+export function decideScoring(state: GroupState, now: number): Decision<null> {
+  if (state.scoring.version === SCORING_VERSION) return { records: [], outcome: granted(null) };
+  const target = `version ${SCORING_VERSION}`;
+  const audit = audited(state, now, { action: 'scoring_changed', actor: 'release', target });
+  return { records: [{ type: 'scoring_changed', scoring: SCORING_VERSION, audit }], outcome: granted(null) };
+}
+
+const movedColumns = ['tau', 'a', 'b', 'z'] as const;
+
 /** Weights as the pool computed them. */
 export type ComputedWeights = Omit<WeightsPublished, 'type'>;
 
@@ -61,14 +74,9 @@ export function decideWeights(state: GroupState, computed: ComputedWeights, now:
 }
 
 function hasMoved({ weights, peerWeights }: GroupState, computed: ComputedWeights): boolean {
-  if (Math.abs(computed.pi - weights.pi) > k.publishStep) return true;
-  for (let peer = 0; peer < computed.tau.length; peer++) {
-    const moved = Math.max(
-      Math.abs(computed.tau[peer]! - peerWeights.tau[peer]!),
-      Math.abs(computed.a[peer]! - peerWeights.a[peer]!),
-      Math.abs(computed.b[peer]! - peerWeights.b[peer]!),
-    );
-    if (moved > k.publishStep) return true;
-  }
-  return false;
+  if (weights.z === null || Math.abs(computed.pi - weights.pi) > k.publishStep) return true;
+  return computed.tau.some((_, peer) => {
+    const hasNewWitness = computed.witness?.[peer] !== peerWeights.witness[peer];
+    return hasNewWitness || movedColumns.some((name) => Math.abs(computed[name]?.[peer]! - peerWeights[name][peer]!) > k.publishStep);
+  });
 }

@@ -15,14 +15,26 @@ export type EvidenceSubjects = Pick<
   >;
 };
 
-/** By number of the peer, as in `PeerWeights`. */
+/** What each peer counts for on reads, by its number. */
 export interface PeerColumns {
+  /** The gate, in [0, 1]. */
   readonly tau: Float64Array;
+  /** Log-odds of a bad and of a good vote, in [0, 3.5]. */
   readonly a: Float64Array;
   readonly b: Float64Array;
+  /** Two-sidedness, in [0, 1). */
+  readonly z: Float64Array;
+  /** `clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
+  /** The lowest peer of its witness group, and 1 where the group has others. */
+  readonly witness: Uint16Array;
+  readonly isGrouped: Uint8Array;
+  /** 1 for a pre-trusted peer. */
   readonly preTrusted: Uint8Array;
+  /** 1 for a revoked peer, whose evidence counts for nothing. */
   readonly excluded: Uint8Array;
+  /** Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided. */
+  readonly distance: number;
 }
 
 /** Sums are scaled to `epoch`, ms since 1970. */

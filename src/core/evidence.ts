@@ -1,12 +1,12 @@
 /**
- * What one peer's decayed evidence on one player counts, and the few functions that both the score read and the
- * peer-trust computation are made of (scoring page, "State and reads"). Evidence `m = b + g` is never negative.
+ * What one peer's decayed evidence on one player counts for, and the few functions that both the score read and the computation of peer
+ * weights are made of (docs/SCORING.md). Evidence `m = b + g` is never negative.
  */
 import { trustConstants } from './trust-constants.js';
 
-const { halfSaturation, saturationMax } = trustConstants;
+const { halfSaturation, saturationMax, repeatOneSided } = trustConstants;
 
-/** `n = 1.5 m / (m + .5)`, in [0, 1.5): what one peer counts on one player, however it floods. */
+/** `n = 1.5 m / (m + .5)`, in [0, 1.5): what one peer counts for on one player, however much it sends. */
 export function saturate(m: number): number {
   return (saturationMax * m) / (m + halfSaturation);
 }
@@ -53,11 +53,11 @@ export function putVote(
 }
 
 /**
- * `deff = max(M, 1)^.25`, at least 1: by how much agreeing votes are held to repeat each other. Two square roots are
- * correctly rounded on every platform; `Math.pow` is not.
+ * Factor by which repeated events of a peer count: all of them where it is two-sided (`z` = 1), of their excess over one event half where it only
+ * reports. `n` as `saturate` gives it.
  */
-export function damping(mass: number): number {
-  return mass > 1 ? Math.sqrt(Math.sqrt(mass)) : 1;
+export function strength(n: number, z: number): number {
+  return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;
 }
 
 /** The log-odds of a probability in (0, 1). */

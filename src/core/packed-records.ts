@@ -101,32 +101,50 @@ export function decodeGone(bytes: Buffer): EventGone {
   };
 }
 
+const WEIGHTS_HEAD = 30;
+/** Of a peer: three doubles, and behind the doubles of all peers, where there are witnesses, a double and a number. */
+const WEIGHT_BYTES = 24;
+const WITNESS_BYTES = 10;
+
 export function encodeWeights(weights: WeightsPublished): Uint8Array {
-  const count = weights.tau.length;
-  const out = Buffer.allocUnsafe(30 + count * 24);
+  const { tau, a, b, z, witness } = weights;
+  const count = tau.length;
+  const hasWitnesses = z !== null && witness !== null;
+  const out = Buffer.allocUnsafe(WEIGHTS_HEAD + count * (WEIGHT_BYTES + (hasWitnesses ? WITNESS_BYTES : 0)));
   out.writeUInt32LE(count, 2);
   out.writeDoubleLE(weights.based_on_seq, 6);
   out.writeDoubleLE(weights.computed_at, 14);
   out.writeDoubleLE(weights.pi, 22);
   for (let i = 0; i < count; i++) {
-    out.writeDoubleLE(weights.tau[i]!, 30 + i * 24);
-    out.writeDoubleLE(weights.a[i]!, 38 + i * 24);
-    out.writeDoubleLE(weights.b[i]!, 46 + i * 24);
+    const at = WEIGHTS_HEAD + i * WEIGHT_BYTES;
+    out.writeDoubleLE(tau[i]!, at);
+    out.writeDoubleLE(a[i]!, at + 8);
+    out.writeDoubleLE(b[i]!, at + 16);
+    if (!hasWitnesses) continue;
+    const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES + i * WITNESS_BYTES;
+    out.writeDoubleLE(z[i]!, behind);
+    out.writeUInt16LE(witness[i]!, behind + 8);
   }
   return out;
 }
 
-export function decodeWeights(bytes: Buffer): WeightsPublished {
+export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPublished {
   const count = bytes.readUInt32LE(2);
-  const column = (at: number) => Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * 24));
+  const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES;
+  const column = (at: number, step: number) =>
+    Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * step));
   return {
     type: 'weights_published',
     based_on_seq: bytes.readDoubleLE(6),
     computed_at: bytes.readDoubleLE(14),
     pi: bytes.readDoubleLE(22),
-    tau: column(30),
-    a: column(38),
-    b: column(46),
+    tau: column(WEIGHTS_HEAD, WEIGHT_BYTES),
+    a: column(WEIGHTS_HEAD + 8, WEIGHT_BYTES),
+    b: column(WEIGHTS_HEAD + 16, WEIGHT_BYTES),
+    z: hasWitnesses ? column(behind, WITNESS_BYTES) : null,
+    witness: hasWitnesses
+      ? Uint16Array.from({ length: count }, (_, i) => bytes.readUInt16LE(behind + 8 + i * WITNESS_BYTES))
+      : null,
   };
 }
 

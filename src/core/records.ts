@@ -18,6 +18,7 @@ import {
   eventBytes,
   writeEvent,
 } from './packed-records.js';
+import type { PeerRelation } from './trust/witnesses.js';
 import type { Environment, IdentityMode, PeerStatus } from './vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
@@ -43,6 +44,8 @@ export interface GroupFormed {
   readonly half_life_days: number;
   /** ms since 1970: the moment to which evidence is scaled. */
   readonly epoch: number;
+  /** The version of scoring that the group began with; absent: the first. */
+  readonly scoring?: number;
   readonly audit: AuditPart;
 }
 
@@ -212,6 +215,22 @@ export interface WeightsPublished {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
+  /** Two-sidedness, and the lowest peer of each one's witness group; both null in records of the first version of scoring. */
+  readonly z: Float64Array | null;
+  readonly witness: Uint16Array | null;
+}
+
+/** What the operator declared about two peers, `first < second`: whether they are one witness. */
+export interface PeersRelated extends PeerRelation {
+  readonly type: 'peers_related';
+  readonly audit: AuditPart;
+}
+
+/** From here on scores follow another version of scoring. */
+export interface ScoringChanged {
+  readonly type: 'scoring_changed';
+  readonly scoring: number;
+  readonly audit: AuditPart;
 }
 
 export type LogRecord =
@@ -231,7 +250,9 @@ export type LogRecord =
   | Redacted
   | EvidenceKept
   | EventsRetired
-  | WeightsPublished;
+  | WeightsPublished
+  | ScoringChanged
+  | PeersRelated;
 
 export type RecordType = LogRecord['type'];
 
@@ -254,14 +275,17 @@ const typeIds: Record<RecordType, number> = {
   redacted: 15,
   evidence_kept: 16,
   events_retired: 17,
+  scoring_changed: 18,
+  peers_related: 19,
 };
 
 const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/** An event carries the tag of its id from version 2 on; of all other records there is one version. */
+/** An event carries the tag of its id from version 2 on, and weights their witness groups; of all other records there is one version. */
 const TAGGED = 2;
+const WITH_WITNESSES = 2;
 
 /** A record that this release cannot read. */
 export class UnknownRecordError extends Error {
@@ -287,7 +311,7 @@ export function encodeRecord(record: LogRecord): Uint8Array {
   if (record.type === 'event_accepted') return encodeEvent(record);
   const out = bytesOf(record);
   out[0] = typeIds[record.type];
-  out[1] = 1;
+  out[1] = record.type === 'weights_published' && record.z !== null ? WITH_WITNESSES : 1;
   return out;
 }
 
@@ -317,13 +341,14 @@ function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
 export function decodeRecord(bytes: Buffer): LogRecord {
   if (isTaggedEvent(bytes, 0)) return decodeKnownEvent(bytes, true);
   const type = typeNames.get(bytes[0]!);
+  if (type === 'weights_published' && bytes[1] === WITH_WITNESSES) return decodeWeights(bytes, true);
   if (type === undefined || bytes[1] !== 1) {
     throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
   }
   if (type === 'event_accepted') return decodeKnownEvent(bytes, false);
   if (type === 'event_gone') return decodeGone(bytes);
   if (type === 'evidence_kept') return decodeKept(bytes);
-  if (type === 'weights_published') return decodeWeights(bytes);
+  if (type === 'weights_published') return decodeWeights(bytes, false);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }
 

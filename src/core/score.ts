@@ -1,11 +1,10 @@
 /**
- * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights
- * (scoring page, "State and reads"). O(peers that reported the player), no allocation but the answer.
+ * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights (docs/SCORING.md, "A read").
+ * O(peers that reported the player), unless several of them belong to witness groups; no allocation but the answer.
  */
 import { worthAt, worthOf } from './decay.js';
-import { damping, saturate, unit } from './evidence.js';
-import type { EvidenceView } from './evidence-view.js';
-import { sigmoid } from './sigmoid.js';
+import { saturate, strength, unit } from './evidence.js';
+import type { EvidenceView, PeerColumns } from './evidence-view.js';
 import type { GroupState } from './state.js';
 import { trustConstants as k } from './trust-constants.js';
 import type { Verdict } from './vocabulary.js';
@@ -71,19 +70,92 @@ export function worthFor(
   return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }
 
+/** What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had. */
+class Voices {
+  count = 0;
+  peer = new Uint16Array(ENTRIES_AT_FIRST);
+  /** `x = b / m`, in [0, 1]: 1 lowers. */
+  x = new Float64Array(ENTRIES_AT_FIRST);
+  /** `tau n1`, `tau n` and `tau min(m, 3)`; 0 where another peer speaks for the witness. */
+  voice = new Float64Array(ENTRIES_AT_FIRST);
+  pull = new Float64Array(ENTRIES_AT_FIRST);
+  mass = new Float64Array(ENTRIES_AT_FIRST);
+  /** What they come to: log-odds of a bad player before the prior, those at which the player is suspicious, and the part of one-sided voices. */
+  logOdds = 0;
+  suspicious = 0;
+  oneSided = 0;
+
+  begin(most: number): void {
+    this.count = 0;
+    if (most <= this.peer.length) return;
+    this.peer = new Uint16Array(2 * most);
+    this.x = new Float64Array(2 * most);
+    this.voice = new Float64Array(2 * most);
+    this.pull = new Float64Array(2 * most);
+    this.mass = new Float64Array(2 * most);
+  }
+
+  /** Of each witness the heaviest vote speaks; of equal ones that of the peer that registered first. */
+  oneVoiceEach(witness: Uint16Array): void {
+    const { count, peer, voice } = this;
+    for (let e = 1; e < count; e++) {
+      for (let f = 0; f < e; f++) {
+        if (witness[peer[f]!] !== witness[peer[e]!]) continue;
+        const silent = voice[f]! >= voice[e]! ? e : f;
+        voice[silent] = 0;
+        this.pull[silent] = 0;
+        this.mass[silent] = 0;
+      }
+    }
+  }
+
+  /** Witnesses that lower and have more than a trifling weight, as `untrusted` asks for. */
+  lowering(weight: Float64Array, witness: Uint16Array): number {
+    const { count, peer, x } = this;
+    const lowers = (e: number) => x[e]! > 0.5 && weight[peer[e]!]! > k.witnessWeightMin;
+    let found = 0;
+    for (let e = 0; e < count; e++) {
+      if (!lowers(e)) continue;
+      let isNew = 1;
+      for (let f = 0; f < e; f++) if (lowers(f) && witness[peer[f]!] === witness[peer[e]!]) isNew = 0;
+      found += isNew;
+    }
+    return found;
+  }
+}
+
+const ENTRIES_AT_FIRST = 64;
+const voices = new Voices();
+
 /** Score, confidence and verdict of a subject's row. */
 export function trustOf(state: EvidenceView, row: number, moment: Moment): TrustView {
-  const { subjects } = state;
+  const { weight, witness } = state.peerWeights;
+  const { confidence, events } = hear(state, row, moment);
+  const score = scoreOf(state.peerWeights);
+  // Only of a score so low does it matter who stands behind it.
+  const witnesses = score < k.untrustedBelow ? voices.lowering(weight, witness) : 0;
+  return {
+    score,
+    confidence,
+    verdict: verdictOf(score, confidence, witnesses),
+    eventCount: events,
+    updatedAt: state.subjects.updatedAt(row),
+  };
+}
+
+/** Takes what the peers of a row say into `voices`. */
+function hear(state: EvidenceView, row: number, moment: Moment): { readonly confidence: number; readonly events: number } {
+  const { subjects, peerWeights } = state;
   const { entries } = subjects;
-  const { tau, a, b, weight, preTrusted, excluded } = state.peerWeights;
+  const { tau, z, weight, witness, isGrouped, excluded } = peerWeights;
   const worth = worthFor(state, subjects.evidenceAt(row), moment);
   const first = subjects.firstEntry(row);
-  const end = first + subjects.peerCount(row);
-  let mass = 0;
+  const peerCount = subjects.peerCount(row);
+  const end = first + peerCount;
+  voices.begin(peerCount);
+  let at = 0;
   let effective = 0;
-  let trusted = 0;
-  let others = 0;
-  let peers = 0;
+  let grouped = 0;
   let events = 0;
   for (let entry = first; entry < end; entry++) {
     events += entries.count(entry);
@@ -91,34 +163,111 @@ export function trustOf(state: EvidenceView, row: number, moment: Moment): Trust
     const lowering = worthOf(entries.lowering(entry), worth);
     const m = lowering + worthOf(entries.raising(entry), worth);
     if (!(m > 0) || excluded[peer] === 1) continue;
-    const x = lowering / m;
-    const n = saturate(m);
-    const logOdds = tau[peer]! * n * (x * a[peer]! - (1 - x) * b[peer]!);
-    mass += tau[peer]! * unit(m);
+    const n = strength(saturate(m), z[peer]!);
+    const t = tau[peer]!;
+    voices.peer[at] = peer;
+    voices.x[at] = lowering / m;
+    voices.voice[at] = t * unit(m);
+    voices.pull[at] = t * n;
+    voices.mass[at] = t * Math.min(m, k.massOfPeerMax);
     effective += weight[peer]! * n;
-    if (preTrusted[peer] === 1) trusted += logOdds;
-    else others += logOdds;
-    peers++;
+    grouped += isGrouped[peer]!;
+    at++;
   }
-  const bound = k.preTrustClip * Math.abs(trusted);
-  const bounded = trusted === 0 ? others : Math.min(bound, Math.max(-bound, others));
-  const confidence = effective / (effective + k.confidenceHalf);
-  const score = 100 * sigmoid((-confidence * (trusted + bounded)) / damping(mass));
-  return {
-    score,
-    confidence,
-    verdict: verdictOf(score, confidence, peers),
-    eventCount: events,
-    updatedAt: subjects.updatedAt(row),
-  };
+  voices.count = at;
+  if (grouped > 1) voices.oneVoiceEach(witness);
+  return { confidence: effective / (effective + k.confidenceHalf), events };
 }
 
-/** The band of a score (0 to 100). One peer alone never makes a player untrusted. */
-export function verdictOf(score: number, confidence: number, peers: number): Verdict {
-  if (score < k.untrustedBelow && peers >= k.untrustedPeersMin) return 'untrusted';
+/** The score that the voices come to, 0 to 100. */
+function scoreOf({ a, b, z, preTrusted, distance }: PeerColumns): number {
+  const { count, peer, x, voice, pull, mass } = voices;
+  let heard = 0;
+  let twoSided = 0;
+  let events = 0;
+  for (let e = 0; e < count; e++) {
+    heard += voice[e]!;
+    twoSided += voice[e]! * z[peer[e]!]!;
+    events += mass[e]!;
+  }
+  const oneSided = 1 - twoSided / Math.max(heard, k.massMin);
+  const damping = dampingOf(heard, oneSided);
+  const suspicious = distance + k.oneSidedDistance * oneSided;
+  let fromPreTrusted = 0;
+  let fromOthers = 0;
+  for (let e = 0; e < count; e++) {
+    const j = peer[e]!;
+    const logOdds = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+    if (preTrusted[j] === 1) fromPreTrusted += Math.min(logOdds, k.onePreTrusted * suspicious * damping);
+    else fromOthers += Math.min(logOdds, k.onePeer * suspicious * damping);
+  }
+  const bound = k.preTrustClip * Math.abs(fromPreTrusted);
+  const bounded = fromPreTrusted === 0 ? fromOthers : Math.min(bound, Math.max(-bound, fromOthers));
+  const logOdds = (fromPreTrusted + bounded) / damping;
+  voices.logOdds = logOdds;
+  voices.suspicious = suspicious;
+  voices.oneSided = oneSided;
+  return NEUTRAL - boundedShift(shiftOf(logOdds, suspicious), events);
+}
+
+const NEUTRAL = 50;
+
+/** `max(M, 1)^(.1 + .2 one)`, at least 1: by how much witnesses are held to repeat one another. */
+function dampingOf(heard: number, oneSided: number): number {
+  if (heard <= 1) return 1;
+  return Math.exp((k.correlation + (k.correlationOneSided - k.correlation) * oneSided) * Math.log(heard));
+}
+
+/** By how many points log-odds lower a score (below 0: raise it), in (-50, 50). `suspicious`: the log-odds at which they lower it by 10. */
+function shiftOf(logOdds: number, suspicious: number): number {
+  if (logOdds <= 0) {
+    const good = -logOdds;
+    return good <= k.trustedDistance
+      ? (-20 * good) / k.trustedDistance
+      : 30 * Math.exp((k.trustedDistance - good) / k.tail) - 50;
+  }
+  if (logOdds <= suspicious) return (10 * logOdds) / suspicious;
+  const beyond = logOdds - suspicious;
+  return beyond <= k.untrustedDistance
+    ? 10 + (20 * beyond) / k.untrustedDistance
+    : 50 - 20 * Math.exp((k.untrustedDistance - beyond) / k.tail);
+}
+
+/** The shift where the gated mass of events is `mass`: little of it moves a score by little, whoever sent it. */
+function boundedShift(shift: number, mass: number): number {
+  const root = Math.sqrt(mass);
+  // Square roots are rounded correctly on every platform; a power is not.
+  const part = Math.min(1, k.massPart * root * Math.sqrt(root));
+  const most = k.massShift * mass * root;
+  return Math.min(most, Math.max(-most, shift * part));
+}
+
+/** The band of a score (0 to 100). `witnesses`: how many of them lower, each of more than a trifling weight. One alone never makes a player untrusted. */
+export function verdictOf(score: number, confidence: number, witnesses: number): Verdict {
+  if (score < k.untrustedBelow && witnesses >= k.untrustedWitnessesMin) return 'untrusted';
   if (score < k.suspiciousBelow) return 'suspicious';
   if (score >= k.trustedFrom && confidence >= k.trustedConfidenceMin) return 'trusted';
   return 'neutral';
+}
+
+/** What stands behind the score of a subject's row. */
+export interface Judgement {
+  /** Log-odds of a bad player, before the prior. */
+  readonly logOdds: number;
+  /** Those at which the score falls below 40. */
+  readonly suspicious: number;
+  /** The part of the voices that is not two-sided, in [0, 1]. */
+  readonly oneSided: number;
+  /** Witnesses that lower, each of more than a trifling weight. */
+  readonly witnesses: number;
+}
+
+export function judgementOf(state: EvidenceView, row: number, moment: Moment): Judgement {
+  const { weight, witness } = state.peerWeights;
+  hear(state, row, moment);
+  scoreOf(state.peerWeights);
+  const { logOdds, suspicious, oneSided } = voices;
+  return { logOdds, suspicious, oneSided, witnesses: voices.lowering(weight, witness) };
 }
 
 /** What a subject's score is made of. */

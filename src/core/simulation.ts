@@ -10,8 +10,9 @@ import type { GroupState } from './state.js';
 import { gatherVotes } from './trust/gather.js';
 import { computePeerTrust } from './trust/peer-trust.js';
 import { Scratch } from './trust/scratch.js';
-import { trustConstants } from './trust-constants.js';
+import { type TrustConstants, trustConstants } from './trust-constants.js';
 import type { Verdict } from './vocabulary.js';
+import { markGroups, suspiciousDistance } from './weights.js';
 
 /** What is assumed otherwise; null: as it is. Peers by their number. */
 export interface Assumption {
@@ -72,12 +73,13 @@ export function simulate(
   assumption: Assumption,
   subjects: EvidenceView['subjects'] | null,
   rowsMax: number,
+  constants: TrustConstants = trustConstants,
 ): Simulation {
   const { halfLifeDays } = assumption;
   const isOther = subjects !== null && halfLifeDays !== null;
   const other = isOther ? { subjects, epoch: at, halfLifeDays } : state;
-  const before = viewed(state, state, asItIs, at);
-  const after = viewed(state, other, assumption, at);
+  const before = viewed(state, state, asItIs, at, constants);
+  const after = viewed(state, other, assumption, at, constants);
   const none = (): Record<Verdict, number> => ({ trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 });
   const verdicts = { trusted: none(), neutral: none(), suspicious: none(), untrusted: none() };
   const momentBefore = momentOf(before, at);
@@ -109,18 +111,21 @@ function viewed(
   sums: Omit<EvidenceView, 'peerWeights'>,
   assumption: Assumption,
   at: number,
+  constants: TrustConstants,
 ): EvidenceView {
   const { subjects, epoch, halfLifeDays } = sums;
   const peerWeights = peersAssumed(state, assumption);
   const scratch = new Scratch();
   const view = { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers };
-  const votes = gatherVotes(view, at, trustConstants, scratch);
-  const { tau, a, b, weight } = computePeerTrust(votes, trustConstants, scratch);
-  return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, tau, a, b, weight } };
+  const votes = gatherVotes(view, at, constants, scratch);
+  const { tau, a, b, z, weight, witness, pi } = computePeerTrust(votes, constants, scratch, state.relations);
+  const isGrouped = new Uint8Array(witness.length);
+  markGroups({ witness, isGrouped }, witness.length);
+  const computed = { tau, a, b, z, weight, witness, isGrouped, distance: suspiciousDistance(pi) };
+  return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, ...computed } };
 }
 
 function peersAssumed({ peers, peerWeights }: GroupState, { preTrusted, without }: Assumption): PeerColumns {
-  const { tau, a, b, weight } = peerWeights;
   const excluded = peerWeights.excluded.slice(0, peers.size);
   const trusted = peerWeights.preTrusted.slice(0, peers.size);
   for (const peer of without) excluded[peer] = 1;
@@ -130,7 +135,7 @@ function peersAssumed({ peers, peerWeights }: GroupState, { preTrusted, without 
   }
   // As with one that is revoked: it leaves the set.
   for (let peer = 0; peer < peers.size; peer++) if (excluded[peer] === 1) trusted[peer] = 0;
-  return { tau, a, b, weight, preTrusted: trusted, excluded };
+  return { ...peerWeights, preTrusted: trusted, excluded };
 }
 
 function furthest(held: readonly Candidate[], count: number): Candidate[] {

@@ -2,6 +2,8 @@
 import type { Peer } from './peers.js';
 import type { GroupFormed } from './records.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from './state.js';
+import type { PeerRelation } from './trust/witnesses.js';
+import type { Weights } from './weights.js';
 
 export interface SnapshotMeta {
   readonly formed: GroupFormed;
@@ -21,7 +23,14 @@ export interface SnapshotMeta {
     readonly tau: readonly number[];
     readonly a: readonly number[];
     readonly b: readonly number[];
+    /** Absent in weights of the first version of scoring. */
+    readonly z?: readonly number[];
+    readonly witness?: readonly number[];
   };
+  /** Absent where nothing was declared. */
+  readonly relations?: readonly PeerRelation[];
+  /** Absent while the group uses the version of scoring that it was formed with. */
+  readonly scoring?: { readonly version: number; readonly seq: number };
   readonly auditHead: string;
   readonly audited: number;
   readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
@@ -49,7 +58,9 @@ export function metaOf(state: GroupState): SnapshotMeta {
     peers: state.peers.list,
     preTrusted: state.preTrusted,
     preTrustConfigured: state.preTrustConfigured,
-    weights: { ...weights, tau: [...weights.tau], a: [...weights.a], b: [...weights.b] },
+    weights: weightsOf(weights),
+    ...(state.relations.length === 0 ? {} : { relations: state.relations }),
+    ...(state.scoring.seq <= 1 ? {} : { scoring: state.scoring }),
     auditHead: state.auditHead,
     audited: state.auditSeqs.length,
     erasures: [...state.erasures].sort(([a], [b]) => a - b),
@@ -60,6 +71,12 @@ export function metaOf(state: GroupState): SnapshotMeta {
     ...(state.retired.seq === 0 ? {} : { retired: state.retired }),
     eventCount: state.eventCount,
   };
+}
+
+function weightsOf({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: Weights): SnapshotMeta['weights'] {
+  const columns = { tau: [...tau], a: [...a], b: [...b] };
+  const witnesses = z === null || witness === null ? {} : { z: [...z], witness: [...witness] };
+  return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
 }
 
 /** A state with everything but its tables, which the caller fills. */
@@ -74,8 +91,17 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.rescales = [...meta.rescales];
   state.preTrusted = [...meta.preTrusted];
   state.preTrustConfigured = meta.preTrustConfigured;
-  const { tau, a, b } = meta.weights;
-  state.weights = { ...meta.weights, tau: Float64Array.from(tau), a: Float64Array.from(a), b: Float64Array.from(b) };
+  const { tau, a, b, z, witness } = meta.weights;
+  state.weights = {
+    ...meta.weights,
+    tau: Float64Array.from(tau),
+    a: Float64Array.from(a),
+    b: Float64Array.from(b),
+    z: z === undefined ? null : Float64Array.from(z),
+    witness: witness === undefined ? null : Uint16Array.from(witness),
+  };
+  state.relations = meta.relations ?? [];
+  if (meta.scoring !== undefined) state.scoring = meta.scoring;
   state.auditHead = meta.auditHead;
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);

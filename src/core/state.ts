@@ -27,6 +27,7 @@ import { sipKey } from './siphash.js';
 import { SortedEvents } from './sorted-events.js';
 import { Subjects } from './subjects.js';
 import { NumberColumn, Times } from './times.js';
+import type { PeerRelation } from './trust/witnesses.js';
 import { OPERATOR } from './vocabulary.js';
 import { noWeights, PeerWeights, type Weights } from './weights.js';
 
@@ -83,6 +84,10 @@ export class GroupState {
   /** The configured value of pre-trusted peers that was applied last. */
   preTrustConfigured: string | null = null;
   weights: Weights = noWeights;
+  /** What the operator declared about pairs of peers, ordered by these; the newest declaration of each. */
+  relations: readonly PeerRelation[] = [];
+  /** The version of scoring that scores follow, from record `seq` on. */
+  scoring: { readonly version: number; readonly seq: number };
   auditHead = auditStart;
   /** Erasures that are not out of the log yet, by their `subject_erased` record. */
   readonly erasures = new Map<number, OpenErasure>();
@@ -104,6 +109,7 @@ export class GroupState {
     this.formed = formed;
     this.halfLifeDays = formed.half_life_days;
     this.epoch = formed.epoch;
+    this.scoring = { version: formed.scoring ?? 1, seq: 1 };
     this.subjects = new Subjects(sipKey(secret));
     this.idTags = new IdTags(secret, salt);
   }
@@ -182,6 +188,15 @@ export class GroupState {
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
+        break;
+      case 'peers_related':
+        this.relations = related(this.relations, record);
+        this.evidenceSeq = seq;
+        break;
+      case 'scoring_changed':
+        this.scoring = { version: record.scoring, seq };
+        // So that weights are computed anew.
+        this.evidenceSeq = seq;
         break;
       case 'group_formed':
       case 'batches_rewritten':
@@ -331,6 +346,8 @@ export class GroupState {
       tau: record.tau,
       a: record.a,
       b: record.b,
+      z: record.z,
+      witness: record.witness,
     };
     this.peerWeights.refresh(this);
   }
@@ -345,4 +362,10 @@ export class GroupState {
     this.auditHead = audit.hash;
     this.auditSeqs.push(seq);
   }
+}
+
+/** With what was declared last in place of what was declared before of the same two. */
+function related(relations: readonly PeerRelation[], { first, second, relation }: PeerRelation): PeerRelation[] {
+  const others = relations.filter((other) => other.first !== first || other.second !== second);
+  return [...others, { first, second, relation }].sort((p, q) => p.first - q.first || p.second - q.second);
 }

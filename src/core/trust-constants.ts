@@ -1,34 +1,80 @@
 /**
- * Every number of the scoring page, once: what a score read and the peer-trust computation use.
- * Published scores depend on all of them; changing one is a decision with figures from the quality bench. Where such a
- * decision left the scoring page's number, `referenceConstants` keeps it.
+ * Every number of scoring (docs/SCORING.md), stated once: what a read uses, and what the computation of peer weights uses.
+ * Published scores depend on all of them; changing one is a decision that needs figures of the quality bench.
  */
 
 export const trustConstants = {
-  // From evidence to counts. Evidence `m` is the decayed mass of one peer on one player, in events of severity 1.
-  /** Evidence at which a peer's say on one player has reached half of `saturationMax`. */
+  // One peer about one player. Evidence `m` is the decayed mass of its events about the player, in events of severity 1.
+  /** Evidence at which the word of a peer has reached half of `saturationMax`. */
   halfSaturation: 0.5,
-  /** What one peer can count on one player, however much it sends. */
+  /** What one peer counts for on one player, however much it sends. */
   saturationMax: 1.5,
+  /** Part of what repeated events add (the excess over 1) that a peer has which only reports. A two-sided peer has all of it. */
+  repeatOneSided: 0.5,
 
-  // Score read
+  // Read: from log-odds to a score
+  /** The log-odds of the other peers together stay within this many times those of the pre-trusted peers. */
+  preTrustClip: 1.5,
+  /** Witnesses repeat one another: log-odds are divided by `max(M, 1)` to this power, with two-sided witnesses and with one-sided ones. */
+  correlation: 0.1,
+  correlationOneSided: 0.3,
+  /** Log-odds of being bad, the prior included, from which a player is suspicious, and how much further on it is untrusted. */
+  suspiciousLogOdds: -0.6,
+  untrustedDistance: 1.1,
+  /** Least distance from the prior to suspicious, and what is added to it where no witness is two-sided. */
+  suspiciousDistanceMin: 2.4,
+  oneSidedDistance: 2,
+  /** Part of the distance to suspicious that one peer can cover alone: any peer, and a pre-trusted one. */
+  onePeer: 0.95,
+  onePreTrusted: 1.3,
+  /** Log-odds of being good at which a score reaches 70. */
+  trustedDistance: 2.4,
+  /** Log-odds beyond `untrusted` and beyond `trusted` within which a score covers all but 1/e of what is left of the scale. */
+  tail: 4,
+  /** A shift of the score counts by `massPart m^.75`, at most 1, and stays within `massShift m^1.5` points; `m` is the gated mass of events. */
+  massPart: 0.5,
+  massShift: 5,
+  /** Mass of one peer that counts in `m`, at most. */
+  massOfPeerMax: 3,
   /** Effective evidence at which confidence is one half. */
   confidenceHalf: 4.2,
-  /** The other peers' summed log-odds stay within this many times those of the pre-trusted peers. */
-  preTrustClip: 1.5,
   /** Mean of A and B from which a peer with an open gate has the published weight 1. */
   weightReference: 2,
 
-  /** Published weights are replaced where tau, A, B or the share of bad players moved by more than this. */
-  publishStep: 0.001,
-
-  // Verdict bands of the score, 0 to 100
+  // Verdicts, by the score from 0 to 100
   untrustedBelow: 20,
-  /** Peers with evidence that `untrusted` needs: one peer alone never condemns. */
-  untrustedPeersMin: 2,
+  /** Witnesses that must lower for `untrusted`, each of more than this weight. */
+  untrustedWitnessesMin: 2,
+  witnessWeightMin: 0.05,
   suspiciousBelow: 40,
   trustedFrom: 70,
   trustedConfidenceMin: 0.35,
+
+  /** Published weights are replaced where tau, A, B, z or the share of bad players moved by more than this, or a witness group changed. */
+  publishStep: 0.001,
+
+  // Witness groups: peers that count as one
+  /** Clones: players that two peers must share, as a number and as a part of the players of the smaller one. */
+  cloneSharedMin: 30,
+  cloneShare: 0.7,
+  /** The part where the votes hardly vary, up to this variance. */
+  cloneShareUniform: 0.9,
+  cloneUniformVariance: 0.02,
+  /** Largest mean squared difference of their votes. */
+  cloneDifferenceMax: 0.01,
+  /** Copied lists: players that both lower, as a number and as a part of the smaller list, for a pair to be looked at. */
+  listSharedMin: 10,
+  listShare: 0.5,
+  /** A player counts as cleared by the two-sided others where their gated mass and the probability of a good player exceed these. */
+  listClearedMass: 0.3,
+  listClearedGood: 0.85,
+  /** Cleared players that the smaller list must hold, and the part of them that the other must lower, too. */
+  listMistakesMin: 10,
+  listMistakesShare: 0.7,
+  /** Where neither peer is more two-sided than this, a shared list alone joins them: so many players, such a part of the smaller list. */
+  listOnlyTwoSidedMax: 0.3,
+  listOnlySharedMin: 30,
+  listOnlyShare: 0.8,
 
   // Stage 1: the gate tau, from pairs of peers
   /** Bounds of the group's median vote `mu`. */
@@ -44,12 +90,10 @@ export const trustConstants = {
   fullAgreement: 0.2,
   /** Least product of squared spreads, only against a division by zero. */
   spreadProductMin: 1e-12,
-  /** Shared players that pull a pair's correlation half-way to 0, before it is held against `fullAgreement`. */
-  correlationPrior: 20,
-  /** Shared players that pull a pair's agreement half-way to 0, after that; 0 since `correlationPrior` does it. */
-  agreementPrior: 0,
+  /** Shared players that pull a pair's agreement half-way to 0. */
+  agreementPrior: 3,
   /** Shared players with which one pair counts, at most. */
-  sharedMax: 10,
+  sharedMax: 30,
   /** What a pair that is not two-sided counts, as a part of one that is. */
   oneSidedPart: 0.1,
   /** Pair weight with which one peer counts in the median of reputations, at most. */
@@ -59,10 +103,8 @@ export const trustConstants = {
   reputationPrior: 0.25,
   /** The part of the median reputation that opens the gate fully. */
   fullGatePart: 0.5,
-  /** The gate from which on a peer vouches for others; from there in proportion up to a full gate. */
-  vouchesFrom: 0.5,
   /** The least reference in a group with pre-trusted peers, and in one without (there only against a division by zero). */
-  gateReferenceMinPreTrusted: 0.3,
+  gateReferenceMinPreTrusted: 0.05,
   gateReferenceMin: 1e-9,
   gateRoundsMax: 30,
   /** Largest change of a gate at which the rounds end. */
@@ -76,53 +118,51 @@ export const trustConstants = {
 
   // Stage 2: log-odds A (of a bad vote) and B (of a good one) per peer
   rounds: 10,
-  /** Peers with votes from which an uncorroborated vote counts at all. */
-  corroboratedPeersMin: 3,
-  /** A vote counts (R + floor) / (R + half) by the corroborating mass R of the other peers on that player. */
-  corroborationFloor: 0.15,
-  corroborationHalf: 0.5,
-  /** Mass of votes on one player up to which they do not count as repeating each other while peers are judged. */
-  repeatsFrom: 2,
-  /** The prior log-odds of a peer, and the votes it is worth: for one that votes both ways, and for one that does not. */
-  priorLogOdds: 1.4,
-  priorVotes: 16,
-  priorVotesOneWay: 8,
-  priorLogOddsPreTrusted: 2.2,
-  priorVotesPreTrusted: 20,
-  /** How far the prior of a peer that votes both ways follows what the group's peers are like together. */
-  groupPriorPart: 0.5,
-  /**
-   * Votes at the prior log-odds that the group's own rates start from; votes with which one peer counts at most, in them and in the bound of
-   * the share of bad players.
-   */
-  groupPriorVotes: 20,
-  groupVotesMax: 100,
-  /** Bounds of A and B, and the floor of a pre-trusted peer's. */
+  /** Gated mass of the others on a player at which they tell half of what they can tell about a vote on it. */
+  othersHalf: 0.5,
+  /** Rounds in which it settles who is two-sided; votes on the rarer side at which `z` is one half. */
+  twoSidedRounds: 3,
+  twoSidedVotes: 3,
+  /** Share of the group's gated volume that must be two-sided for `z` to count in full, and volume with which one peer counts in it, at most. */
+  twoSidedShare: 0.3,
+  twoSidedVolumeMax: 50,
+  /** Votes that the group's own rates weigh as the prior of a peer; a pre-trusted peer has `preTrustedPrior` times as many. */
+  peerPrior: 10,
+  preTrustedPrior: 2,
+  /** Prior of the group's own rates: recall and specificity, each with so many votes. */
+  recallPrior: 0.75,
+  specificityPrior: 0.92,
+  poolPrior: 40,
+  /** Log-odds of a report and of praise by a peer that is not two-sided. */
+  reportOdds: 1.25,
+  praiseOdds: 0.4,
+  /** Votes with which the group's mean is the prior of such a peer, and by how much it may move its log-odds up and down. */
+  relativePrior: 20,
+  relativeUp: 0.5,
+  relativeDown: 2,
+  /** Prior of these means: right reports of all (per 1 / pi), right praise of so much. */
+  lowMeanRight: 1,
+  badShareForMeanMin: 0.02,
+  highMeanRight: 9,
+  highMeanAll: 10,
+  /** Rates stay within this and 1 less this. */
+  rateMin: 0.001,
+  /** Upper bound of A and B, and the floor of those of a two-sided pre-trusted peer. */
   logOddsMax: 3.5,
   logOddsMinPreTrusted: 1.4,
-  /** Votes on the rarer side at which both ways of measuring a peer count alike. */
-  twoSidedVotes: 3,
-  /** What a bad vote of a peer that votes both ways tells beyond its fitted log-odds, as a part of them. */
-  badVoteGain: 0.15,
-  precisionMin: 0.001,
-  precisionMax: 0.999,
-  /** Share of bad players: start, prior with its weight, bounds. */
-  badShareStart: 0.5,
-  badSharePrior: 0.2,
-  badSharePriorMass: 4,
-  /** What the weightiest vote on a player counts in how well the player is known: nothing, so whom one peer alone knows is left out. */
-  badShareAlone: 0,
-  badShareMin: 0.02,
-  /** The upper bound is the share of raising mass plus a margin, between these two. */
-  badShareMargin: 0.25,
-  badShareCeilingMin: 0.2,
-  badShareCeilingMax: 0.6,
+  /** The share of bad players: prior (`PRIOR_BAD_SHARE`) with its weight, and bounds. */
+  badSharePrior: 0.04,
+  badSharePriorMass: 30,
+  badShareMin: 0.01,
+  badShareMax: 0.6,
 
   // Shape of the computation. Samples and `pairsMax` move values, each only in a group that meets its bound.
   /** Peers up to which sums over pairs are kept in one dense triangle. */
   densePeersMax: 1_500,
   /** Pairs kept at once, of 28 bytes each; 5,793 peers that all share players still fit. */
   pairsMax: 16_777_216,
+  /** Pairs whose lists are compared, the most alike first. */
+  listPairsMax: 4_096,
   /** Players up to which all of them fit the log-odds, at least and per peer; beyond, a sample of about this many does. */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
@@ -134,26 +174,10 @@ export const trustConstants = {
   firstRoundsPlayers: 131_072,
   firstRoundsPerPeer: 2_048,
   fullRounds: 3,
-  /** Pairs handed to operators, at most. */
+  /** Pairs handed to operators, at most, and shared players at which a pair's discount counts half. */
   pairsReportedMax: 100,
+  pairReportedHalf: 20,
 } as const;
 
 /** The numbers by name, for a computation that is given others. */
 export type TrustConstants = { readonly [name in keyof typeof trustConstants]: number };
-
-/** The scoring page's own numbers, which its reference implementation is reproduced with. */
-export const referenceConstants: TrustConstants = {
-  ...trustConstants,
-  correlationPrior: 0,
-  agreementPrior: 3,
-  sharedMax: 30,
-  vouchesFrom: 0,
-  gateReferenceMinPreTrusted: 0.05,
-  corroborationFloor: 0.1,
-  repeatsFrom: 1,
-  priorVotes: 8,
-  groupPriorPart: 0,
-  groupVotesMax: Number.POSITIVE_INFINITY,
-  badShareAlone: 1,
-  badVoteGain: 0,
-};

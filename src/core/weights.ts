@@ -2,6 +2,8 @@
  * What each peer counts on reads, by its number: columns derived from the published weights, pre-trust and status, so that a
  * read looks nothing up. Derived from the rest of the state, hence in no snapshot and no digest.
  */
+import { logit } from './evidence.js';
+import type { PeerColumns } from './evidence-view.js';
 import type { GroupState } from './state.js';
 import { trustConstants as k } from './trust-constants.js';
 
@@ -15,15 +17,24 @@ export interface Weights {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
+  /**
+   * Two-sidedness, in [0, 1), and the lowest peer of each one's witness group. Null in weights of the first version of scoring, which hold until the
+   * first computation of this one: peers are then read as one-sided, which asks for most evidence, and each as its own witness.
+   */
+  readonly z: Float64Array | null;
+  readonly witness: Uint16Array | null;
 }
 
 export const noWeights: Weights = {
   basedOnSeq: 0,
   computedAt: null,
-  pi: k.badShareStart,
+  // As every release wrote it where nothing was computed; no read uses it.
+  pi: 0.5,
   tau: new Float64Array(0),
   a: new Float64Array(0),
   b: new Float64Array(0),
+  z: null,
+  witness: null,
 };
 
 /** The published weight, in [0, 1]. */
@@ -31,24 +42,31 @@ export function weightOf(tau: number, a: number, b: number, reference: number = 
   return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
 }
 
+/** Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided; `pi`: the share of bad players. */
+export function suspiciousDistance(pi: number): number {
+  return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
+}
+
 const PEERS_AT_FIRST = 64;
 
-export class PeerWeights {
-  /** The gate, in [0, 1]. */
+export class PeerWeights implements PeerColumns {
   tau = new Float64Array(PEERS_AT_FIRST);
-  /** Log-odds of a bad and of a good vote, in [0, 3.5]. */
   a = new Float64Array(PEERS_AT_FIRST);
   b = new Float64Array(PEERS_AT_FIRST);
-  /** `clip(tau (A + B) / 4, 0, 1)`. */
+  z = new Float64Array(PEERS_AT_FIRST);
   weight = new Float64Array(PEERS_AT_FIRST);
-  /** 1 for a pre-trusted peer. */
+  witness = new Uint16Array(PEERS_AT_FIRST);
+  isGrouped = new Uint8Array(PEERS_AT_FIRST);
   preTrusted = new Uint8Array(PEERS_AT_FIRST);
-  /** 1 for a revoked peer, whose evidence counts for nothing. */
   excluded = new Uint8Array(PEERS_AT_FIRST);
+  distance = suspiciousDistance(k.badSharePrior);
 
   /** Takes over what the state says of all its peers. */
   refresh(state: GroupState): void {
+    const { z, witness, pi } = state.weights;
+    this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);
     for (const { index } of state.peers.list) this.refreshPeer(state, index);
+    markGroups(this, witness?.length ?? 0);
   }
 
   refreshPeer(state: GroupState, peer: number): void {
@@ -56,15 +74,17 @@ export class PeerWeights {
     const { weights, preTrusted } = state;
     const known = peer < weights.tau.length;
     const isPreTrusted = preTrusted.includes(peer);
-    // Where a group has pre-trusted peers, trust is earned through overlap with them: a newcomer starts with none.
-    const newcomer = preTrusted.length === 0 || isPreTrusted ? 1 : 0;
-    const tau = known ? weights.tau[peer]! : newcomer;
-    const a = known ? weights.a[peer]! : k.priorLogOdds;
-    const b = known ? weights.b[peer]! : k.priorLogOdds;
+    // A peer without computed weights has none; the operator vouches for one that is pre-trusted.
+    const tau = known ? weights.tau[peer]! : +isPreTrusted;
+    const a = known ? weights.a[peer]! : k.reportOdds;
+    const b = known ? weights.b[peer]! : k.praiseOdds;
     this.tau[peer] = tau;
     this.a[peer] = a;
     this.b[peer] = b;
+    this.z[peer] = known ? (weights.z?.[peer] ?? 0) : 0;
     this.weight[peer] = weightOf(tau, a, b);
+    this.witness[peer] = known ? (weights.witness?.[peer] ?? peer) : peer;
+    this.isGrouped[peer] = 0;
     this.preTrusted[peer] = isPreTrusted ? 1 : 0;
     this.excluded[peer] = state.peers.at(peer).status === 'revoked' ? 1 : 0;
   }
@@ -83,8 +103,23 @@ export class PeerWeights {
     this.tau = doubles(this.tau);
     this.a = doubles(this.a);
     this.b = doubles(this.b);
+    this.z = doubles(this.z);
     this.weight = doubles(this.weight);
+    const numbers = new Uint16Array(this.witness.length * 2);
+    numbers.set(this.witness);
+    this.witness = numbers;
+    this.isGrouped = bytes(this.isGrouped);
     this.preTrusted = bytes(this.preTrusted);
     this.excluded = bytes(this.excluded);
+  }
+}
+
+/** Marks the first `count` peers that share their witness with another. */
+export function markGroups({ witness, isGrouped }: Pick<PeerColumns, 'witness' | 'isGrouped'>, count: number): void {
+  for (let peer = 0; peer < count; peer++) {
+    const named = witness[peer]!;
+    if (named === peer) continue;
+    isGrouped[peer] = 1;
+    isGrouped[named] = 1;
   }
 }

@@ -5,6 +5,7 @@ import type {
   EraseSubject,
   EventSubmission,
   RegisterPeer,
+  RelatePeers,
   RotateKey,
   WithdrawEvent,
 } from '../core/commands.js';
@@ -37,6 +38,8 @@ export type Command =
   | ({ readonly type: 'rotate_key' } & RotateKey)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
   | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
+  | ({ readonly type: 'relate_peers' } & RelatePeers)
+  | { readonly type: 'scoring' }
   | { readonly type: 'half_life'; readonly days: number }
   | { readonly type: 'locate'; readonly eventId: string }
   | ({ readonly type: 'withdraw' } & WithdrawEvent)
@@ -52,6 +55,8 @@ export interface Answers {
   rotate_key: Outcome<number>;
   pre_trust: Outcome<null>;
   configured_pre_trust: Outcome<null>;
+  relate_peers: Outcome<null>;
+  scoring: Outcome<null>;
   half_life: Outcome<null>;
   locate: Located;
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;

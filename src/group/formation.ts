@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../core/audit.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../core/batch.js';
+import { SCORING_VERSION } from '../core/decide-scale.js';
 import type { GroupFormed } from '../core/records.js';
 import { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
@@ -37,6 +38,7 @@ export async function formGroup(
     node_secret: Buffer.from(entropy.bytes(limits.keyBytes)).toString('hex'),
     half_life_days: halfLifeDays,
     epoch: now,
+    scoring: SCORING_VERSION,
     audit: auditPart(auditStart, 1, now, fact),
   };
   const batchWriter = new BatchWriter();

@@ -13,7 +13,7 @@ import { type ToldPiece, ToldTable, type ToldWalk } from '../core/told-table.js'
 import { gatherVotes } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
 import { Scratch } from '../core/trust/scratch.js';
-import { trustConstants } from '../core/trust-constants.js';
+import { type TrustConstants, trustConstants } from '../core/trust-constants.js';
 import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
 import { limits } from '../limits.js';
 import type { OnProgress } from './api.js';
@@ -68,18 +68,26 @@ export class Replica {
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
   readonly #scratch: Scratch;
+  readonly #constants: TrustConstants;
   #follower: Follower | null = null;
   /** The newest record that a task was given: what comes after it may not be durable, though the log shows it. */
   #durable = 0;
   /** Of what is told of the follower's state. */
   #generation = '';
 
-  /** `pause`: of the computation of weights. */
-  constructor(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, pause?: () => void) {
+  /** `pause`: of the computation of weights, and `badSharePrior` the share of bad players that it assumes before it knows better. */
+  constructor(
+    log: LogReader,
+    snapshots: SnapshotStore,
+    salt: Uint8Array,
+    badSharePrior: number = trustConstants.badSharePrior,
+    pause?: () => void,
+  ) {
     this.#log = log;
     this.#snapshots = snapshots;
     this.#salt = salt;
     this.#scratch = new Scratch(pause);
+    this.#constants = { ...trustConstants, badSharePrior };
   }
 
   /** The state at record `upTo`, or at a later one where an earlier task went further. */
@@ -133,12 +141,15 @@ export class Replica {
   weights(upTo: number, at: number): WeightsComputed {
     const { state } = this.follow(upTo);
     const scratch = this.#scratch.begin();
-    const votes = gatherVotes(state, at, trustConstants, scratch);
-    const { tau, a, b, pi, pairs } = computePeerTrust(votes, trustConstants, scratch);
+    const constants = this.#constants;
+    const votes = gatherVotes(state, at, constants, scratch);
+    const trust = computePeerTrust(votes, constants, scratch, state.relations);
+    const { tau, a, b, z, witness, pi, pairs, witnessPairs } = trust;
     const { reported, shared } = votes.sums;
-    if (![tau, a, b].every((column) => column.every(Number.isFinite)))
+    if (![tau, a, b, z].every((column) => column.every(Number.isFinite)))
       throw new Error('replica: a weight is no number');
-    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, signals: { pairs, reported, shared } };
+    const signals = { pairs, witnessPairs, reported, shared };
+    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, signals };
   }
 
   /** What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes. */
@@ -147,7 +158,7 @@ export class Replica {
     const moment = Math.max(at, state.lastAt);
     const { halfLifeDays } = assumption;
     const subjects = halfLifeDays === null ? null : this.#decayedBy(halfLifeDays, state, moment, onProgress);
-    return simulate(state, moment, assumption, subjects, rowsMax);
+    return simulate(state, moment, assumption, subjects, rowsMax, this.#constants);
   }
 
   /** The sums as another half-life would have made them; reads the whole log. */

@@ -8,10 +8,11 @@ import {
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
+  decideRelation,
   decideRegistration,
 } from '../core/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
-import { decideEpoch, decideHalfLife, decideWeights } from '../core/decide-scale.js';
+import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
 import type { EventKeys } from '../core/event-columns.js';
 import type { EventTypeId } from '../core/event-types.js';
@@ -106,6 +107,10 @@ export class Turn<T> {
         return this.#decide(decidePreTrust(state, command, this.#now));
       case 'configured_pre_trust':
         return this.#decide(decideConfiguredPreTrust(state, command.peerIds, this.#now));
+      case 'relate_peers':
+        return this.#decide(decideRelation(state, command, this.#now));
+      case 'scoring':
+        return this.#decide(decideScoring(state, this.#now));
       case 'half_life':
         return this.#decide(decideHalfLife(state, command.days, this.#now));
       case 'locate':

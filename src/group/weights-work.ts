@@ -84,8 +84,8 @@ export class WeightsWork {
     this.plan();
   }
 
-  #publish({ basedOnSeq, computedAt, pi, tau, a, b }: WeightsComputed): Promise<unknown> | null {
-    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b };
-    return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 24);
+  #publish({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: WeightsComputed): Promise<unknown> | null {
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness };
+    return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 34);
   }
 }

@@ -3,6 +3,7 @@
  * the timer and the pool.
  */
 import type { DiscountedPair } from '../core/trust/peer-trust.js';
+import type { WitnessPair } from '../core/trust/witnesses.js';
 import { limits } from '../limits.js';
 
 /** What a computation in the pool answers. */
@@ -13,6 +14,8 @@ export interface WeightsComputed {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
+  readonly z: Float64Array;
+  readonly witness: Uint16Array;
   readonly signals: WeightsSignals;
 }
 
@@ -20,6 +23,8 @@ export interface WeightsComputed {
 export interface WeightsSignals {
   /** Pairs whose joint behaviour the gate discounts. */
   readonly pairs: readonly DiscountedPair[];
+  /** Pairs that make witness groups, each with its reason. */
+  readonly witnessPairs: readonly WitnessPair[];
   /** Per peer: players that it reported, and those of them that another peer reported too. */
   readonly reported: Uint32Array;
   readonly shared: Uint32Array;

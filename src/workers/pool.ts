@@ -24,6 +24,8 @@ import { verifyInChild } from './verification.js';
 export interface WorkerFolder {
   readonly dir: string;
   readonly salt: Uint8Array;
+  /** The share of bad players that scoring assumes before it knows better; absent: the default. */
+  readonly badSharePrior?: number;
 }
 
 /** What the replica's worker needs besides. */

@@ -20,6 +20,8 @@ export interface GroupVotes {
   readonly sums: VoteSums;
   /** To fit log-odds on: all of them, or in a very large group a sample of the players. */
   readonly judged: Votes;
+  /** How many of the group's players these are of, in (0, 1]. */
+  readonly part: number;
   readonly facts: PeerFacts;
 }
 
@@ -76,7 +78,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
     scratch.pause();
   }
   sums.take(part);
-  return { sums, judged, facts };
+  return { sums, judged, part: isSampled ? below / WHOLE : 1, facts };
 }
 
 /** More than players whose mix falls below `below` have; where chance should want more still, the last ones are left out. */

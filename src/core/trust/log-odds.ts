@@ -1,6 +1,7 @@
 /**
- * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share
- * of bad players (scoring page, "Peer trust, stage 2"). A fixed number of rounds over all votes.
+ * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share of bad players (docs/SCORING.md,
+ * "Log-odds"). A two-sided peer is judged by two-sided others; one that only reports has a cautious constant, moved by how its reports compare with
+ * the group's mean, never by how often others repeat them. A fixed number of rounds over all votes.
  */
 import { logit } from '../evidence.js';
 import { sigmoid } from '../sigmoid.js';
@@ -9,13 +10,24 @@ import { inBlocks } from './blocks.js';
 import type { Scratch } from './scratch.js';
 import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
-import { type Look, WeighedVotes } from './weighed-votes.js';
+import { type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
+import type { Witnesses } from './witnesses.js';
 
-export interface LogOdds {
+/** Per peer. */
+interface Odds {
   readonly a: Float64Array;
   readonly b: Float64Array;
+}
+
+export interface LogOdds extends Odds {
+  /** Two-sidedness, in [0, 1). */
+  readonly z: Float64Array;
   /** Share of bad players, in (0, 1). */
   readonly pi: number;
+  /** Per vote `tau n`, 0 where another peer speaks for the witness; the scratch's. */
+  readonly pull: Float64Array;
+  /** What the last round judged players by. */
+  readonly oddsUsed: Odds;
 }
 
 /** `votes`: all of the group's or a sample of them, and `sums` of all or of another; `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
@@ -23,14 +35,16 @@ export function fitLogOdds(
   votes: Votes,
   sums: VoteSums,
   tau: Float64Array,
+  witnesses: Witnesses,
   preTrusted: Uint8Array,
   c: TrustConstants,
   scratch: Scratch,
 ): LogOdds {
-  const weighed = new WeighedVotes(votes, sums, tau, c, scratch);
-  const a = new Float64Array(votes.peers).fill(c.priorLogOdds);
-  const b = new Float64Array(votes.peers).fill(c.priorLogOdds);
-  let pi: number = c.badShareStart;
+  const weighed = new WeighedVotes(votes, sums, tau, witnesses, c, scratch);
+  const { z } = weighed;
+  let rates: Rates = { pi: c.badSharePrior, recall: c.recallPrior, specificity: c.specificityPrior };
+  let odds = oddsAtFirst(z, c);
+  let oddsUsed = odds;
   // What the last rounds settle need not be found out over all players: in a large group the first ones look at a part.
   const stride = Math.max(
     1,
@@ -38,48 +52,72 @@ export function fitLogOdds(
   );
   const part = stride > 1 ? weighed.every(stride, scratch) : weighed;
   for (let i = 0; i < c.rounds; i++) {
-    const round = new Round(weighed, i < c.rounds - c.fullRounds ? part : weighed, a, b, pi);
-    pi = round.pi(c);
-    const records = round.records(c);
-    const group = groupRates(records, weighed.corroborated, tau, c);
-    records.forEach((record, j) => {
-      const odds = peerLogOdds(record, group, pi, preTrusted[j] === 1, c);
-      a[j] = odds.a;
-      b[j] = odds.b;
-    });
+    const judged = new Judged(weighed, i < c.rounds - c.fullRounds ? part : weighed, odds, rates.pi);
+    const records = judged.records(c);
+    rates = groupRates(judged.pi(c), records, z, tau, c);
+    oddsUsed = odds;
+    odds = oddsOf(records, rates, z, tau, preTrusted, c);
   }
-  return { a: a.map((fitted, j) => sharpened(fitted, weighed.nb[j]!, weighed.ng[j]!, c)), b, pi };
+  return { ...odds, z, pi: rates.pi, pull: weighed.pull, oddsUsed };
 }
 
-/** What the players' states say of one peer's votes in one round, in votes by `om`. */
+/** What the group is like together. */
+interface Rates {
+  /** Share of bad players. */
+  readonly pi: number;
+  /** How often a two-sided peer of the group is right about a bad player, and about a good one. */
+  readonly recall: number;
+  readonly specificity: number;
+}
+
+function oddsAtFirst(z: Float64Array, c: TrustConstants): Odds {
+  const bad = Math.log(c.recallPrior / (1 - c.specificityPrior));
+  const good = Math.log(c.specificityPrior / (1 - c.recallPrior));
+  return {
+    a: z.map((share) => share * bad + (1 - share) * c.reportOdds),
+    b: z.map((share) => share * good + (1 - share) * c.praiseOdds),
+  };
+}
+
+/** Weighted votes of one peer by the state of their players: on bad and on good ones, and of these the right ones. */
+interface Hits {
+  readonly bad: number;
+  readonly good: number;
+  readonly badRight: number;
+  readonly goodRight: number;
+}
+
 interface PeerRecord {
-  /** `pos = sum om q` and `neg = sum om (1 - q)`: on bad and on good players. */
-  readonly pos: number;
-  readonly neg: number;
-  /** `pb = sum om x q` and `ok = sum om (1 - x)(1 - q)`: of these the right ones. */
-  readonly pb: number;
-  readonly ok: number;
-  /** `nb = sum om x` and `ng = sum om (1 - x)`: bad and good votes. */
-  readonly nb: number;
-  readonly ng: number;
+  /** By two-sided others, and by others of any kind. */
+  readonly judged: Hits;
+  readonly seconded: Hits;
+  /** All of the peer's lowering and raising votes, as far as others of any kind speak of their players. */
+  readonly lowering: number;
+  readonly raising: number;
 }
 
-/** One round over the votes on some players: the `q = sigmoid(logit pi + L)` of each, and what that says of its peers. */
-class Round {
+/** Sums per peer over the votes on some players: of the votes' weights by `q`, and the lowering part of that. */
+interface BadTotals {
+  readonly bad: Float64Array;
+  readonly hits: Float64Array;
+}
+
+/** One round over the votes on some players: the `q = sigmoid(logit pi + l)` of each, and what that says of its peers. */
+class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
-  /** Per peer `sum om q` and `sum om x q`, over the players of the look. */
-  readonly #bad: Float64Array;
-  readonly #hits: Float64Array;
-  /** `sum c` and `sum c q` over these players. */
+  readonly #judged: BadTotals;
+  readonly #seconded: BadTotals;
+  /** Over these players: sums of how far they are known, and of that by `q`. */
   #known = 0;
   #knownBad = 0;
 
-  constructor(weighed: WeighedVotes, look: Look, a: Float64Array, b: Float64Array, pi: number) {
+  constructor(weighed: WeighedVotes, look: Look, { a, b }: Odds, pi: number) {
     this.#weighed = weighed;
     this.#look = look;
-    this.#bad = new Float64Array(a.length);
-    this.#hits = new Float64Array(a.length);
+    const none = () => ({ bad: new Float64Array(a.length), hits: new Float64Array(a.length) });
+    this.#judged = none();
+    this.#seconded = none();
     const prior = logit(pi);
     const both = a.map((odds, j) => odds + b[j]!);
     inBlocks(look.players, weighed.pause, (from, to) => this.#judge(from, to, both, b, prior));
@@ -87,9 +125,9 @@ class Round {
 
   /** `both`: per peer `A + B`, since `x A - (1 - x) B = x (A + B) - B`. */
   #judge(from: number, to: number, both: Float64Array, b: Float64Array, prior: number): void {
-    const { offsets, peer, x, pull, told, known } = this.#look;
-    const bad = this.#bad;
-    const hits = this.#hits;
+    const { offsets, peer, x, pull, judged, seconded, known } = this.#look;
+    const { bad, hits } = this.#judged;
+    const { bad: secondedBad, hits: secondedHits } = this.#seconded;
     let knownSum = 0;
     let knownBad = 0;
     for (let i = from; i < to; i++) {
@@ -104,11 +142,16 @@ class Round {
       const q = sigmoid(prior + logOdds);
       knownSum += known[i]!;
       knownBad += known[i]! * q;
+      // Nobody else tells anything about a lone vote.
+      if (end - start === 1) continue;
       for (let e = start; e < end; e++) {
         const j = peer[e]!;
-        const toldBad = told[e]! * q;
-        bad[j]! += toldBad;
-        hits[j]! += toldBad * x[e]!;
+        const judgedBad = judged[e]! * q;
+        const secondedOnBad = seconded[e]! * q;
+        bad[j]! += judgedBad;
+        hits[j]! += judgedBad * x[e]!;
+        secondedBad[j]! += secondedOnBad;
+        secondedHits[j]! += secondedOnBad * x[e]!;
       }
     }
     this.#known += knownSum;
@@ -120,23 +163,33 @@ class Round {
     const scale = this.#isPart ? this.#weighed.players / this.#look.players : 1;
     const pi =
       (this.#knownBad * scale + c.badSharePriorMass * c.badSharePrior) / (this.#known * scale + c.badSharePriorMass);
-    return Math.min(this.#weighed.piMax, Math.max(c.badShareMin, pi));
+    return Math.min(c.badShareMax, Math.max(c.badShareMin, pi));
   }
 
   /** Of every peer, as over all players. */
   records(c: TrustConstants): PeerRecord[] {
-    const { nb, ng } = this.#look;
-    return Array.from(this.#bad, (bad, j) => {
-      const scale = this.#scaleOf(j, c);
-      return recordOf(bad * scale, this.#hits[j]! * scale, nb[j]! * scale, ng[j]! * scale);
-    });
+    const { judgedTotals, secondedTotals } = this.#weighed;
+    return Array.from(this.#judged.bad, (_, j) => ({
+      judged: this.#hits(this.#judged, this.#look.judgedTotals, judgedTotals, j, c),
+      seconded: this.#hits(this.#seconded, this.#look.secondedTotals, secondedTotals, j, c),
+      lowering: secondedTotals.lowering[j]!,
+      raising: secondedTotals.raising[j]!,
+    }));
   }
 
-  /** What a peer's sums over these players are brought by to what they would be over all: one factor, so that a rate stays within 0 and 1. */
-  #scaleOf(j: number, c: TrustConstants): number {
-    const { nb, ng } = this.#look;
-    const all = this.#weighed;
-    return this.#isPart ? (all.nb[j]! + all.ng[j]!) / Math.max(c.massMin, nb[j]! + ng[j]!) : 1;
+  /**
+   * A peer's sums over the players of the look, brought by one factor to what they would be over all: a rate stays within 0 and 1. Good players need
+   * no sums of their own.
+   */
+  #hits({ bad, hits }: BadTotals, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
+    const total = part.lowering[j]! + part.raising[j]!;
+    const scale = this.#isPart ? (all.lowering[j]! + all.raising[j]!) / Math.max(c.massMin, total) : 1;
+    return {
+      bad: bad[j]! * scale,
+      good: Math.max(0, total - bad[j]!) * scale,
+      badRight: hits[j]! * scale,
+      goodRight: Math.max(0, part.raising[j]! - bad[j]! + hits[j]!) * scale,
+    };
   }
 
   get #isPart(): boolean {
@@ -144,85 +197,91 @@ class Round {
   }
 }
 
-/** om (1-x)(1-q) and om (1-q) need no sums of their own: om x + om (1-x) = om. */
-function recordOf(pos: number, pb: number, nb: number, ng: number): PeerRecord {
-  return { pos, neg: Math.max(0, nb + ng - pos), pb, ok: Math.max(0, ng - pos + pb), nb, ng };
-}
-
-/** Log-odds that a vote of the group's peers is right, on a bad player and on a good one. */
-interface GroupRates {
-  readonly onBad: number;
-  readonly onGood: number;
-}
-
-/** Over peers by their gates; a peer counts with its corroborated votes, and with `groupVotesMax` at most. */
 function groupRates(
+  pi: number,
   records: readonly PeerRecord[],
-  corroborated: Float64Array,
+  z: Float64Array,
   tau: Float64Array,
   c: TrustConstants,
-): GroupRates {
-  const prior = c.groupPriorVotes * sigmoid(c.priorLogOdds);
-  let pb = prior;
-  let ok = prior;
-  let pos = c.groupPriorVotes;
-  let neg = c.groupPriorVotes;
-  records.forEach((record, j) => {
-    const counting = Math.min(corroborated[j]!, c.groupVotesMax);
-    const part = (tau[j]! * counting) / Math.max(c.massMin, record.nb + record.ng);
-    pb += part * record.pb;
-    ok += part * record.ok;
-    pos += part * record.pos;
-    neg += part * record.neg;
+): Rates {
+  let [badRight, bad] = [c.poolPrior * c.recallPrior, c.poolPrior];
+  let [goodRight, good] = [c.poolPrior * c.specificityPrior, c.poolPrior];
+  records.forEach(({ judged }, j) => {
+    const part = z[j]! * tau[j]!;
+    badRight += part * judged.badRight;
+    bad += part * judged.bad;
+    goodRight += part * judged.goodRight;
+    good += part * judged.good;
   });
-  return { onBad: logit(pb / pos), onGood: logit(ok / neg) };
+  return { pi, recall: badRight / bad, specificity: goodRight / good };
 }
 
-/**
- * A and B of one peer from its record: from how it hits bad and good players (s, c) for a peer that votes both ways,
- * towards how often its votes are right (ppv, npv) for one that only ever votes one way. The prior of s and c leans
- * towards the group's rates: a peer sees few bad players, and what its group is like tells more than a fixed number.
- */
-function peerLogOdds(
-  { pos, neg, pb, ok, nb, ng }: PeerRecord,
-  group: GroupRates,
-  pi: number,
-  preTrusted: boolean,
+/** A and B of every peer from its record. */
+function oddsOf(
+  records: readonly PeerRecord[],
+  rates: Rates,
+  z: Float64Array,
+  tau: Float64Array,
+  preTrusted: Uint8Array,
   c: TrustConstants,
-): { a: number; b: number } {
-  const k = preTrusted ? c.priorVotesPreTrusted : c.priorVotes;
-  const k1 = preTrusted ? c.priorVotesPreTrusted : c.priorVotesOneWay;
-  const a0 = preTrusted ? c.priorLogOddsPreTrusted : c.priorLogOdds;
-  const priorRate = (ofGroup: number) => sigmoid(a0 + c.groupPriorPart * (ofGroup - a0));
-  const hitsBad = (k * priorRate(group.onBad) + pb) / (k + pos);
-  const hitsGood = (k * priorRate(group.onGood) + ok) / (k + neg);
-  const ppv = precision((k1 * sigmoid(a0 + logit(pi)) + pb) / (k1 + nb), c);
-  const npv = precision((k1 * sigmoid(a0 - logit(pi)) + ok) / (k1 + ng), c);
-  const z = twoSided(nb, ng, c);
-  const a = z * Math.log(hitsBad / (1 - hitsGood)) + (1 - z) * (logit(ppv) - logit(pi));
-  const b = z * Math.log(hitsGood / (1 - hitsBad)) + (1 - z) * (logit(npv) + logit(pi));
-  return { a: bounded(a, preTrusted, c), b: bounded(b, preTrusted, c) };
+): Odds {
+  const reports = rightOfReports(records, rates.pi, tau, c);
+  const praise = rightOfPraise(records, tau, c);
+  const odds = { a: new Float64Array(records.length), b: new Float64Array(records.length) };
+  records.forEach((record, j) => {
+    const { judged, seconded } = record;
+    const isPreTrusted = preTrusted[j] === 1;
+    const prior = c.peerPrior * (isPreTrusted ? c.preTrustedPrior : 1);
+    const onBad = rate((prior * rates.recall + judged.badRight) / (prior + judged.bad), c);
+    const onGood = rate((prior * rates.specificity + judged.goodRight) / (prior + judged.good), c);
+    const report = Math.max(0, c.reportOdds + compared(seconded.badRight, record.lowering, reports, c));
+    const praised = Math.max(0, c.praiseOdds + compared(seconded.goodRight, record.raising, praise, c));
+    const a = mixed(z[j]!, Math.log(onBad / (1 - onGood)), report);
+    const b = mixed(z[j]!, Math.log(onGood / (1 - onBad)), praised);
+    odds.a[j] = bounded(a, isPreTrusted ? mixed(z[j]!, c.logOddsMinPreTrusted, c.reportOdds) : 0, c);
+    odds.b[j] = bounded(b, isPreTrusted ? mixed(z[j]!, c.logOddsMinPreTrusted, c.praiseOdds) : 0, c);
+  });
+  return odds;
 }
 
-/** `z`, in [0, 1): 0 for a peer that only ever votes one way. */
-function twoSided(nb: number, ng: number, c: TrustConstants): number {
-  const two = Math.min(nb, ng);
-  return two / (two + c.twoSidedVotes);
+/** Over all peers by their gates: the part of lowering votes that fall on bad players. */
+function rightOfReports(records: readonly PeerRecord[], pi: number, tau: Float64Array, c: TrustConstants): number {
+  let right = c.lowMeanRight;
+  let all = c.lowMeanRight / Math.max(pi, c.badShareForMeanMin);
+  records.forEach(({ seconded, lowering }, j) => {
+    right += tau[j]! * seconded.badRight;
+    all += tau[j]! * lowering;
+  });
+  return right / all;
 }
 
-/**
- * After the last round, never within: fed back it would confirm itself. Mixed votes and players in doubt blur the rate
- * of bad votes on good players, which is small, more than any other, so that A comes out low.
- */
-function sharpened(a: number, nb: number, ng: number, c: TrustConstants): number {
-  return Math.min(c.logOddsMax, a * (1 + c.badVoteGain * twoSided(nb, ng, c)));
+/** Likewise: the part of raising votes that fall on good players. */
+function rightOfPraise(records: readonly PeerRecord[], tau: Float64Array, c: TrustConstants): number {
+  let right = c.highMeanRight;
+  let all = c.highMeanAll;
+  records.forEach(({ seconded, raising }, j) => {
+    right += tau[j]! * seconded.goodRight;
+    all += tau[j]! * raising;
+  });
+  return right / all;
 }
 
-function precision(p: number, c: TrustConstants): number {
-  return Math.min(c.precisionMax, Math.max(c.precisionMin, p));
+/** By how much the log-odds of a peer's right votes differ from those of the group's mean, within bounds. */
+function compared(right: number, all: number, mean: number, c: TrustConstants): number {
+  const own = rate((c.relativePrior * mean + right) / (c.relativePrior + all), c);
+  return Math.min(c.relativeUp, Math.max(-c.relativeDown, logit(own) - logit(mean)));
+}
+
+/** For a peer that is two-sided by the part `z`. */
+function mixed(z: number, twoSided: number, oneSided: number): number {
+  return z * twoSided + (1 - z) * oneSided;
+}
+
+function rate(p: number, { rateMin }: TrustConstants): number {
+  return Math.min(1 - rateMin, Math.max(rateMin, p));
 }
 
 /** Never inverted: a known liar could otherwise whitewash friends by reporting them. */
-function bounded(logOdds: number, preTrusted: boolean, c: TrustConstants): number {
-  return Math.min(c.logOddsMax, Math.max(preTrusted ? c.logOddsMinPreTrusted : 0, logOdds));
+function bounded(logOdds: number, least: number, { logOddsMax }: TrustConstants): number {
+  return Math.max(least, Math.min(logOddsMax, Math.max(0, logOdds)));
 }

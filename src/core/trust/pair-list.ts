@@ -1,8 +1,10 @@
 /**
- * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what
- * that counts (scoring page, stage 1). Bounded: a crowd of peers on one player must not fill the memory with pairs.
+ * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what that counts. Two peers of one
+ * witness group say nothing about each other. Bounded: a crowd of peers on one player must not fill the memory with pairs.
  */
 import type { TrustConstants } from '../trust-constants.js';
+import { MIDDLE, type PairVisitor } from './pair-sums.js';
+import type { Witnesses } from './witnesses.js';
 
 /** Pairs that share at least one player, each once, ordered by `first`, then `second`; `first < second`. */
 export interface Pairs {
@@ -13,12 +15,9 @@ export interface Pairs {
   readonly shared: Uint32Array;
   /** `a`, in [-1, 1]. */
   readonly agreement: Float64Array;
-  /** `w`, in (0, 10]. */
+  /** `w`, in (0, 30]. */
   readonly weight: Float64Array;
 }
-
-/** Around what votes are summed up. */
-export const MIDDLE = 0.5;
 
 /** Around what votes are judged: the group's `mu`, and each peer's own `mu_j`. */
 export interface Centres {
@@ -30,7 +29,7 @@ export interface Centres {
  * Pairs as they are found, in columns that double when full. At `pairsMax` the pairs that share the fewest players
  * go, and no others like them are taken; pairs with a pre-trusted peer always stay.
  */
-export class PairList implements Pairs {
+export class PairList implements Pairs, PairVisitor {
   count = 0;
   first = new Uint32Array(1_024);
   second = new Uint32Array(1_024);
@@ -39,22 +38,20 @@ export class PairList implements Pairs {
   weight = new Float64Array(1_024);
   #sharedMin = 1;
   readonly #centres: Centres;
+  readonly #witnesses: Witnesses;
   readonly #preTrusted: Uint8Array;
   readonly #constants: TrustConstants;
 
-  constructor(centres: Centres, preTrusted: Uint8Array, constants: TrustConstants) {
+  constructor(centres: Centres, witnesses: Witnesses, preTrusted: Uint8Array, constants: TrustConstants) {
     this.#centres = centres;
+    this.#witnesses = witnesses;
     this.#preTrusted = preTrusted;
     this.#constants = constants;
   }
 
-  /**
-   * Takes the pair whose sums stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2. Nothing where
-   * the two share no player. `part`: how many of the players that they share these are, in (0, 1].
-   */
   add(j: number, k: number, sums: Float64Array, at: number, part: number): void {
+    if (this.#witnesses.areOne(j, k)) return;
     const n = sums[at]!;
-    if (n === 0) return;
     const shared = Math.round(n / part);
     if (!this.#keeps(j, k, shared)) return;
     const c = this.#constants;
@@ -70,8 +67,7 @@ export class PairList implements Pairs {
     const d2 = Math.sqrt(Math.max(squares(aroundJ, aroundK), c.spreadProductMin));
     const twoSided = d2 > c.twoSidedSpread * n;
     if (twoSided) r = Math.min(r, product(aroundJ, aroundK) / d2);
-    const likely = r * (n / (n + c.correlationPrior));
-    const agreement = (Math.min(1, Math.max(-1, likely / c.fullAgreement)) * n) / (n + c.agreementPrior);
+    const agreement = (Math.min(1, Math.max(-1, r / c.fullAgreement)) * n) / (n + c.agreementPrior);
     this.#append(j, k, shared, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
   }
 

@@ -1,19 +1,29 @@
 /**
- * The sums over the players that two peers both reported, for every two peers (scoring page, stage 1). What they say is worked out at
- * once in `pair-list.ts`, so that they need not be kept.
+ * The sums over the players that two peers both reported, for every two peers. What they say is worked out at once by a visitor (clones, copied
+ * lists, the pairs of the gate), so that sparse ones need not be kept.
  */
 import type { TrustConstants } from '../trust-constants.js';
 import { type GateSample, WHOLE } from './gate-sample.js';
-import { MIDDLE, type PairList } from './pair-list.js';
 import { pairOf } from './pair-number.js';
 import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
+/** Around what votes are summed up. */
+export const MIDDLE = 0.5;
+
+export interface PairVisitor {
+  /**
+   * The sums of the pair `j < k` stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2; and at `at + BOTH_LOWER`
+   * the number of players that both lower. `part`: how many of the players that they share these are, in (0, 1].
+   */
+  add(j: number, k: number, sums: Float64Array, at: number, part: number): void;
+}
+
 export interface PairSums {
   /** `several`: of some of the players the first `count` numbers are of those with two votes or more. */
   take(votes: Votes, several: Uint32Array, count: number): void;
-  /** Adds every pair, ordered by the lower peer, then the higher. */
-  list(to: PairList): void;
+  /** Shows every pair that shares a player, ordered by the lower peer, then the higher. */
+  show(to: PairVisitor): void;
   /** Raises the players that each peer shares to those that it shares with one other. */
   raise(shared: Uint32Array): void;
 }
@@ -34,13 +44,14 @@ export function pairSums(
 }
 
 /**
- * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, and the mix
- * below which players are looked at. Around the middle, since around what votes are judged is known only once all are there.
- * Seven of eight places: a pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
+ * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, the mix below which players
+ * are looked at, and the number of players that both lower. Around the middle, since around what votes are judged is known only once all are
+ * there. A pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
  */
 const STRIDE = 8;
 
 const BELOW = 6;
+export const BOTH_LOWER = 7;
 
 /** Where the sums of a pair begin in a triangle of all pairs; `j < k`. */
 function placeOf(j: number, k: number): number {
@@ -80,11 +91,11 @@ class DensePairSums implements PairSums {
     }
   }
 
-  list(to: PairList): void {
+  show(to: PairVisitor): void {
     for (let j = 0; j < this.#peers; j++) {
       for (let k = j + 1; k < this.#peers; k++) {
         const at = placeOf(j, k);
-        to.add(j, k, this.#sums, at, this.#part(at));
+        if (this.#sums[at] !== 0) to.add(j, k, this.#sums, at, this.#part(at));
       }
     }
   }
@@ -126,7 +137,7 @@ class SparsePairSums implements PairSums {
   /** Nothing of these votes is an estimate. */
   raise(): void {}
 
-  list(to: PairList): void {
+  show(to: PairVisitor): void {
     const votes = this.#votes;
     if (votes === null) return;
     const { peers, offsets, peer, x } = votes;
@@ -188,4 +199,5 @@ function addTo(sums: Float64Array, at: number, u: number, v: number): void {
   sums[at + 3]! += v;
   sums[at + 4]! += u * u;
   sums[at + 5]! += v * v;
+  sums[at + BOTH_LOWER]! += +(u > 0) & +(v > 0);
 }

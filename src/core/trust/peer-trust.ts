@@ -5,6 +5,7 @@
 import { type TrustConstants, trustConstants } from '../trust-constants.js';
 import { weightOf } from '../weights.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
+import { joinCopiedLists } from './copied-lists.js';
 import { openGates } from './gate.js';
 import type { GroupVotes } from './gather.js';
 import { fitLogOdds } from './log-odds.js';
@@ -12,6 +13,7 @@ import type { Pairs } from './pair-list.js';
 import { Scratch } from './scratch.js';
 import { VoteSums } from './vote-sums.js';
 import { readVotes } from './votes.js';
+import { joinClones, type PeerRelation, type WitnessPair, Witnesses } from './witnesses.js';
 
 /** Two peers that agree with each other while the group trusts neither fully. */
 export interface DiscountedPair {
@@ -23,47 +25,78 @@ export interface DiscountedPair {
   readonly agreement: number;
 }
 
-/** Per peer in the order of its number. A peer that is excluded has 0 in every column. */
+/** Per peer in the order of its number. A peer that is excluded has 0 in every column of numbers, and is its own witness. */
 export interface PeerTrust {
-  /** The gate, in [0, 1]. */
+  /** The gate, in [0, 1]; 0 for a peer without votes that is not pre-trusted. */
   readonly tau: Float64Array;
   /** Log-odds of a bad vote, in [0, 3.5]. */
   readonly a: Float64Array;
   /** Log-odds of a good vote, in [0, 3.5]. */
   readonly b: Float64Array;
+  /** Two-sidedness, in [0, 1). */
+  readonly z: Float64Array;
   /** The published weight `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
+  /** The lowest peer of its witness group; itself, where it is alone. */
+  readonly witness: Uint16Array;
   /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
+  /** Why peers are one witness. */
+  readonly witnessPairs: readonly WitnessPair[];
   /** For operators, the most striking first, at most `pairsReportedMax`. */
   readonly pairs: readonly DiscountedPair[];
 }
 
-/** `scratch`: of the votes. Nothing that is returned lies in it. */
-export function computePeerTrust(votes: GroupVotes, constants: TrustConstants, scratch: Scratch): PeerTrust {
-  const { sums, judged, facts } = votes;
+/** `scratch`: of the votes; nothing that is returned lies in it. `relations`: what the operator declared about pairs of peers. */
+export function computePeerTrust(
+  votes: GroupVotes,
+  constants: TrustConstants,
+  scratch: Scratch,
+  relations: readonly PeerRelation[] = [],
+): PeerTrust {
+  const { sums, judged, part, facts } = votes;
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
-  const gate = openGates(sums, preTrusted, constants);
-  const odds = fitLogOdds(judged, sums, gate.tau, preTrusted, constants, scratch);
+  const witnesses = new Witnesses(facts.excluded.length, relations);
+  joinClones(witnesses, sums, constants);
+  const fit = () => {
+    const gate = openGates(sums, preTrusted, witnesses, constants);
+    return { gate, odds: fitLogOdds(judged, sums, gate.tau, witnesses, preTrusted, constants, scratch) };
+  };
+  let { gate, odds } = fit();
+  const found = witnesses.pairs.length;
+  joinCopiedLists(witnesses, judged, part, sums, gate.tau, odds, constants, scratch.pause);
+  if (witnesses.pairs.length > found) ({ gate, odds } = fit());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
-  const tau = counted(gate.tau);
+  // Of a peer without votes nothing is known: its first ones count once they were looked at.
+  const tau = counted(gate.tau).map((t, j) => (sums.volume[j]! > 0 || preTrusted[j] === 1 ? t : 0));
   const a = counted(odds.a);
   const b = counted(odds.b);
   const weight = tau.map((t, j) => weightOf(t, a[j]!, b[j]!, constants.weightReference));
-  return { tau, a, b, weight, pi: odds.pi, pairs: discountedPairs(gate.pairs, tau, constants) };
+  return {
+    tau,
+    a,
+    b,
+    z: counted(odds.z),
+    weight,
+    witness: witnesses.numbers,
+    pi: odds.pi,
+    witnessPairs: witnesses.pairs,
+    pairs: discountedPairs(gate.pairs, tau, constants),
+  };
 }
 
-/** Of evidence that stands in columns. `constants`: others than a node's own serve to reproduce the reference. */
+/** Of evidence that stands in columns. */
 export function peerTrustOf(
   evidence: EvidenceColumns,
   facts: PeerFacts,
   constants: TrustConstants = trustConstants,
+  relations: readonly PeerRelation[] = [],
 ): PeerTrust {
   const scratch = new Scratch();
   const sums = new VoteSums(evidence.peers, constants, scratch);
   const judged = readVotes(evidence, facts, scratch);
   sums.take(judged);
-  return computePeerTrust({ sums, judged, facts }, constants, scratch);
+  return computePeerTrust({ sums, judged, part: 1, facts }, constants, scratch, relations);
 }
 
 interface Candidate {
@@ -78,14 +111,14 @@ interface Candidate {
 function discountedPairs(
   pairs: Pairs,
   tau: Float64Array,
-  { correlationPrior, pairsReportedMax }: TrustConstants,
+  { pairReportedHalf, pairsReportedMax }: TrustConstants,
 ): DiscountedPair[] {
   let found: Candidate[] = [];
   let floor = 0;
   for (let pair = 0; pair < pairs.count; pair++) {
     const gate = Math.max(tau[pairs.first[pair]!]!, tau[pairs.second[pair]!]!);
     const n = pairs.shared[pair]!;
-    const strength = (pairs.weight[pair]! * pairs.agreement[pair]! * (1 - gate) * n) / (n + correlationPrior);
+    const strength = (pairs.weight[pair]! * pairs.agreement[pair]! * (1 - gate) * n) / (n + pairReportedHalf);
     if (strength <= floor) continue;
     found.push({ pair, strength });
     if (found.length < 4 * pairsReportedMax) continue;

@@ -6,8 +6,7 @@ import { unit } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { BLOCK, inBlocks } from './blocks.js';
 import { type GateSample, WHOLE } from './gate-sample.js';
-import { type Centres, PairList, type Pairs } from './pair-list.js';
-import { type PairSums, pairSums } from './pair-sums.js';
+import { MIDDLE, type PairSums, type PairVisitor, pairSums } from './pair-sums.js';
 import type { Scratch } from './scratch.js';
 import type { Votes } from './votes.js';
 
@@ -16,13 +15,14 @@ export class VoteSums {
   /** Per peer `sum n1`, and `sum n1 x`, of the votes that are counted. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
+  /** Per peer: players that it lowers, of those on which its vote is counted. */
+  readonly #lowered: Uint32Array;
   /** Per peer: players on which its vote is counted, and those of them that no other peer reported. */
   readonly #reported: Uint32Array;
   readonly #alone: Uint32Array;
   /** Of a block, the players with two votes or more. */
   readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
-  readonly #constants: TrustConstants;
   readonly #sample: GateSample | null;
   readonly #pause: () => void;
 
@@ -32,10 +32,10 @@ export class VoteSums {
     this.#sample = sample;
     this.volume = new Float64Array(peers);
     this.badVolume = new Float64Array(peers);
+    this.#lowered = new Uint32Array(peers);
     this.#reported = new Uint32Array(peers);
     this.#alone = new Uint32Array(peers);
     this.#pairs = pairSums(peers, constants, scratch, sample);
-    this.#constants = constants;
     this.#pause = scratch.pause;
   }
 
@@ -44,8 +44,13 @@ export class VoteSums {
     return this.#reported.map((players, j) => this.#ofAll(players, j));
   }
 
+  /** Per peer the players that it lowers, `x > .5`; likewise. */
+  get lowered(): Uint32Array {
+    return this.#lowered.map((players, j) => this.#ofAll(players, j));
+  }
+
   /**
-   * Of these, the players that another peer reported too. A peer that shares none most likely has another salt, so that few are no estimate: pairs see
+   * Of the players that it reported, those that another peer reported too. A peer that shares none most likely has another salt, so that few are no estimate: pairs see
    * all that they share.
    */
   get shared(): Uint32Array {
@@ -69,6 +74,7 @@ export class VoteSums {
   #take(votes: Votes, from: number, to: number): void {
     const { offsets, peer, mass, x, counted } = votes;
     const { volume, badVolume } = this;
+    const lowered = this.#lowered;
     const reported = this.#reported;
     const end = offsets[to]!;
     for (let e = offsets[from]!; e < end; e++) {
@@ -76,6 +82,7 @@ export class VoteSums {
       const n1 = unit(mass[e]!) * counted[e]!;
       volume[j]! += n1;
       badVolume[j]! += n1 * x[e]!;
+      lowered[j]! += counted[e]! & +(x[e]! > MIDDLE);
       reported[j]! += counted[e]!;
     }
     const alone = this.#alone;
@@ -92,10 +99,8 @@ export class VoteSums {
     this.#pairs.take(votes, several, found);
   }
 
-  /** The pairs of peers with votes on a player in common. `preTrusted`: one byte per peer. */
-  pairs(centres: Centres, preTrusted: Uint8Array): Pairs {
-    const list = new PairList(centres, preTrusted, this.#constants);
-    this.#pairs.list(list);
-    return list;
+  /** Shows every two peers with votes on a player in common. */
+  showPairs(to: PairVisitor): void {
+    this.#pairs.show(to);
   }
 }

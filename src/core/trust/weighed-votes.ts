@@ -1,22 +1,32 @@
-/** What of the votes stays the same in every round of the log-odds (scoring page, "Peer trust, stage 2"). */
-import { damping, saturate, unit } from '../evidence.js';
+/**
+ * What of the votes stays the same in every round of the log-odds (docs/SCORING.md, "Log-odds"): who is two-sided, and how much the others tell about
+ * each vote.
+ */
+import { saturate, strength, unit } from '../evidence.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { inBlocks } from './blocks.js';
 import type { Scratch } from './scratch.js';
 import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
+import type { Witnesses } from './witnesses.js';
+
+/** Sums per peer over its votes, each weighted by how much others tell about it. */
+export interface VoteTotals {
+  readonly lowering: Float64Array;
+  readonly raising: Float64Array;
+}
 
 /** The votes on some players, as the rounds look at them. */
 export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> {
-  /** Per entry `tau n / deff`: how far the vote pulls its player's log-odds. */
+  /** Per vote `tau n`: how far it pulls the log-odds of its player; 0 where another peer speaks for the witness. */
   readonly pull: Float64Array;
-  /** Per entry `om`: how much the player's state tells about the vote. */
-  readonly told: Float64Array;
-  /** Per player `c = M / (M + 1)`, M without the weightiest vote: what one peer alone says tells nothing of the group. */
+  /** Per vote how much two-sided others tell about it, and how much others of any kind. */
+  readonly judged: Float64Array;
+  readonly seconded: Float64Array;
+  readonly judgedTotals: VoteTotals;
+  readonly secondedTotals: VoteTotals;
+  /** Per player how far two-sided peers speak of it, in [0, 1). */
   readonly known: Float64Array;
-  /** Per peer `sum om x` and `sum om (1 - x)`. */
-  readonly nb: Float64Array;
-  readonly ng: Float64Array;
 }
 
 export class WeighedVotes implements Look {
@@ -25,65 +35,145 @@ export class WeighedVotes implements Look {
   readonly peer: Uint16Array;
   readonly x: Float64Array;
   readonly pull: Float64Array;
-  readonly told: Float64Array;
+  readonly judged: Float64Array;
+  readonly seconded: Float64Array;
+  readonly judgedTotals: VoteTotals;
+  readonly secondedTotals: VoteTotals;
   readonly known: Float64Array;
-  readonly nb: Float64Array;
-  readonly ng: Float64Array;
-  /** Per peer `sum n1 R / (R + half)`: its votes as far as others saw the player. */
-  readonly corroborated: Float64Array;
-  /** Upper bound of the share of bad players. */
-  readonly piMax: number;
-  /** The scratch's. */
+  /** Two-sidedness per peer, in [0, 1). */
+  readonly z: Float64Array;
   readonly pause: () => void;
+  readonly #mass: Float64Array;
+  /** Per vote `tau n1`; 0 where another peer speaks for the witness. */
+  readonly #voice: Float64Array;
 
-  /** Its large columns are the scratch's. */
-  constructor(votes: Votes, sums: VoteSums, tau: Float64Array, c: TrustConstants, scratch: Scratch) {
-    const { peers, players, offsets, peer, x } = votes;
+  /** The large columns are the scratch's. */
+  constructor(
+    votes: Votes,
+    sums: VoteSums,
+    tau: Float64Array,
+    witnesses: Witnesses,
+    c: TrustConstants,
+    scratch: Scratch,
+  ) {
+    const { peers, players, offsets, peer, mass, x } = votes;
     this.players = players;
     this.offsets = offsets;
     this.peer = peer;
     this.x = x;
     this.pause = scratch.pause;
+    this.#mass = mass;
+    this.#voice = scratch.float64(peer.length);
     this.pull = scratch.float64(peer.length);
-    this.told = scratch.float64(peer.length);
+    this.judged = scratch.float64(peer.length);
+    this.seconded = scratch.float64(peer.length);
     this.known = scratch.float64(players);
-    this.nb = new Float64Array(peers);
-    this.ng = new Float64Array(peers);
-    this.corroborated = new Float64Array(peers);
-    this.piMax = ceiling(sums, tau, c);
-    const voters = sums.volume.reduce((count, volume) => count + (volume > 0 ? 1 : 0), 0);
-    const floor = voters < c.corroboratedPeersMin ? 0 : c.corroborationFloor;
-    inBlocks(players, this.pause, (from, to) => this.#weigh(votes.mass, from, to, tau, floor, c));
+    inBlocks(players, this.pause, (from, to) => this.#speak(from, to, tau, witnesses));
+    this.z = this.#ownTwoSidedness(sums, c);
+    let totals = noTotals(peers);
+    for (let round = 0; round < c.twoSidedRounds; round++) {
+      totals = this.#judge(this.judged, this.z, c);
+      totals.lowering.forEach((lowering, j) => {
+        this.z[j] = twoSidedness(lowering, totals.raising[j]!, c);
+      });
+    }
+    this.#scale(totals, this.#groupScale(sums, tau, c));
+    this.judgedTotals = totals;
+    this.secondedTotals = this.#judge(this.seconded, new Float64Array(peers).fill(1), c);
+    inBlocks(players, this.pause, (from, to) => this.#pull(from, to, tau));
   }
 
-  /** The votes on the players from `from` up to `to`. */
-  #weigh(mass: Float64Array, from: number, to: number, tau: Float64Array, floor: number, c: TrustConstants): void {
-    const { offsets, peer, x, pull, told, known, nb, ng, corroborated } = this;
-    const { repeatsFrom, badShareAlone, corroborationHalf } = c;
+  /** Of each witness the peer with the heaviest vote speaks about a player; of equal ones that which registered first. */
+  #speak(from: number, to: number, tau: Float64Array, { numbers, sizes, hasGroups }: Witnesses): void {
+    const { offsets, peer } = this;
+    const mass = this.#mass;
+    const voice = this.#voice;
+    for (let e = offsets[from]!; e < offsets[to]!; e++) voice[e] = tau[peer[e]!]! * unit(mass[e]!);
+    if (!hasGroups) return;
     for (let i = from; i < to; i++) {
       const end = offsets[i + 1]!;
-      let sum = 0;
-      let most = 0;
-      for (let e = offsets[i]!; e < end; e++) {
-        const vote = tau[peer[e]!]! * unit(mass[e]!);
-        sum += vote;
-        most = Math.max(most, vote);
-      }
-      const perDeff = 1 / damping(sum / repeatsFrom);
-      const seen = Math.max(0, sum - (1 - badShareAlone) * most);
-      known[i] = seen / (seen + 1);
-      for (let e = offsets[i]!; e < end; e++) {
+      for (let e = offsets[i]! + 1; e < end; e++) {
         const j = peer[e]!;
-        const n1 = unit(mass[e]!);
-        const others = Math.max(0, sum - tau[j]! * n1);
-        const part = n1 / (others + corroborationHalf);
-        const om = part * (others + floor);
-        pull[e] = tau[j]! * saturate(mass[e]!) * perDeff;
-        told[e] = om;
-        corroborated[j]! += part * others;
-        nb[j]! += om * x[e]!;
-        ng[j]! += om * (1 - x[e]!);
+        if (sizes[j]! > 1) silence(voice, peer, numbers, offsets[i]!, e);
       }
+    }
+  }
+
+  /** From a peer's own votes alone. */
+  #ownTwoSidedness({ volume, badVolume }: VoteSums, c: TrustConstants): Float64Array {
+    return badVolume.map((bad, j) => twoSidedness(bad, Math.max(0, volume[j]! - bad), c));
+  }
+
+  /** Writes per vote how much the others tell about it, each by the factor of its peer; returns the sums. */
+  #judge(into: Float64Array, factors: Float64Array, c: TrustConstants): VoteTotals {
+    const totals = noTotals(factors.length);
+    inBlocks(this.players, this.pause, (from, to) => this.#judgeSome(into, factors, totals, from, to, c.othersHalf));
+    return totals;
+  }
+
+  #judgeSome(
+    into: Float64Array,
+    factors: Float64Array,
+    { lowering, raising }: VoteTotals,
+    from: number,
+    to: number,
+    half: number,
+  ): void {
+    const { offsets, peer, x } = this;
+    const mass = this.#mass;
+    const voice = this.#voice;
+    for (let i = from; i < to; i++) {
+      const first = offsets[i]!;
+      const end = offsets[i + 1]!;
+      if (end - first === 1) {
+        into[first] = 0;
+        continue;
+      }
+      let sum = 0;
+      for (let e = first; e < end; e++) sum += voice[e]! * factors[peer[e]!]!;
+      for (let e = first; e < end; e++) {
+        const j = peer[e]!;
+        const others = Math.max(0, sum - voice[e]! * factors[j]!);
+        const told = (unit(mass[e]!) * others) / (others + half);
+        into[e] = told;
+        lowering[j]! += told * x[e]!;
+        raising[j]! += told * (1 - x[e]!);
+      }
+    }
+  }
+
+  /** Where little of the group's volume is two-sided, nobody counts as two-sided in full: one such peer is no judge of all others. */
+  #groupScale({ volume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
+    let twoSided = 0;
+    let all = 0;
+    tau.forEach((t, j) => {
+      const share = t * Math.min(volume[j]!, c.twoSidedVolumeMax);
+      twoSided += share * this.z[j]!;
+      all += share;
+    });
+    return Math.min(1, twoSided / Math.max(all, c.massMin) / c.twoSidedShare);
+  }
+
+  #scale({ lowering, raising }: VoteTotals, by: number): void {
+    for (const column of [this.z, lowering, raising]) for (let j = 0; j < column.length; j++) column[j]! *= by;
+    if (by === 1) return;
+    inBlocks(this.players, this.pause, (from, to) => {
+      for (let e = this.offsets[from]!; e < this.offsets[to]!; e++) this.judged[e]! *= by;
+    });
+  }
+
+  #pull(from: number, to: number, tau: Float64Array): void {
+    const { offsets, peer, z, pull, known } = this;
+    const mass = this.#mass;
+    const voice = this.#voice;
+    for (let i = from; i < to; i++) {
+      let seen = 0;
+      for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+        const j = peer[e]!;
+        seen += voice[e]! * z[j]!;
+        pull[e] = voice[e] === 0 ? 0 : tau[j]! * strength(saturate(mass[e]!), z[j]!);
+      }
+      known[i] = seen / (seen + 1);
     }
   }
 
@@ -93,6 +183,7 @@ export class WeighedVotes implements Look {
    */
   every(stride: number, scratch: Scratch): Look {
     const players = Math.ceil(this.players / stride);
+    const peers = this.z.length;
     let votes = 0;
     inBlocks(players, this.pause, (first, end) => {
       votes += this.#votes(stride, first, end);
@@ -103,10 +194,11 @@ export class WeighedVotes implements Look {
       peer: scratch.uint16(votes),
       x: scratch.float64(votes),
       pull: scratch.float64(votes),
-      told: scratch.float64(votes),
+      judged: scratch.float64(votes),
+      seconded: scratch.float64(votes),
+      judgedTotals: noTotals(peers),
+      secondedTotals: noTotals(peers),
       known: scratch.float64(players),
-      nb: new Float64Array(this.nb.length),
-      ng: new Float64Array(this.ng.length),
     };
     to.offsets[0] = 0;
     inBlocks(players, this.pause, (first, end) => this.#copy(to, stride, first, end));
@@ -122,7 +214,7 @@ export class WeighedVotes implements Look {
 
   /** Players of a look at every so-manieth, from its `first` up to its `end`. */
   #copy(to: Look, stride: number, first: number, end: number): void {
-    const { offsets, peer, x, pull, told, known } = this;
+    const { offsets, peer, x, pull, judged, seconded, known } = this;
     for (let n = first; n < end; n++) {
       const i = n * stride;
       let at = to.offsets[n]!;
@@ -131,9 +223,12 @@ export class WeighedVotes implements Look {
         to.peer[at] = j;
         to.x[at] = x[e]!;
         to.pull[at] = pull[e]!;
-        to.told[at] = told[e]!;
-        to.nb[j]! += told[e]! * x[e]!;
-        to.ng[j]! += told[e]! * (1 - x[e]!);
+        to.judged[at] = judged[e]!;
+        to.seconded[at] = seconded[e]!;
+        to.judgedTotals.lowering[j]! += judged[e]! * x[e]!;
+        to.judgedTotals.raising[j]! += judged[e]! * (1 - x[e]!);
+        to.secondedTotals.lowering[j]! += seconded[e]! * x[e]!;
+        to.secondedTotals.raising[j]! += seconded[e]! * (1 - x[e]!);
         at++;
       }
       to.known[n] = known[i]!;
@@ -142,15 +237,21 @@ export class WeighedVotes implements Look {
   }
 }
 
-/** `pimax = clip(G / (B + G) + .25, .2, .6)`, B and G the gated masses; a peer with many votes counts as one with `groupVotesMax`. */
-function ceiling({ peers, volume, badVolume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
-  let bad = 0;
-  let good = 0;
-  for (let j = 0; j < peers; j++) {
-    const part = tau[j]! * Math.min(1, c.groupVotesMax / Math.max(c.massMin, volume[j]!));
-    bad += part * badVolume[j]!;
-    good += part * (volume[j]! - badVolume[j]!);
+/** Of the vote at `e` and those of the same witness before it, from `first` on, leaves the heaviest its voice. */
+function silence(voice: Float64Array, peer: Uint16Array, witness: Uint16Array, first: number, e: number): void {
+  for (let before = first; before < e; before++) {
+    if (witness[peer[before]!] !== witness[peer[e]!]) continue;
+    if (voice[before]! >= voice[e]!) voice[e] = 0;
+    else voice[before] = 0;
   }
-  const share = good / (bad + good + c.massMin);
-  return Math.min(c.badShareCeilingMax, Math.max(c.badShareCeilingMin, share + c.badShareMargin));
+}
+
+/** `min(lowering, raising) / (min + 3)`, in [0, 1): 0 for a peer that only ever votes one way. */
+function twoSidedness(lowering: number, raising: number, c: TrustConstants): number {
+  const both = Math.min(lowering, raising);
+  return both / (both + c.twoSidedVotes);
+}
+
+function noTotals(peers: number): VoteTotals {
+  return { lowering: new Float64Array(peers), raising: new Float64Array(peers) };
 }

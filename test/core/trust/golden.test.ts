@@ -1,6 +1,6 @@
 /**
- * The computation with the reference's numbers against an independent implementation in numpy, set by set. Needs the data folder in
- * PTF_SHARED_DATA (with `reference/golden.json` two levels above); without it this file says so and leaves the comparison out.
+ * The computation and the read against an independent implementation in numpy, set by set. Needs the data folder in PTF_SHARED_DATA (with
+ * `reference/v2/golden.json` two levels above, and a second folder of sets beside it); without it this file says so and leaves the comparison out.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,18 +9,17 @@ import * as assert from 'uvu/assert';
 import { loadTrustSet } from '../../../bench/data/trust-set.js';
 import { evidenceColumns, peerFacts, readOut } from '../../../bench/quality/readout.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import { referenceConstants } from '../../../src/core/trust-constants.js';
 
 interface Golden {
   readonly pretrusted: readonly string[];
   readonly pi: number;
-  readonly peers: Record<string, { tau: number; A: number; B: number; weight: number }>;
-  readonly players: Record<string, { p_bad: number; score: number; confidence: number }>;
+  readonly peers: Record<string, { witness: string; tau: number; A: number; B: number; z: number; weight: number }>;
+  readonly players: Record<string, { score: number; confidence: number; verdict: string }>;
 }
 
 const tolerance = 1e-9;
 const dir = process.env.PTF_SHARED_DATA;
-const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'golden.json');
+const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'golden.json');
 
 function near(actual: number, expected: number, what: string): void {
   assert.ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual}, expected ${expected}`);
@@ -47,16 +46,18 @@ test('a set becomes one entry per player and peer, with its severities summed by
 });
 
 if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
-  process.stdout.write('SKIPPED: PTF_SHARED_DATA names no data folder with a reference/golden.json two levels above\n');
+  process.stdout.write('SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n');
 } else {
   const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Record<string, Golden>;
+  const dirs = [dir, join(dir, '..', 'trust-quality-2')];
   for (const [name, expected] of Object.entries(golden)) {
-    if (!existsSync(join(dir, `${name}.obs.csv.gz`))) {
+    const holding = dirs.find((one) => existsSync(join(one, `${name}.obs.csv.gz`)));
+    if (holding === undefined) {
       process.stdout.write(`SKIPPED: ${name} has no data file\n`);
       continue;
     }
     test(`${name}: every peer and player as in the reference to 1e-9`, () => {
-      const set = loadTrustSet(dir, name);
+      const set = loadTrustSet(holding, name);
       const evidence = evidenceColumns(set);
       const facts = peerFacts(set);
       assert.equal(
@@ -64,23 +65,25 @@ if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
         expected.pretrusted,
       );
 
-      const trust = peerTrustOf(evidence, facts, referenceConstants);
+      const trust = peerTrustOf(evidence, facts);
       near(trust.pi, expected.pi, 'pi');
       assert.is(Object.keys(expected.peers).length, set.peers.length);
       set.peers.forEach((peer, j) => {
-        const { tau, A, B, weight } = expected.peers[peer]!;
+        const { witness, tau, A, B, z, weight } = expected.peers[peer]!;
+        assert.is(set.peers[trust.witness[j]!], witness, `${peer} witness`);
         near(trust.tau[j]!, tau, `${peer} tau`);
         near(trust.a[j]!, A, `${peer} A`);
         near(trust.b[j]!, B, `${peer} B`);
+        near(trust.z[j]!, z, `${peer} z`);
         near(trust.weight[j]!, weight, `${peer} weight`);
       });
 
       const readings = readOut(evidence, facts, trust);
-      for (const [player, { p_bad, score, confidence }] of Object.entries(expected.players)) {
+      for (const [player, { score, confidence, verdict }] of Object.entries(expected.players)) {
         const i = set.players.indexOf(player);
-        near(readings.pBad[i]!, p_bad, `${player} p_bad`);
         near(readings.score[i]!, score, `${player} score`);
         near(readings.confidence[i]!, confidence, `${player} confidence`);
+        assert.is(readings.verdict[i], verdict, `${player} verdict`);
       }
     });
   }

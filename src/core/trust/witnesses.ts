@@ -1,0 +1,93 @@
+/**
+ * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of the operator, as clones
+ * (they say the same of the same players), or as carriers of one list. A group is named by its lowest peer.
+ */
+import type { TrustConstants } from '../trust-constants.js';
+import type { PairVisitor } from './pair-sums.js';
+import type { VoteSums } from './vote-sums.js';
+
+/** Why two peers are one witness. */
+export type WitnessReason = 'declared' | 'clones' | 'copied_list';
+
+/** Two peers that were found to be one witness, `first < second`; groups follow from all such pairs. */
+export interface WitnessPair {
+  readonly first: number;
+  readonly second: number;
+  readonly reason: WitnessReason;
+}
+
+/** What the operator declared about two peers, `first < second`. */
+export interface PeerRelation {
+  readonly first: number;
+  readonly second: number;
+  readonly relation: 'same' | 'independent';
+}
+
+export class Witnesses {
+  /** Per peer the lowest peer of its group: itself, where it is alone. */
+  readonly numbers: Uint16Array;
+  /** Per peer how many peers its group has. */
+  readonly sizes: Uint16Array;
+  /** In the order in which they were found; of a group one fewer than it has peers. */
+  readonly pairs: WitnessPair[] = [];
+  readonly #independent: readonly PeerRelation[];
+
+  /** Every peer is its own witness, but for those that were declared the same. No group ever holds two that were declared independent. */
+  constructor(peers: number, relations: readonly PeerRelation[] = []) {
+    this.numbers = Uint16Array.from({ length: peers }, (_, j) => j);
+    this.sizes = new Uint16Array(peers).fill(1);
+    this.#independent = relations.filter(({ relation }) => relation === 'independent');
+    for (const { first, second, relation } of relations) {
+      if (relation === 'same') this.join(first, second, 'declared');
+    }
+  }
+
+  areOne(j: number, k: number): boolean {
+    return this.numbers[j] === this.numbers[k];
+  }
+
+  /** Joins the groups of two peers, `j < k`, unless they hold two peers that were declared independent. */
+  join(j: number, k: number, reason: WitnessReason): void {
+    const { numbers, sizes } = this;
+    const kept = Math.min(numbers[j]!, numbers[k]!);
+    const given = Math.max(numbers[j]!, numbers[k]!);
+    if (kept === given || this.#wouldMeet(kept, given)) return;
+    const size = sizes[j]! + sizes[k]!;
+    this.pairs.push({ first: j, second: k, reason });
+    for (let peer = 0; peer < numbers.length; peer++) {
+      if (numbers[peer] === given) numbers[peer] = kept;
+      if (numbers[peer] === kept) sizes[peer] = size;
+    }
+  }
+
+  #wouldMeet(one: number, other: number): boolean {
+    return this.#independent.some(({ first, second }) => {
+      const [p, q] = [this.numbers[first], this.numbers[second]];
+      return (p === one && q === other) || (p === other && q === one);
+    });
+  }
+
+  get hasGroups(): boolean {
+    return this.pairs.length > 0;
+  }
+}
+
+/** Joins peers that share most of the players of the smaller one and say the same of each. */
+export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConstants): void {
+  const { reported } = votes;
+  const visitor: PairVisitor = {
+    add(j, k, sums, at, part) {
+      const n = sums[at]!;
+      const shared = n / part;
+      if (shared < c.cloneSharedMin) return;
+      const share = shared / Math.max(1, Math.min(reported[j]!, reported[k]!));
+      if (share < c.cloneShare) return;
+      const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
+      if ((uu + vv - 2 * uv) / n > c.cloneDifferenceMax) return;
+      const variance = Math.min(uu / n - (u / n) ** 2, vv / n - (v / n) ** 2);
+      const needed = variance > c.cloneUniformVariance ? c.cloneShare : c.cloneShareUniform;
+      if (share >= needed) witnesses.join(j, k, 'clones');
+    },
+  };
+  votes.showPairs(visitor);
+}

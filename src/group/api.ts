@@ -9,6 +9,7 @@ import type { EventTypeName } from '../core/event-types.js';
 import type { TrustExplanation, TrustView } from '../core/score.js';
 import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
+import type { PeerRelation } from '../core/trust/witnesses.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { VerdictFeed } from './verdict-feed.js';
@@ -299,6 +300,8 @@ export interface GroupOperations {
     peerId: string,
     by: string,
   ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>>;
+  /** Declares that two peers are one witness, or that they are independent. */
+  relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
   /** Subject hashes (hex) whose erasure waits for the operator. */
   pendingErasures(): readonly string[];
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
+import type { PeerRelation } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
@@ -206,6 +207,10 @@ export class Group extends GroupReads implements GroupApi {
   ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>> {
     const answer = await this.#ask({ type: 'pre_trust', change, peerId, by });
     return answer.ok ? granted({ preTrusted: this.preTrusted() }) : answer;
+  }
+
+  relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>> {
+    return this.#ask({ type: 'relate_peers', relation, peerId, otherId, by });
   }
 
   pendingErasures(): readonly string[] {

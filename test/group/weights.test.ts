@@ -10,12 +10,12 @@ import { WeightsWork } from '../../src/group/weights-work.js';
 import { limits } from '../../src/limits.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 
-const signals = { pairs: [], reported: new Uint32Array(0), shared: new Uint32Array(0) };
+const signals = { pairs: [], witnessPairs: [], reported: new Uint32Array(0), shared: new Uint32Array(0) };
 const none = new Float64Array(0);
 
 function ran(schedule: WeightsSchedule, seq: number, from: number, to: number): void {
   schedule.started(from);
-  const weights = { pi: 0.5, tau: none, a: none, b: none };
+  const weights = { pi: 0.5, tau: none, a: none, b: none, z: none, witness: new Uint16Array(0) };
   schedule.computed({ basedOnSeq: seq, computedAt: from, ...weights, signals }, to - from);
 }
 
@@ -43,7 +43,7 @@ test('without a new record weights are computed again hourly, since decay moves 
 
 // Health said that weights took account of all events one commit before they were in force: reads in between knew nothing of them.
 test('weights count as computed once what came of them is durable, and not before', async () => {
-  const computed: WeightsComputed = { basedOnSeq: 5, computedAt: t0, pi: 0.5, tau: none, a: none, b: none, signals };
+  const computed: WeightsComputed = { basedOnSeq: 5, computedAt: t0, pi: 0.5, tau: none, a: none, b: none, z: none, witness: new Uint16Array(0), signals };
   const pool = { follow: async () => undefined, weights: async () => computed };
   let durable = (): void => undefined;
   const told = new Promise<void>((resolve) => {

@@ -71,6 +71,11 @@ export class Calls {
       case 'pre_trust':
         this.#plain(step, () => this.#group.preTrust(step.change, peerId(step.peer), 'operator'));
         break;
+      case 'relate':
+        this.#plain(step, () =>
+          this.#group.relatePeers(step.relation, peerId(step.peer), peerId(step.other), 'operator'),
+        );
+        break;
       case 'read':
         this.read(hex(subject(step.player)));
         break;

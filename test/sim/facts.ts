@@ -66,6 +66,13 @@ export interface PreTrustFact {
   readonly configured: string | null;
 }
 
+export interface RelationFact {
+  readonly kind: 'relation';
+  readonly first: number;
+  readonly second: number;
+  readonly relation: 'same' | 'independent';
+}
+
 /** Half-life and epoch from here on; what came before is carried over at its worth at `epoch`. */
 export interface ScaleFact {
   readonly kind: 'scale';
@@ -79,6 +86,8 @@ export interface WeightsFact {
   readonly computedAt: number;
   readonly pi: number;
   readonly tau: Float64Array;
+  readonly z: Float64Array;
+  readonly witness: Uint16Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
 }
@@ -100,6 +109,7 @@ export type Fact =
   | StatusFact
   | KeyFact
   | PreTrustFact
+  | RelationFact
   | ScaleFact
   | WeightsFact
   | AuditedFact;
@@ -115,6 +125,7 @@ export class Facts {
   readonly statuses: StatusFact[] = [];
   readonly keys: KeyFact[] = [];
   readonly preTrusts: PreTrustFact[] = [];
+  readonly relations: RelationFact[] = [];
   readonly scales: ScaleFact[] = [];
   readonly weights: WeightsFact[] = [];
   readonly audited: AuditedFact[] = [];
@@ -181,6 +192,8 @@ export class Facts {
         return this.keys;
       case 'pre_trust':
         return this.preTrusts;
+      case 'relation':
+        return this.relations;
       case 'scale':
         return this.scales;
       case 'weights':

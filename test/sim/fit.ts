@@ -1,6 +1,6 @@
 /**
- * The fit of peer weights, a second time: written from the scoring page, its reference in numpy and decisions 100 to 106, and from
- * none of the service's code. It is the shortest way from the page's formulas to numbers, matrices and all: a group here is small.
+ * The fit of peer weights, a second time: written from the scoring page and its reference in numpy, and from none of the service's code. It is the
+ * shortest way from the page's formulas to numbers, matrices and all: a group here is small.
  */
 import type { FitNumbers } from './fit-numbers.js';
 
@@ -17,13 +17,23 @@ export interface FittedGroup {
   readonly preTrusted: ReadonlySet<number>;
   /** Peers whose evidence counts for nothing. */
   readonly revoked: ReadonlySet<number>;
+  /** What the operator declared, ordered by peers. */
+  readonly relations?: readonly Relation[];
 }
 
-/** Per peer, 0 for a revoked one; `pi` is the share of bad players. */
+export interface Relation {
+  readonly first: number;
+  readonly second: number;
+  readonly relation: 'same' | 'independent';
+}
+
+/** Per peer, 0 for a revoked one; `witness` is the lowest peer of its witness group, `pi` the share of bad players. */
 export interface Fitted {
   readonly tau: readonly number[];
   readonly a: readonly number[];
   readonly b: readonly number[];
+  readonly z: readonly number[];
+  readonly witness: readonly number[];
   readonly pi: number;
 }
 
@@ -36,7 +46,6 @@ interface Vote {
   readonly n1: number;
 }
 
-const least = 1e-9;
 const clip = (value: number, low: number, high: number) => Math.max(low, Math.min(high, value));
 const logit = (p: number) => Math.log(p) - Math.log1p(-p);
 const sigmoid = (odds: number) => 1 / (1 + Math.exp(-clip(odds, -60, 60)));
@@ -48,10 +57,12 @@ function sumBy(
   votes: readonly Vote[],
   by: 'peer' | 'player',
   length: number,
-  figure: (vote: Vote) => number,
+  figure: (vote: Vote, i: number) => number,
 ): number[] {
   const sums = zeros(length);
-  for (const vote of votes) sums[vote[by]]! += figure(vote);
+  votes.forEach((vote, i) => {
+    sums[vote[by]]! += figure(vote, i);
+  });
   return sums;
 }
 
@@ -65,19 +76,128 @@ export function fit(
   rounded: Rounded = (value) => value,
 ): Fitted {
   const votes = votesOf(reported, group, k);
-  const tau = gates(votes, group, k, rounded);
-  const { a, b, pi } = logOdds(votes, tau, group, k);
+  const relations = group.relations ?? [];
+  const single = clones(votes, group.peers, relations, k);
+  const first = logOdds(votes, single, group, k, rounded);
+  const witness = copiedLists(votes, first, single, relations, k);
+  const { tau, a, b, z, pi } = witness.join() === single.join() ? first : logOdds(votes, witness, group, k, rounded);
   const counted = (values: readonly number[]) => values.map((value, j) => (group.revoked.has(j) ? 0 : value));
-  return { tau: counted(tau), a: counted(a), b: counted(b), pi };
+  const spoke = new Set(votes.map(({ peer }) => peer));
+  const heard = tau.map((gate, j) => (spoke.has(j) || group.preTrusted.has(j) ? gate : 0));
+  return { tau: counted(heard), a: counted(a), b: counted(b), z: counted(z), witness, pi };
 }
 
 function votesOf(reported: readonly Reported[], { revoked }: FittedGroup, k: FitNumbers): Vote[] {
-  return reported.flatMap(({ player, peer, lowering, raising }) => {
-    const m = lowering + raising;
-    if (m === 0 || revoked.has(peer)) return [];
-    const n = (k.saturation * m) / (m + k.halfSaturation);
-    return [{ player, peer, x: lowering / m, n, n1: Math.min(m, 1) }];
+  return reported
+    .flatMap(({ player, peer, lowering, raising }) => {
+      const m = lowering + raising;
+      if (m === 0 || revoked.has(peer)) return [];
+      const n = (k.saturation * m) / (m + k.half);
+      return [{ player, peer, x: lowering / m, n, n1: Math.min(m, 1) }];
+    })
+    .sort((p, q) => p.player - q.player || p.peer - q.peer);
+}
+
+/** Per pair of peers the votes of both on the players that both reported. */
+function shared(votes: readonly Vote[], peers: number): (j: number, other: number) => [number, number][] {
+  const by = Array.from({ length: peers }, () => new Map<number, number>());
+  for (const { player, peer, x } of votes) by[peer]!.set(player, x);
+  return (j, other) =>
+    [...by[j]!].flatMap(([player, x]): [number, number][] => {
+      const y = by[other]!.get(player);
+      return y === undefined ? [] : [[x, y]];
+    });
+}
+
+/** One group of both, unless it would hold two that were declared independent. */
+function joined(witness: readonly number[], j: number, other: number, relations: readonly Relation[]): number[] {
+  const [p, q] = [witness[j]!, witness[other]!];
+  const isForbidden = relations.some(({ first, second, relation }) => {
+    const both = [witness[first]!, witness[second]!].sort((one, two) => one - two);
+    return relation === 'independent' && p !== q && both[0] === Math.min(p, q) && both[1] === Math.max(p, q);
   });
+  if (isForbidden) return [...witness];
+  return witness.map((one) => (one === Math.max(p, q) ? Math.min(p, q) : one));
+}
+
+/** Peers that share most of the smaller one's players and say the same of each. */
+function clones(votes: readonly Vote[], peers: number, relations: readonly Relation[], k: FitNumbers): number[] {
+  let witness = Array.from({ length: peers }, (_, j) => j);
+  for (const { first, second, relation } of relations) {
+    if (relation === 'same') witness = joined(witness, first, second, relations);
+  }
+  const count = sumBy(votes, 'peer', peers, () => 1);
+  const both = shared(votes, peers);
+  for (let j = 0; j < peers; j++) {
+    for (let other = j + 1; other < peers; other++) {
+      const pairs = both(j, other);
+      const n = pairs.length;
+      if (n < k.sameMin) continue;
+      const spread = [0, 1].map((side) => {
+        const mean = total(pairs.map((pair) => pair[side]!)) / n;
+        return total(pairs.map((pair) => pair[side]! ** 2)) / n - mean ** 2;
+      });
+      const need = Math.min(...spread) > k.sameSpread ? k.sameShare : k.sameShareOneSided;
+      const difference = total(pairs.map(([x, y]) => (x - y) ** 2)) / n;
+      const isClone = n / Math.min(count[j]!, count[other]!) >= need && difference <= k.sameDifference;
+      if (isClone) witness = joined(witness, j, other, relations);
+    }
+  }
+  return witness;
+}
+
+/** Peers whose lists hold the same mistakes, or the same players where both only report. */
+function copiedLists(
+  votes: readonly Vote[],
+  fitted: Stage2,
+  before: readonly number[],
+  relations: readonly Relation[],
+  k: FitNumbers,
+): number[] {
+  const peers = before.length;
+  let witness = [...before];
+  const lists = Array.from({ length: peers }, () => new Set<number>());
+  const seen = Array.from({ length: peers }, () => new Set<number>());
+  for (const { player, peer, x } of votes) {
+    seen[peer]!.add(player);
+    if (x > 0.5) lists[peer]!.add(player);
+  }
+  const common = (one: ReadonlySet<number>, other: ReadonlySet<number>) =>
+    [...one].filter((player) => other.has(player)).length;
+  const alike = (j: number, other: number) => {
+    const n = common(lists[j]!, lists[other]!);
+    return { n, share: n / Math.max(1, Math.min(lists[j]!.size, lists[other]!.size)) };
+  };
+  const isNear = (j: number, other: number) => {
+    const { n, share } = alike(j, other);
+    return j === other || (n >= k.listMin && share >= k.listShare);
+  };
+  const others = (j: number) => before.map((_, other) => other).filter((other) => other !== j);
+  const isConsensus = before.map((_, j) => {
+    const neighbours = others(j).filter((other) => common(seen[j]!, seen[other]!) >= k.listMin);
+    return others(j).filter((other) => isNear(j, other)).length > 0.5 * neighbours.length;
+  });
+  for (let j = 0; j < peers; j++) {
+    for (let other = j + 1; other < peers; other++) {
+      if (!isNear(j, other) || (isConsensus[j] && isConsensus[other])) continue;
+      const { n, share } = alike(j, other);
+      const [small, large] = lists[j]!.size <= lists[other]!.size ? [j, other] : [other, j];
+      const rest = votes
+        .map((vote, i) => ({ ...vote, l: fitted.l[i]! }))
+        .filter(({ peer }) => !isNear(j, peer) && !isNear(other, peer));
+      const mistakes = [...lists[small]!].filter((player) => {
+        const about = rest.filter((vote) => vote.player === player);
+        const clearing = total(about.map(({ peer, n1 }) => fitted.tau[peer]! * n1 * fitted.z[peer]!));
+        return clearing > k.listSeen && sigmoid(-(total(about.map(({ l }) => l)) + logit(fitted.pi))) > k.listSure;
+      });
+      const repeated = mistakes.filter((player) => lists[large]!.has(player)).length;
+      const onlyReport =
+        Math.max(fitted.z[j]!, fitted.z[other]!) < k.listOnlySided && n >= k.listOnlyMin && share >= k.listOnlyShare;
+      const copies = mistakes.length >= k.listMin && repeated >= k.listMistakes * mistakes.length;
+      if (onlyReport || copies) witness = joined(witness, j, other, relations);
+    }
+  }
+  return witness;
 }
 
 /** The least value up to which half of all weight lies, equal values in the order of their peers. */
@@ -91,32 +211,38 @@ function medianOf(of: readonly { readonly value: number; readonly weight: number
   return sorted[below.findIndex((weight) => weight >= sum / 2)]!.value;
 }
 
-/** Whether two peers agree, and what that counts; 0 for both where they share no player. */
+/** What peer `j` learns of another: whether they agree, and what that counts; 0 for both where they share no player. */
 interface Agreement {
   readonly a: number;
   readonly w: number;
 }
 
 /** Stage 1. */
-function gates(votes: readonly Vote[], { peers, preTrusted }: FittedGroup, k: FitNumbers, rounded: Rounded): number[] {
+function gates(
+  votes: readonly Vote[],
+  witness: readonly number[],
+  { peers, preTrusted }: FittedGroup,
+  k: FitNumbers,
+  rounded: Rounded,
+): number[] {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
+  const size = witness.map((one) => witness.filter((other) => other === one).length);
   const anchored = preTrusted.size > 0;
-  const agreement = agreements(votes, volume, k, rounded);
+  const agreement = agreements(votes, volume, witness, size, k, rounded);
   const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));
   if (!anchored && partners.filter((mass) => mass > 0).length <= 2) return volume.map(() => 1);
   let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
   for (let round = 1; ; round++) {
-    const vouched = t.map((gate) => Math.max(0, (gate - k.vouchesFrom) / (1 - k.vouchesFrom)));
     const rho = agreement.map((row) => {
-      const earned = total(row.map(({ a, w }, other) => w * vouched[other]! * a));
-      const mass = total(row.map(({ w }, other) => w * vouched[other]!));
-      return Math.max(0, (k.rhoMass * (anchored ? 0 : k.rhoAtFirst) + earned) / (k.rhoMass + mass));
+      const earned = total(row.map(({ a, w }, other) => w * t[other]! * a));
+      const mass = total(row.map(({ w }, other) => w * t[other]!));
+      return Math.max(0, (k.gatePrior * (anchored ? 0 : k.gateAtFirst) + earned) / (k.gatePrior + mass));
     });
     const seen = rho.flatMap((value, j) =>
-      value > 0 && partners[j]! > 0 ? [{ value, weight: Math.min(partners[j]!, k.refMass) }] : [],
+      value > 0 && partners[j]! > 0 ? [{ value, weight: Math.min(partners[j]!, k.gateMass) / size[j]! }] : [],
     );
-    const half = k.refPart * (seen.length > 0 ? medianOf(seen) : 1);
-    const ref = Math.max(half, anchored ? k.refLeastPreTrusted : k.refLeast);
+    const half = k.gateHalf * (seen.length > 0 ? medianOf(seen) : 1);
+    const ref = Math.max(half, anchored ? k.gateReferenceAnchored : k.gateReference);
     const next = rho.map((value, j) => (preTrusted.has(j) ? 1 : Math.min(1, value / ref)));
     // Peers without evidence are not among those that are judged.
     const moved = next.map((gate, j) => (volume[j]! > 0 ? Math.abs(gate - t[j]!) : 0));
@@ -125,166 +251,180 @@ function gates(votes: readonly Vote[], { peers, preTrusted }: FittedGroup, k: Fi
   }
 }
 
-/** Every peer against every other, from the votes on the players that both reported. */
-function agreements(votes: readonly Vote[], volume: readonly number[], k: FitNumbers, rounded: Rounded): Agreement[][] {
+/** Every peer against every other of another witness group, from the votes on the players that both reported. */
+function agreements(
+  votes: readonly Vote[],
+  volume: readonly number[],
+  witness: readonly number[],
+  size: readonly number[],
+  k: FitNumbers,
+  rounded: Rounded,
+): Agreement[][] {
   const peers = volume.length;
   const bad = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * x);
   const means = volume.flatMap((mass, j) =>
-    mass > 0 ? [{ value: bad[j]! / Math.max(mass, least), weight: Math.min(mass, k.muMass) }] : [],
+    mass > 0 ? [{ value: bad[j]! / mass, weight: Math.min(mass, k.muMass) / size[j]! }] : [],
   );
   const mu = means.length === 0 ? k.muLeast : clip(medianOf(means), k.muLeast, k.muMost);
   const own = volume.map((mass, j) => (bad[j]! + k.ownMass * mu) / (mass + k.ownMass));
-  const votesBy = volume.map(() => new Map<number, number>());
-  for (const { player, peer, x } of votes) votesBy[peer]!.set(player, x);
+  const both = shared(votes, peers);
   const table = volume.map(() => new Array<Agreement>(peers).fill({ a: 0, w: 0 }));
   for (let j = 0; j < peers; j++) {
     for (let other = 0; other < j; other++) {
-      const both = [...votesBy[j]!].filter(([player]) => votesBy[other]!.has(player));
-      if (both.length === 0) continue;
-      const x = both.map(([, vote]) => vote);
-      const y = both.map(([player]) => votesBy[other]!.get(player)!);
-      const { a, w } = agreementOf(x, y, mu, own[j]!, own[other]!, k, rounded);
-      table[j]![other] = { a: rounded(a), w };
-      table[other]![j] = { a: rounded(a), w };
+      const pairs = both(j, other);
+      if (pairs.length === 0 || witness[j] === witness[other]) continue;
+      const { a, w } = agreementOf(pairs, mu, own[j]!, own[other]!, k, rounded);
+      table[j]![other] = { a: rounded(a), w: w / size[other]! };
+      table[other]![j] = { a: rounded(a), w: w / size[j]! };
     }
   }
   return table;
 }
 
-/** Of two peers' votes on the same players: `x` of one with its mean, `y` of the other with its. */
+/** Of two peers' votes on the same players, and the mean of each. */
 function agreementOf(
-  x: readonly number[],
-  y: readonly number[],
+  pairs: readonly (readonly [number, number])[],
   mu: number,
   xMean: number,
   yMean: number,
   k: FitNumbers,
   rounded: Rounded,
 ): Agreement {
-  const n = x.length;
+  const n = pairs.length;
   const around = (centre: number, otherCentre: number) => {
-    const u = x.map((vote) => vote - centre);
-    const v = y.map((vote) => vote - otherCentre);
+    const u = pairs.map(([x]) => x - centre);
+    const v = pairs.map(([, y]) => y - otherCentre);
     const together = total(u.map((one, i) => one * v[i]!));
     const spread = total(u.map((one) => one * one)) * total(v.map((one) => one * one));
     return { together, spread: Math.sqrt(Math.max(spread, k.leastSpread)) };
   };
   const group = around(mu, mu);
   const own = around(xMean, yMean);
-  const isTwoSided = rounded(own.spread) > k.twoSided * Math.max(n, 1);
+  const isTwoSided = rounded(own.spread) > k.twoSidedSpread * n;
   const correlation = group.together / group.spread;
   const lesser = isTwoSided ? Math.min(correlation, own.together / own.spread) : correlation;
-  const shrunk = (lesser * n) / (n + k.shrunkBefore);
-  const a = (clip(shrunk / k.fullAgreement, -1, 1) * n) / (n + k.shrunkAfter);
-  return { a, w: Math.min(n, k.pairMass) * (isTwoSided ? 1 : k.oneSidedPart) };
+  const a = (clip(lesser / k.gateSaturation, -1, 1) * n) / (n + k.gateShrink);
+  return { a, w: Math.min(n, k.gateCap) * (isTwoSided ? 1 : k.gateOneSided) };
+}
+
+interface Stage2 extends Omit<Fitted, 'witness'> {
+  /** Per vote, in the last round: what it adds to the log-odds of its player. */
+  readonly l: readonly number[];
 }
 
 /** Stage 2. */
 function logOdds(
   votes: readonly Vote[],
-  tau: readonly number[],
-  { peers, preTrusted }: FittedGroup,
+  witness: readonly number[],
+  group: FittedGroup,
   k: FitNumbers,
-): { a: number[]; b: number[]; pi: number } {
+  rounded: Rounded,
+): Stage2 {
+  const { peers, preTrusted } = group;
+  const tau = gates(votes, witness, group, k, rounded);
   const players = votes.reduce((most, { player }) => Math.max(most, player + 1), 0);
-  const mass = sumBy(votes, 'player', players, ({ peer, n1 }) => tau[peer]! * n1);
-  const damped = mass.map((m) => Math.max(m / k.repeatsFrom, 1) ** 0.25);
-  const greatest = zeros(players);
-  for (const { player, peer, n1 } of votes) greatest[player] = Math.max(greatest[player]!, tau[peer]! * n1);
-  const known = mass.map((m, i) => {
-    const counted = Math.max(0, m - k.leftOut * greatest[i]!);
-    return counted / (counted + 1);
-  });
-  const uncorroborated = new Set(votes.map(({ peer }) => peer)).size > 2 ? k.uncorroborated : 0;
-  const judged = votes.map((vote) => {
-    const others = Math.max(0, mass[vote.player]! - tau[vote.peer]! * vote.n1);
-    const half = others + k.halfCorroborated;
-    return { ...vote, om: (vote.n1 * (others + uncorroborated)) / half, seen: (vote.n1 * others) / half };
-  });
-  const seen = zeros(peers);
-  for (const vote of judged) seen[vote.peer]! += vote.seen;
-  const byPeer = (figure: (vote: Vote) => number) => {
-    const sums = zeros(peers);
-    for (const vote of judged) sums[vote.peer]! += vote.om * figure(vote);
-    return sums;
-  };
-  const nb = byPeer(({ x }) => x);
-  const ng = byPeer(({ x }) => 1 - x);
-  const z = nb.map((bad, j) => Math.min(bad, ng[j]!) / (Math.min(bad, ng[j]!) + k.twoWays));
-  const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
-  const part = tau.map((gate, j) => gate * Math.min(1, k.groupVotes / Math.max(least, volume[j]!)));
-  const bad = total(votes.map(({ peer, n1, x }) => part[peer]! * n1 * x));
-  const good = total(votes.map(({ peer, n1, x }) => part[peer]! * n1 * (1 - x)));
-  const most = clip(good / (bad + good + least) + k.badMargin, k.badCeilingLeast, k.badCeilingMost);
+  const lead = leads(votes, witness, tau);
+  const voice = votes.map(({ peer, n1 }, i) => tau[peer]! * n1 * lead[i]!);
+  const low = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * x);
+  const high = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * (1 - x));
+  const sided = (lowering: readonly number[], raising: readonly number[]) =>
+    lowering.map((one, j) => Math.min(one, raising[j]!) / (Math.min(one, raising[j]!) + k.twoSided));
 
-  let a = tau.map(() => k.oddsAtFirst);
-  let b = tau.map(() => k.oddsAtFirst);
-  let pi = k.badAtFirst;
-  for (let round = 0; round < k.rounds; round++) {
-    const pull = sumBy(
-      votes,
-      'player',
-      players,
-      ({ peer, n, x }) => tau[peer]! * n * (x * a[peer]! - (1 - x) * b[peer]!),
-    );
-    const before = pi;
-    const q = pull.map((sum, i) => sigmoid(logit(before) + sum / damped[i]!));
-    const badPlayers = total(q.map((p, i) => known[i]! * p));
-    pi = clip((badPlayers + k.badMass * k.badPrior) / (total(known) + k.badMass), k.badLeast, most);
-    const rates = {
-      nb,
-      ng,
-      pb: byPeer(({ player, x }) => x * q[player]!),
-      ok: byPeer(({ player, x }) => (1 - x) * (1 - q[player]!)),
-      pos: byPeer(({ player }) => q[player]!),
-      neg: byPeer(({ player }) => 1 - q[player]!),
+  /** Per vote what the others tell about it, each by a factor, with its sums per peer over lowering and raising votes. */
+  const told = (factor: readonly number[]) => {
+    const v = votes.map(({ peer }, i) => voice[i]! * factor[peer]!);
+    const all = sumBy(votes, 'player', players, (_, i) => v[i]!);
+    const om = votes.map(({ player, n1 }, i) => {
+      const other = Math.max(0, all[player]! - v[i]!);
+      return (n1 * other) / (other + k.kappa);
+    });
+    return {
+      om,
+      lowers: sumBy(votes, 'peer', peers, ({ x }, i) => om[i]! * x),
+      raises: sumBy(votes, 'peer', peers, ({ x }, i) => om[i]! * (1 - x)),
     };
-    const group = groupOdds(rates, seen, tau, k);
-    const fitted = tau.map((_, j) => oddsOf(j, rates, group, z[j]!, pi, preTrusted.has(j), k));
+  };
+
+  let z = sided(low, high);
+  let om = zeros(votes.length);
+  for (let pass = 0; pass < 3; pass++) {
+    const judged = told(z);
+    om = judged.om;
+    z = sided(judged.lowers, judged.raises);
+  }
+  const volume = low.map((one, j) => tau[j]! * Math.min(one + high[j]!, k.twoSidedMass));
+  const share = total(volume.map((mass, j) => mass * z[j]!)) / Math.max(total(volume), 1e-9);
+  const scale = Math.min(1, share / k.twoSidedShare);
+  z = z.map((one) => one * scale);
+  om = om.map((one) => one * scale);
+  const any = told(z.map(() => 1));
+  const known = sumBy(votes, 'player', players, ({ peer }, i) => voice[i]! * z[peer]!).map((sum) => sum / (sum + 1));
+  const pull = votes.map(({ peer, n }, i) => {
+    const strength = n > 1 ? 1 + (n - 1) * (k.repeat + (1 - k.repeat) * z[peer]!) : n;
+    return tau[peer]! * lead[i]! * strength;
+  });
+
+  let pi = k.prevalence;
+  const mixed = (j: number, two: number, one: number) => z[j]! * two + (1 - z[j]!) * one;
+  let a = tau.map((_, j) => mixed(j, Math.log(k.recall / (1 - k.specificity)), k.reportOdds));
+  let b = tau.map((_, j) => mixed(j, Math.log(k.specificity / (1 - k.recall)), k.praiseOdds));
+  let l = zeros(votes.length);
+  const inside = (p: number) => clip(p, k.inside, 1 - k.inside);
+  for (let round = 0; round < k.rounds; round++) {
+    l = votes.map(({ peer, x }, i) => pull[i]! * (x * a[peer]! - (1 - x) * b[peer]!));
+    const before = pi;
+    const q = sumBy(votes, 'player', players, (_, i) => l[i]!).map((sum) => sigmoid(logit(before) + sum));
+    const seenBad = total(q.map((p, i) => known[i]! * p)) + k.prevalencePrior * k.prevalence;
+    pi = clip(seenBad / (total(known) + k.prevalencePrior), k.prevalenceMin, k.prevalenceMax);
+    const byPeer = (weights: readonly number[], figure: (x: number, q: number) => number) =>
+      sumBy(votes, 'peer', peers, ({ player, x }, i) => weights[i]! * figure(x, q[player]!));
+    const bad = byPeer(om, (_, p) => p);
+    const good = byPeer(om, (_, p) => 1 - p);
+    const badLow = byPeer(om, (x, p) => x * p);
+    const goodHigh = byPeer(om, (x, p) => (1 - x) * (1 - p));
+    const pooled = (hits: readonly number[], of: readonly number[], prior: number) => {
+      const weighed = (values: readonly number[]) => total(values.map((value, j) => z[j]! * tau[j]! * value));
+      return (k.poolPrior * prior + weighed(hits)) / (k.poolPrior + weighed(of));
+    };
+    const recall = pooled(badLow, bad, k.recall);
+    const specificity = pooled(goodHigh, good, k.specificity);
+    const low1 = byPeer(any.om, (x, p) => x * p);
+    const high1 = byPeer(any.om, (x, p) => (1 - x) * (1 - p));
+    const gated = (values: readonly number[]) => total(values.map((value, j) => tau[j]! * value));
+    const lowMean = (gated(low1) + 1) / (gated(any.lowers) + 1 / Math.max(pi, 0.02));
+    const highMean = (gated(high1) + 9) / (gated(any.raises) + 10);
+    const better = (mean: number, hits: number, of: number) =>
+      clip(
+        logit(inside((k.relativePrior * mean + hits) / (k.relativePrior + of))) - logit(mean),
+        -k.relativeDown,
+        k.relativeUp,
+      );
+    const fitted = tau.map((_, j) => {
+      const prior = k.peerPrior * (preTrusted.has(j) ? 2 : 1);
+      const s = inside((prior * recall + badLow[j]!) / (prior + bad[j]!));
+      const c = inside((prior * specificity + goodHigh[j]!) / (prior + good[j]!));
+      const report = Math.max(0, k.reportOdds + better(lowMean, low1[j]!, any.lowers[j]!));
+      const praise = Math.max(0, k.praiseOdds + better(highMean, high1[j]!, any.raises[j]!));
+      const least = preTrusted.has(j) ? [mixed(j, k.floor, k.reportOdds), mixed(j, k.floor, k.praiseOdds)] : [0, 0];
+      return {
+        a: Math.max(least[0]!, clip(mixed(j, Math.log(s / (1 - c)), report), 0, k.oddsMax)),
+        b: Math.max(least[1]!, clip(mixed(j, Math.log(c / (1 - s)), praise), 0, k.oddsMax)),
+      };
+    });
     a = fitted.map((odds) => odds.a);
     b = fitted.map((odds) => odds.b);
   }
-  return { a: a.map((odds, j) => Math.min(k.oddsMost, odds * (1 + k.sharper * z[j]!))), b, pi };
+  return { tau, a, b, z, pi, l };
 }
 
-/** Per peer, each vote by its `om`: what it hit and what there was to hit, as the page names them. */
-type Rates = Readonly<Record<'nb' | 'ng' | 'pb' | 'ok' | 'pos' | 'neg', readonly number[]>>;
-
-/** How likely the group's peers are right on bad and on good players, in log-odds: decisions 103 and 106. */
-function groupOdds(
-  { nb, ng, pb, ok, pos, neg }: Rates,
-  seen: readonly number[],
-  tau: readonly number[],
-  k: FitNumbers,
-): { s: number; c: number } {
-  const part = tau.map((gate, j) => (gate * Math.min(seen[j]!, k.groupVotes)) / Math.max(least, nb[j]! + ng[j]!));
-  const rate = (hit: readonly number[], of: readonly number[]) => {
-    const hits = k.groupMass * sigmoid(k.oddsAtFirst) + total(hit.map((sum, j) => part[j]! * sum));
-    return hits / (k.groupMass + total(of.map((sum, j) => part[j]! * sum)));
-  };
-  return { s: logit(rate(pb, pos)), c: logit(rate(ok, neg)) };
-}
-
-function oddsOf(
-  j: number,
-  { nb, ng, pb, ok, pos, neg }: Rates,
-  group: { readonly s: number; readonly c: number },
-  z: number,
-  pi: number,
-  isPreTrusted: boolean,
-  k: FitNumbers,
-): { a: number; b: number } {
-  const a0 = isPreTrusted ? k.oddsPreTrusted : k.oddsAtFirst;
-  const hitMass = isPreTrusted ? k.massPreTrusted : k.hitMass;
-  const voteMass = isPreTrusted ? k.massPreTrusted : k.voteMass;
-  const rate = (mass: number, prior: number, hits: number, of: number) => (mass * sigmoid(prior) + hits) / (mass + of);
-  const leaning = (ofGroup: number) => (1 - k.groupPart) * a0 + k.groupPart * ofGroup;
-  const s = rate(hitMass, leaning(group.s), pb[j]!, pos[j]!);
-  const c = rate(hitMass, leaning(group.c), ok[j]!, neg[j]!);
-  const ppv = clip(rate(voteMass, a0 + logit(pi), pb[j]!, nb[j]!), k.rateLeast, 1 - k.rateLeast);
-  const npv = clip(rate(voteMass, a0 - logit(pi), ok[j]!, ng[j]!), k.rateLeast, 1 - k.rateLeast);
-  const a = z * Math.log(s / (1 - c)) + (1 - z) * (logit(ppv) - logit(pi));
-  const b = z * Math.log(c / (1 - s)) + (1 - z) * (logit(npv) + logit(pi));
-  const low = isPreTrusted ? k.oddsLeastPreTrusted : 0;
-  return { a: clip(a, low, k.oddsMost), b: clip(b, low, k.oddsMost) };
+/** 1 for the vote that speaks for its witness about its player, else 0: the heaviest, of equal ones that of the lowest peer. */
+function leads(votes: readonly Vote[], witness: readonly number[], tau: readonly number[]): number[] {
+  const weight = ({ peer, n1 }: Vote) => tau[peer]! * n1;
+  const about = new Map<number, Vote[]>();
+  for (const vote of votes) about.set(vote.player, [...(about.get(vote.player) ?? []), vote]);
+  return votes.map((vote) => {
+    const rivals = about.get(vote.player)!.filter(({ peer }) => witness[peer] === witness[vote.peer]);
+    const best = rivals.reduce((first, other) => (weight(other) > weight(first) ? other : first));
+    return best.peer === vote.peer ? 1 : 0;
+  });
 }

@@ -103,13 +103,15 @@ export class Ledger {
   }
 
   /** Published is what was computed, in the order in which it was. */
-  #mustBeComputed({ based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b }: ComputedWeights): void {
+  #mustBeComputed({ based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness }: ComputedWeights): void {
     const at = this.#computed.findIndex((one) => one.basedOnSeq === basedOnSeq && one.computedAt === computedAt);
     const found = this.#computed.splice(0, at + 1).at(-1);
     if (at < 0 || found === undefined)
       throw new Difference('weights', `nobody computed those for record ${basedOnSeq}`);
-    const { pi: share, tau: gates, a: bad, b: good } = found;
-    same('weights', 'published', [pi, ...tau, ...a, ...b], [share, ...gates, ...bad, ...good]);
+    const numbersOf = (weights: Pick<WeightsComputed, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness'>) => {
+      return [weights.pi, ...weights.tau, ...weights.a, ...weights.b, ...weights.z, ...weights.witness];
+    };
+    same('weights', 'published', numbersOf({ pi, tau, a, b, z: z!, witness: witness! }), numbersOf(found));
   }
 
   #listing(subject: string): Listed | undefined {

@@ -5,7 +5,7 @@
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { Command } from '../../src/group/commands.js';
-import { type AuditedFact, type ErasureFact, type EventFact, type Fact, Facts } from './facts.js';
+import { type AuditedFact, type ErasureFact, type EventFact, type Fact, Facts, type RelationFact } from './facts.js';
 
 const dayMs = 86_400_000;
 /** How far behind the newest evidence a clock may be when the half-life changes: an hour. */
@@ -156,6 +156,11 @@ export class Oracle {
         return this.#configured(command.peerIds, now);
       case 'half_life':
         return this.#halfLife(command.days, now);
+      case 'scoring':
+        // Groups are formed with this release's.
+        return { ok: true };
+      case 'relate_peers':
+        return this.#relate(command, now);
       case 'withdraw':
         return this.#withdraw(command.caller, command.event.event_id, now);
       case 'erase':
@@ -259,6 +264,26 @@ export class Oracle {
     return { ok: true };
   }
 
+  #relate({ peerId, otherId, relation, by }: Extract<Command, { type: 'relate_peers' }>, now: number): Expected {
+    const [peer, other] = [this.peerOf(peerId), this.peerOf(otherId)];
+    if (peer < 0 || other < 0) return no('unknown_peer');
+    if (peer === other) return no('peer_id_mismatch');
+    const [first, second] = [Math.min(peer, other), Math.max(peer, other)];
+    if (this.relations.some((one) => one.first === first && one.second === second && one.relation === relation)) {
+      return { ok: true };
+    }
+    this.facts.add({ kind: 'relation', first, second, relation });
+    const ids = [first, second].map((one) => this.facts.peers[one]!.peerId);
+    this.#audit(`peers_${relation}`, by, ids.join(' '), now);
+    return { ok: true };
+  }
+
+  /** What holds of each two peers that something was declared of: the newest. */
+  get relations(): readonly RelationFact[] {
+    const newest = new Map(this.facts.relations.map((fact) => [`${fact.first} ${fact.second}`, fact]));
+    return [...newest.values()].sort((p, q) => p.first - q.first || p.second - q.second);
+  }
+
   #configured(peerIds: readonly string[], now: number): Expected {
     const peers = peerIds.map((peerId) => this.peerOf(peerId));
     for (const peer of peers) {
@@ -313,30 +338,32 @@ export class Oracle {
     const last = this.facts.weights.at(-1);
     const isOld = now - (last?.computedAt ?? 0) >= 3_600_000 && computed.based_on_seq > (last?.basedOnSeq ?? 0);
     const inForce = Array.from(computed.tau, (_, peer) => this.weightsOf(peer));
-    const moved = inForce.some(
-      ({ tau, a, b }, peer) =>
-        Math.max(
-          Math.abs(tau - computed.tau[peer]!),
-          Math.abs(a - computed.a[peer]!),
-          Math.abs(b - computed.b[peer]!),
-        ) > 0.001,
-    );
-    const isNews = isOld || moved || Math.abs(computed.pi - (last?.pi ?? 0.5)) > 0.001;
+    const moved = inForce.some(({ tau, a, b, z, witness }, peer) => {
+      const far = [tau - computed.tau[peer]!, a - computed.a[peer]!, b - computed.b[peer]!, z - computed.z![peer]!];
+      return Math.max(...far.map(Math.abs)) > 0.001 || witness !== computed.witness![peer];
+    });
+    const isNews = isOld || moved || last === undefined || Math.abs(computed.pi - last.pi) > 0.001;
     if (isNews) {
       const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = computed;
-      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, tau: tau.slice(), a: a.slice(), b: b.slice() });
+      const columns = { tau: tau.slice(), a: a.slice(), b: b.slice(), z: computed.z!.slice() };
+      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...columns, witness: computed.witness!.slice() });
     }
     return { ok: true, value: isNews };
   }
 
   /** What a reader must see of a peer: the last published weights, or what a newcomer starts with. */
-  weightsOf(peer: number): { readonly tau: number; readonly a: number; readonly b: number } {
+  weightsOf(peer: number): Record<'tau' | 'a' | 'b' | 'z' | 'witness', number> {
     const last = this.facts.weights.at(-1);
     if (last !== undefined && peer < last.tau.length) {
-      return { tau: last.tau[peer]!, a: last.a[peer]!, b: last.b[peer]! };
+      const [tau, a, b, z] = [last.tau[peer]!, last.a[peer]!, last.b[peer]!, last.z[peer]!];
+      return { tau, a, b, z, witness: last.witness[peer]! };
     }
-    const { preTrusted } = this;
-    return { tau: preTrusted.length === 0 || preTrusted.includes(peer) ? 1 : 0, a: 1.4, b: 1.4 };
+    return { tau: this.preTrusted.includes(peer) ? 1 : 0, a: 1.25, b: 0.4, z: 0, witness: peer };
+  }
+
+  /** The share of bad players that reads take. */
+  get prevalence(): number {
+    return this.facts.weights.at(-1)?.pi ?? 0.04;
   }
 
   #audit(action: string, actor: string, target: string | null, at: number): void {

@@ -5,6 +5,7 @@
 import type { EventTypeName } from '../../src/core/event-types.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { EventFact } from './facts.js';
+import { numbers as k } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
 
 const dayMs = 86_400_000;
@@ -151,41 +152,35 @@ export function isAtEdge({ lowering, raising, error, isHeld, isHeavy }: Evidence
 
 export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedTrust {
   const { preTrusted } = oracle;
-  let [mass, effective, trusted, others] = [0, 0, 0, 0];
   const shown = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  const words: Word[] = [];
   let error = 0;
   let isEdge = false;
   for (const evidence of evidenceOf(oracle, subject, momentOf(oracle, subject, now))) {
     if (oracle.statusOf(evidence.peer) === 'revoked') continue;
     error += evidence.error;
     const m = evidence.lowering + evidence.raising;
+    const isPreTrusted = preTrusted.includes(evidence.peer);
     if (isAtEdge(evidence)) {
       isEdge = true;
       // Any evidence of a pre-trusted peer, however small, bounds all others.
-      if (preTrusted.includes(evidence.peer)) error = Number.POSITIVE_INFINITY;
+      if (isPreTrusted) error = Number.POSITIVE_INFINITY;
     }
     if (!(m > 0)) continue;
-    const { tau, a, b } = oracle.weightsOf(evidence.peer);
-    const x = evidence.lowering / m;
-    const n = (1.5 * m) / (m + 0.5);
-    const logOdds = tau * n * (x * a - (1 - x) * b);
-    mass += tau * Math.min(m, 1);
-    effective += Math.min(1, (tau * (a + b)) / 4) * n;
-    if (preTrusted.includes(evidence.peer)) trusted += logOdds;
-    else others += logOdds;
+    const weights = oracle.weightsOf(evidence.peer);
+    const n = (k.saturation * m) / (m + k.half);
+    const strength = n > 1 ? 1 + (n - 1) * (k.repeat + (1 - k.repeat) * weights.z) : n;
+    words.push({ ...weights, peer: evidence.peer, m, x: evidence.lowering / m, strength, isPreTrusted });
     shown.lowering += evidence.lowering;
     shown.raising += evidence.raising;
     shown.peers++;
-    shown.preTrusted ||= preTrusted.includes(evidence.peer);
+    shown.preTrusted ||= isPreTrusted;
   }
-  const bound = 1.5 * Math.abs(trusted);
-  const sum = trusted + (trusted === 0 ? others : Math.min(bound, Math.max(-bound, others)));
-  const confidence = effective / (effective + 4.2);
-  const score = 100 / (1 + Math.exp((confidence * sum) / Math.max(mass, 1) ** 0.25));
+  const { score, confidence, witnesses } = judged(words, oracle.prevalence);
   return {
     score,
     confidence,
-    verdict: verdictOf(score, confidence, shown.peers),
+    verdict: verdictOf(score, confidence, witnesses),
     eventCount: oracle.liveOf(subject).length,
     updatedAt: updatedAt(oracle, subject),
     ...shown,
@@ -194,8 +189,77 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
   };
 }
 
-function verdictOf(score: number, confidence: number, peers: number): Verdict {
-  if (score < 20 && peers >= 2) return 'untrusted';
+/** What one peer says of the player: `m` events of which the part `x` lowers, and what that counts for. */
+interface Word {
+  readonly peer: number;
+  readonly m: number;
+  readonly x: number;
+  readonly strength: number;
+  readonly isPreTrusted: boolean;
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+  readonly z: number;
+  readonly witness: number;
+}
+
+const clip = (value: number, low: number, high: number) => Math.max(low, Math.min(high, value));
+
+function judged(all: readonly Word[], prevalence: number) {
+  const weight = ({ tau, a, b }: Word) => clip((tau * (a + b)) / (2 * k.weightReference), 0, 1);
+  const voice = ({ tau, m }: Word) => tau * Math.min(m, 1);
+  const sum = (of: readonly Word[], figure: (word: Word) => number) =>
+    of.reduce((before, word) => before + figure(word), 0);
+  const speaking = all.filter((word) =>
+    all.every((other) => {
+      if (other.witness !== word.witness || other.peer === word.peer) return true;
+      return voice(word) > voice(other) || (voice(word) === voice(other) && word.peer < other.peer);
+    }),
+  );
+  const heard = sum(speaking, voice);
+  const oneSided = 1 - sum(speaking, (word) => voice(word) * word.z) / Math.max(heard, 1e-9);
+  const deflate = Math.max(heard, 1) ** (k.correlation + (k.correlationOneSided - k.correlation) * oneSided);
+  const prior = Math.log(prevalence / (1 - prevalence));
+  const suspicious = Math.max(k.suspiciousAt - prior, k.distanceMin) + k.oneSidedDistance * oneSided;
+  const untrusted = suspicious + k.untrustedAt - k.suspiciousAt;
+  const l = ({ tau, strength, x, a, b, isPreTrusted }: Word) =>
+    Math.min(
+      tau * strength * (x * a - (1 - x) * b),
+      suspicious * deflate * (isPreTrusted ? k.onePretrusted : k.onePeer),
+    );
+  const trusted = sum(
+    speaking.filter(({ isPreTrusted }) => isPreTrusted),
+    l,
+  );
+  const others = sum(
+    speaking.filter(({ isPreTrusted }) => !isPreTrusted),
+    l,
+  );
+  const most = k.lambda * Math.abs(trusted);
+  const ell = (trusted + (trusted === 0 ? others : clip(others, -most, most))) / deflate;
+  const mass = sum(speaking, ({ tau, m }) => tau * Math.min(m, 3));
+  const shift = (ell > 0 ? lower(ell, suspicious, untrusted) : -higher(-ell)) * Math.min(1, 0.5 * mass ** 0.75);
+  const effective = sum(all, (word) => weight(word) * word.strength);
+  const lowering = all.filter((word) => weight(word) > k.witnessWeight && word.x > 0.5);
+  return {
+    score: 50 - clip(shift, -5 * mass ** 1.5, 5 * mass ** 1.5),
+    confidence: effective / (effective + k.confidenceHalf),
+    witnesses: new Set(lowering.map(({ witness }) => witness)).size,
+  };
+}
+
+function lower(ell: number, suspicious: number, untrusted: number): number {
+  if (ell <= suspicious) return (10 * ell) / suspicious;
+  if (ell <= untrusted) return 10 + (20 * (ell - suspicious)) / (untrusted - suspicious);
+  return 50 - 20 * Math.exp(-(ell - untrusted) / 4);
+}
+
+function higher(ell: number): number {
+  return ell <= k.trustedAt ? (20 * ell) / k.trustedAt : 50 - 30 * Math.exp(-(ell - k.trustedAt) / 4);
+}
+
+function verdictOf(score: number, confidence: number, witnesses: number): Verdict {
+  if (score < 20 && witnesses >= 2) return 'untrusted';
   if (score < 40) return 'suspicious';
   return score >= 70 && confidence >= 0.35 ? 'trusted' : 'neutral';
 }

@@ -1,4 +1,4 @@
-/** The service's computation of peer weights, with a node's own numbers, against the oracle's: drawn groups in any order of players and peers. */
+/** The service's computation of peer weights, against the oracle's: drawn groups in any order of players and peers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../src/core/trust/peer-trust.js';

@@ -32,6 +32,12 @@ export type Step =
   | { readonly do: 'status'; readonly peer: number; readonly status: PeerStatus }
   | { readonly do: 'rotate'; readonly peer: number; readonly overlapMs: number }
   | { readonly do: 'pre_trust'; readonly change: 'add' | 'remove'; readonly peer: number }
+  | {
+      readonly do: 'relate';
+      readonly relation: 'same' | 'independent';
+      readonly peer: number;
+      readonly other: number;
+    }
   | { readonly do: 'read'; readonly player: number }
   | { readonly do: 'list'; readonly player: number; readonly peer: number | null; readonly limit: number }
   | { readonly do: 'peers' }
@@ -75,6 +81,7 @@ const operations: ReadonlySet<Step['do']> = new Set([
   'status',
   'rotate',
   'pre_trust',
+  'relate',
   'read',
   'list',
   'peers',
@@ -163,6 +170,10 @@ class Draw {
       return { do: 'erase', by: random.pick([this.#peer(), this.#peer(), 'nobody', 'operator', 'operator']), player };
     if (kind < 920) return { do: 'list', player, peer: this.#caller(), limit: random.pick([1, 2, 5, 50, 200]) };
     if (kind < 950) return { do: 'peers' };
+    if (kind < 953) {
+      const relation = random.pick(['same', 'independent'] as const);
+      return { do: 'relate', relation, peer: this.#peer(), other: this.#peer() };
+    }
     if (kind < 965) return { do: 'audit', limit: random.pick([1, 5, 50, 200]) };
     if (kind < 975)
       return { do: 'rotate', peer: this.#peer(), overlapMs: random.pick([0, 0, hourMs, dayMs, 2 * dayMs]) };

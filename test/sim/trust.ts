@@ -2,7 +2,7 @@
 import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
 import { type FittedGroup, fit, type Reported } from './fit.js';
-import { nodeNumbers } from './fit-numbers.js';
+import { numbers } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
 import { evidenceOf, isAtEdge, newestEvidence } from './scores.js';
 
@@ -31,6 +31,8 @@ export interface Weights {
   readonly tau: ArrayLike<number>;
   readonly a: ArrayLike<number>;
   readonly b: ArrayLike<number>;
+  readonly z: ArrayLike<number>;
+  readonly witness: ArrayLike<number>;
   readonly pi: number;
 }
 
@@ -42,16 +44,21 @@ export type Compared =
   | 'compared at an edge';
 
 export function checkWeights(oracle: Oracle, computed: Weights & { readonly computedAt: number }): Compared {
-  const { tau, a, b, pi, computedAt } = computed;
-  const isSound = [tau, a, b].every((column, i) =>
-    Array.from(column).every((value) => value >= 0 && value <= (i === 0 ? 1 : 3.5)),
-  );
-  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${pi}`);
+  const { tau, a, b, z, pi, computedAt } = computed;
+  const bounds = [
+    { column: tau, most: 1 },
+    { column: z, most: 1 },
+    { column: a, most: 3.5 },
+    { column: b, most: 3.5 },
+  ];
+  const isSound = bounds.every(({ column, most }) => Array.from(column).every((value) => value >= 0 && value <= most));
+  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${z}, ${pi}`);
   const peers = [...oracle.facts.peers.keys()];
   const group = {
     peers: peers.length,
     preTrusted: new Set(oracle.preTrusted),
     revoked: new Set(peers.filter((peer) => oracle.statusOf(peer) === 'revoked')),
+    relations: oracle.relations,
   };
   const reported = reportedAt(oracle, computedAt);
   return reported === null ? 'in doubt' : compareFit(reported, group, computed);
@@ -79,13 +86,13 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
  * smooth fit moves, an edge lies between: on either side of it the result is right, and must be one of those that were found.
  */
 export function compareFit(reported: readonly Weighed[], group: FittedGroup, computed: Weights): Compared {
-  const own = fit(reported, group, nodeNumbers);
+  const own = fit(reported, group, numbers);
   const off = distance(own, computed);
   if (off <= rounding) return 'compared';
   const random = new Random(reported.length);
   const rounded = (value: number) => value * (1 + lastDigits * random.pick([1, -1]));
   const others = Array.from({ length: draws }, (_, i) =>
-    fit(nudged(reported, scales[i % scales.length]!, random), group, nodeNumbers, rounded),
+    fit(nudged(reported, scales[i % scales.length]!, random), group, numbers, rounded),
   );
   const moved = Math.max(...others.map((other) => distance(other, own)));
   const tolerance = Math.min(movedMost, rounding + 2 * moved);
@@ -110,8 +117,9 @@ function nudged(reported: readonly Weighed[], scale: number, random: Random): Re
 
 /** The greatest difference of any value; infinite where they are of unlike groups. */
 function distance(one: Weights, other: Weights): number {
-  const columns = ['tau', 'a', 'b'] as const;
+  const columns = ['tau', 'a', 'b', 'z'] as const;
   if (columns.some((name) => one[name].length !== other[name].length)) return Number.POSITIVE_INFINITY;
+  if (Array.from(one.witness).join() !== Array.from(other.witness).join()) return Number.POSITIVE_INFINITY;
   const far = columns.flatMap((name) => Array.from(one[name], (value, j) => Math.abs(value - other[name][j]!)));
   return Math.max(Math.abs(one.pi - other.pi), ...far);
 }

@@ -78,6 +78,25 @@ export class Given {
     return this;
   }
 
+  /** Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told otherwise. */
+  weigh(more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {}): this {
+    const { pi = 0.04, ...columns } = more;
+    const column = (name: keyof typeof columns, usual: number) =>
+      Float64Array.from({ length: this.state.peers.size }, (_, peer) => columns[name]?.[peer] ?? usual);
+    const weights = {
+      based_on_seq: this.state.lastSeq,
+      computed_at: t0,
+      pi,
+      tau: column('tau', 1),
+      a: column('a', 1.25),
+      b: column('b', 0.4),
+      z: column('z', 0),
+      witness: Uint16Array.from({ length: this.state.peers.size }, (_, peer) => columns.witness?.[peer] ?? peer),
+    };
+    this.apply([{ type: 'weights_published', ...weights }], t0);
+    return this;
+  }
+
   submission(peer: number, player: string, more: Partial<EventSubmission> = {}): EventSubmission {
     return {
       schemaVersion: '1.0.0',

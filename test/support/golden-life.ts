@@ -54,7 +54,7 @@ export async function goldenLife(): Promise<Machine> {
   await ask({ type: 'rotate_key', peerId: 'peer-1', keyDigest: 'new key', overlapMs: 1000, by: 'test' });
   await ask({ type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' });
   const columns = { tau: Float64Array.of(1, 0.5, 0), a: Float64Array.of(1.4, 2, 0), b: Float64Array.of(1.4, 1 / 3, 0) };
-  const weights = { based_on_seq: machine.actor.durableSeq, computed_at: machine.now, pi: 0.2, ...columns };
+  const weights = { based_on_seq: machine.actor.durableSeq, computed_at: machine.now, pi: 0.2, ...columns, z: null, witness: null };
   await ask({ type: 'publish_weights', weights });
   await ask({ type: 'half_life', days: 7 });
   const { seq, asOf } = (await ask({ type: 'locate', eventId: 'event-10' })) as Located;

@@ -81,7 +81,11 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
     tau: column(),
     a: column(),
     b: column(),
+    z: column(),
     weight: column(),
+    witness: Uint16Array.from({ length: peers }, (_, j) => j),
+    isGrouped: new Uint8Array(peers),
+    distance: 2.4,
     preTrusted: flag(0),
     excluded: flag(2),
   };

@@ -6,11 +6,13 @@ import { momentOf } from '../../../src/core/score.js';
 import { HOME_BITS } from '../../../src/core/subject-index.js';
 import { GateSample } from '../../../src/core/trust/gate-sample.js';
 import { gatherVotes } from '../../../src/core/trust/gather.js';
-import { MIDDLE, PairList } from '../../../src/core/trust/pair-list.js';
+import { PairList } from '../../../src/core/trust/pair-list.js';
 import { pairOf } from '../../../src/core/trust/pair-number.js';
+import { MIDDLE } from '../../../src/core/trust/pair-sums.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';
 import { VoteColumns } from '../../../src/core/trust/votes.js';
+import { Witnesses } from '../../../src/core/trust/witnesses.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { drawnView, homeOf, votesOn } from './drawn-view.js';
 
@@ -110,7 +112,7 @@ test('votes are counted on the players of each peer, agreement on those of each 
   const badVolume = new Float64Array(peers);
   const reported = new Uint32Array(peers);
   const alone = new Uint32Array(peers);
-  const pairSums = Array.from(pairs, () => new Float64Array(6));
+  const pairSums = Array.from(pairs, () => new Float64Array(8));
   for (const { voters, mix, row } of drawn) {
     const first = subjects.firstEntry(row);
     const x = new Map<number, number>();
@@ -138,19 +140,21 @@ test('votes are counted on the players of each peer, agreement on those of each 
   assert.equal(sums.reported, reported.map(ofAll));
   const centres = { mu: 0.3, own: Float64Array.from({ length: peers }, (_, j) => 0.2 + j / 20) };
   const preTrusted = new Uint8Array(peers);
-  const list = new PairList(centres, preTrusted, sampling);
+  const witnesses = new Witnesses(peers);
+  const list = new PairList(centres, witnesses, preTrusted, sampling);
   const shared = reported.map((count, j) => ofAll(count - alone[j]!, j));
   for (let j = 0; j < peers; j++) {
     for (let k = j + 1; k < peers; k++) {
       const pair = pairOf(j, k);
-      list.add(j, k, pairSums[pair]!, 0, pairs[pair]! / whole);
       if (pairSums[pair]![0] === 0) continue;
+      list.add(j, k, pairSums[pair]!, 0, pairs[pair]! / whole);
       const both = Math.round((pairSums[pair]![0]! / pairs[pair]!) * whole);
       shared[j] = Math.max(shared[j]!, both);
       shared[k] = Math.max(shared[k]!, both);
     }
   }
-  const found = sums.pairs(centres, preTrusted);
+  const found = new PairList(centres, witnesses, preTrusted, sampling);
+  sums.showPairs(found);
   for (const column of ['first', 'second', 'shared', 'agreement', 'weight'] as const) {
     assert.equal(found[column].slice(0, found.count), list[column].slice(0, list.count), column);
   }

@@ -5,22 +5,24 @@ import { type Centres, PairList } from '../../../src/core/trust/pair-list.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';
 import { VoteSums } from '../../../src/core/trust/vote-sums.js';
 import { readVotes } from '../../../src/core/trust/votes.js';
-import { referenceConstants, type TrustConstants, trustConstants } from '../../../src/core/trust-constants.js';
+import { Witnesses } from '../../../src/core/trust/witnesses.js';
+import { trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
 
 const even: Centres = { mu: 0.5, own: Float64Array.of(0.5, 0.5) };
 
-/** With the numbers of the scoring page, unless a test is about others. */
 function pairsOf(
   rows: readonly (readonly Entry[])[],
   centres: Centres,
   peers = 2,
-  constants: TrustConstants = referenceConstants,
+  witnesses = new Witnesses(peers),
 ) {
   const scratch = new Scratch();
-  const sums = new VoteSums(peers, constants, scratch);
+  const sums = new VoteSums(peers, trustConstants, scratch);
   sums.take(readVotes(evidenceOf(peers, rows), factsOf(peers), scratch));
-  return sums.pairs(centres, new Uint8Array(peers));
+  const pairs = new PairList(centres, witnesses, new Uint8Array(peers), trustConstants);
+  sums.showPairs(pairs);
+  return pairs;
 }
 
 function repeat(count: number, row: readonly Entry[]): (readonly Entry[])[] {
@@ -64,16 +66,18 @@ test('a pair that only ever votes one way agrees, with a tenth of the weight', (
   near(pairs.weight[0], 1);
 });
 
-test('few shared players tell little of a correlation, many tell it in full', () => {
-  const alike = (count: number) =>
-    pairsOf([...repeat(count, [bad(0), bad(1)]), ...repeat(count, [good(0), good(1)])], even, 2, trustConstants);
-  // r = 1: 2/22 and 4/24 of it, held against .2; from five players on that is full agreement.
-  near(alike(1).agreement[0], 2 / 22 / 0.2);
-  near(alike(2).agreement[0], 4 / 24 / 0.2);
-  near(alike(3).agreement[0], 1);
-  // 11 alike, 9 opposite: r = .1, half of it at 20 players, held against .2.
-  const rows = [...repeat(6, [bad(0), bad(1)]), ...repeat(5, [good(0), good(1)]), ...repeat(9, [bad(0), good(1)])];
-  near(pairsOf(rows, even, 2, trustConstants).agreement[0], 0.25);
+test('two peers of one witness group are no pair', () => {
+  const witnesses = new Witnesses(3);
+  witnesses.join(0, 2, 'clones');
+  const own = Float64Array.of(0.5, 0.5, 0.5);
+  const pairs = pairsOf(repeat(5, [bad(0), bad(1), bad(2)]), { mu: 0.5, own }, 3, witnesses);
+  assert.equal(
+    Array.from({ length: pairs.count }, (_, p) => [pairs.first[p], pairs.second[p]]),
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  );
 });
 
 test('agreement around the own means bounds agreement around the group', () => {
@@ -126,6 +130,7 @@ test('a full list drops the pairs that share the fewest players, but none with a
   const peers = 8;
   const list = new PairList(
     { mu: 0.5, own: new Float64Array(peers).fill(0.5) },
+    new Witnesses(peers),
     Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0),
     { ...trustConstants, pairsMax: 4 },
   );

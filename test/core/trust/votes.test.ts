@@ -1,9 +1,11 @@
 /** What of the evidence is a vote. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PairList } from '../../../src/core/trust/pair-list.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';
 import { VoteSums } from '../../../src/core/trust/vote-sums.js';
 import { readVotes } from '../../../src/core/trust/votes.js';
+import { Witnesses } from '../../../src/core/trust/witnesses.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
 
@@ -68,7 +70,9 @@ test('votes in parts come to the sums of all of them', () => {
   for (const part of [rows.slice(0, 1), rows.slice(1, 2), rows.slice(2)]) parts.take(votesOf(part).votes);
   const even = { mu: 0.5, own: new Float64Array(4).fill(0.5) };
   const told = (sums: VoteSums) => {
-    const { count, first, second, shared, agreement } = sums.pairs(even, new Uint8Array(4));
+    const list = new PairList(even, new Witnesses(4), new Uint8Array(4), trustConstants);
+    sums.showPairs(list);
+    const { count, first, second, shared, agreement } = list;
     const pairs = Array.from({ length: count }, (_, p) => [first[p], second[p], shared[p], agreement[p]]);
     return { volume: sums.volume, reported: sums.reported, shared: sums.shared, pairs };
   };

@@ -39,6 +39,7 @@ const defaults: Config = {
   groupId: 'local',
   salt: null,
   publishSaltCheck: true,
+  priorBadShare: 0.04,
   identityMode: 'privacy-first',
   peerAuthEnabled: true,
   registrationMode: 'open',

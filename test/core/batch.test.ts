@@ -60,7 +60,7 @@ test('an event written from what it was looked up by has the bytes of its record
 test('a record of a newer release is refused by name', () => {
   for (const record of everyRecord) {
     const newer = Buffer.from(encodeRecord(record));
-    newer[1]! += record.type === 'event_accepted' && record.id_tag === null ? 2 : 1;
+    newer[1]! = 3;
     assert.throws(() => decodeRecord(newer), /newer release/);
   }
   const bytes = Buffer.from(encodeRecord(everyRecord[0]!));

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { damping, saturate, unit } from '../../src/core/evidence.js';
+import { saturate, strength, unit } from '../../src/core/evidence.js';
 
 test('one peer counts at most 1.5 on one player, and 1 with one event of severity 1', () => {
   assert.is(saturate(0), 0);
@@ -13,8 +13,9 @@ test('mass beyond one event is still one vote', () => {
   assert.equal([unit(0), unit(0.25), unit(1), unit(50)], [0, 0.25, 1, 1]);
 });
 
-test('agreeing votes are damped by the fourth root of their mass, from one vote on', () => {
-  assert.equal([damping(0), damping(1), damping(16), damping(81)], [1, 1, 2, 3]);
+test('of what repeated events of a peer add, a two-sided peer has all and one that only reports half', () => {
+  assert.equal([strength(0.75, 0), strength(0.75, 1), strength(1, 0)], [0.75, 0.75, 1]);
+  assert.equal([strength(1.4, 1), strength(1.4, 0.5), strength(1.4, 0)], [1.4, 1.2999999999999998, 1.2]);
 });
 
 test.run();

@@ -5,9 +5,10 @@ import { momentOf } from '../../src/core/score.js';
 import { countVerdicts } from '../../src/core/verdict-counts.js';
 import { Given, subjectOf, t0 } from '../support/given.js';
 
-/** Five peers with three reports each make a player untrusted; with three commendations each, trusted (figures of SCORING.md). */
+/** Five two-sided peers with three reports each make a player untrusted; with three commendations each, trusted. */
 function groupOf(untrusted: number, trusted: number, neutral: number): Given {
-  const given = new Given().peers(5);
+  const all = (value: number) => [value, value, value, value, value];
+  const given = new Given().peers(5).weigh({ a: all(2), b: all(1.5), z: all(0.9) });
   const say = (player: string, eventType: 'report_cheating' | 'commendation') => {
     for (let i = 0; i < 3; i++) for (let peer = 0; peer < 5; peer++) given.event(peer, player, { eventType });
   };

@@ -104,8 +104,9 @@ test('a failed computation is tried again after an interval', () => {
   assert.is(schedule.startsAt(5, t0 + 1), t0 + 2000);
 });
 
-function computed(given: Given, tau: number[], at = t0) {
-  const columns = { tau: Float64Array.from(tau), a: Float64Array.of(1.4, 1.4), b: Float64Array.of(1.4, 1.4) };
+function computed(given: Given, tau: number[], at = t0, witness = [0, 1]) {
+  const ab = () => Float64Array.of(1.4, 1.4);
+  const columns = { tau: Float64Array.from(tau), a: ab(), b: ab(), z: ab(), witness: Uint16Array.from(witness) };
   return { based_on_seq: given.state.lastSeq, computed_at: at, pi: 0.5, ...columns };
 }
 
@@ -125,6 +126,18 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
   assert.is(publishes([1, 0.502], t0 + limits.weightsRepublishMs), false);
   assert.is(publishes([1, 0.502], t0 + limits.weightsRepublishMs + 1), true);
   assert.is(publishes([1, 0.502], t0 + 3 * limits.weightsRepublishMs), true, 'its own record is newer');
+});
+
+test('a vector becomes a record when a witness group changed, and where the one in force is of the first version of scoring', () => {
+  const given = new Given().peers(2);
+  const old = { ...computed(given, [1, 1]), z: null, witness: null };
+  given.apply([{ type: 'weights_published', ...old }], t0);
+  const publishes = (witness: number[]) => {
+    const decision = decideWeights(given.state, computed(given, [1, 1], t0, witness), t0);
+    given.apply(decision.records, t0);
+    return decision.outcome.ok && decision.outcome.value;
+  };
+  assert.equal([publishes([0, 1]), publishes([0, 1]), publishes([0, 0]), publishes([0, 0])], [true, false, true, false]);
 });
 
 test('evidence is gathered at its worth of the moment, with what each peer shares', () => {

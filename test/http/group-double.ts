@@ -80,6 +80,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     setPeerStatus: unused,
     rotateKey: unused,
     preTrust: unused,
+    relatePeers: unused,
     pendingErasures: unused,
     confirmErasure: unused,
     auditTail: unused,

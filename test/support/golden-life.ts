@@ -56,6 +56,11 @@ export async function goldenLife(): Promise<Machine> {
   const columns = { tau: Float64Array.of(1, 0.5, 0), a: Float64Array.of(1.4, 2, 0), b: Float64Array.of(1.4, 1 / 3, 0) };
   const weights = { based_on_seq: machine.actor.durableSeq, computed_at: machine.now, pi: 0.2, ...columns, z: null, witness: null };
   await ask({ type: 'publish_weights', weights });
+  await ask({ type: 'scoring' });
+  await ask({ type: 'relate_peers', relation: 'same', peerId: 'peer-2', otherId: 'peer-0', by: 'test' });
+  await ask({ type: 'relate_peers', relation: 'independent', peerId: 'peer-0', otherId: 'peer-1', by: 'test' });
+  const witnesses = { z: Float64Array.of(0.75, 1 / 3, 0), witness: Uint16Array.of(0, 1, 0) };
+  await ask({ type: 'publish_weights', weights: { ...weights, pi: 0.04, ...witnesses } });
   await ask({ type: 'half_life', days: 7 });
   const { seq, asOf } = (await ask({ type: 'locate', eventId: 'event-10' })) as Located;
   const event = new RecordReader(machine.log).read(seq).record as EventAccepted;
@@ -73,8 +78,8 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v3.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
-    [`snapshot-v${SNAPSHOT_VERSION}-retired.json`]: {
+    'log-v4.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}-witnesses.json`]: {
       digest,
       blocks: Array.from(snapshotBlocks(actor.state), ({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },

@@ -1,0 +1,120 @@
+/** Which peers count as one. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
+import { type PeerRelation, Witnesses } from '../../../src/core/trust/witnesses.js';
+import { trustConstants } from '../../../src/core/trust-constants.js';
+import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
+
+function trustOf(peers: number, rows: readonly (readonly Entry[])[], relations: readonly PeerRelation[] = []) {
+  return peerTrustOf(evidenceOf(peers, rows), factsOf(peers), trustConstants, relations);
+}
+
+const asPeer = (peer: number, [, lowering, raising]: Entry): Entry => [peer, lowering, raising];
+const voteOf = (row: readonly Entry[], peer: number) => row.find(([j]) => j === peer);
+
+/** Each row with what `copier` takes over of peer `of`: the votes that `takes` says. */
+function copied(rows: readonly (readonly Entry[])[], of: number, copier: number, takes: (vote: Entry, i: number) => boolean) {
+  return rows.map((row, i) => {
+    const vote = voteOf(row, of);
+    return vote !== undefined && takes(vote, i) ? [...row, asPeer(copier, vote)] : [...row];
+  });
+}
+
+test('honest peers are witnesses of their own', () => {
+  const trust = trustOf(8, honestGroup(8, 400).rows);
+  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.equal(trust.witnessPairs, []);
+});
+
+test('a peer that repeats nearly all of another is one witness with it', () => {
+  const { rows } = honestGroup(6, 300);
+  const trust = trustOf(7, copied(rows, 2, 6, (_, i) => i % 10 !== 0));
+  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 2]);
+  assert.equal(trust.witnessPairs, [{ first: 2, second: 6, reason: 'clones' }]);
+});
+
+test('three copies of one peer are one group, named by its lowest peer', () => {
+  const { rows } = honestGroup(6, 300);
+  const once = copied(rows, 2, 6, () => true);
+  const trust = trustOf(9, copied(copied(once, 2, 7, () => true), 6, 8, () => true));
+  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 2, 2, 2]);
+  assert.is(trust.witnessPairs.length, 3);
+});
+
+test('fewer than thirty shared players make no clones', () => {
+  const { rows } = honestGroup(6, 300);
+  const few = (most: number) => {
+    let taken = 0;
+    return copied(rows, 2, 6, () => taken++ < most);
+  };
+  assert.is(trustOf(7, few(29)).witness[6], 6);
+  assert.is(trustOf(7, few(30)).witness[6], 2);
+});
+
+test('adding a clone of a peer hardly moves what the others count for', () => {
+  const { rows } = honestGroup(7, 300);
+  const alone = trustOf(7, rows);
+  const beside = trustOf(8, copied(rows, 3, 7, () => true));
+  for (const column of ['tau', 'a', 'b', 'z'] as const) {
+    for (let j = 0; j < 7; j++) {
+      const moved = Math.abs(alone[column][j]! - beside[column][j]!);
+      assert.ok(moved < 0.05, `${column} of ${j} by ${moved}`);
+    }
+  }
+});
+
+/** Honest peers, of which one errs on a sixth of the good players, and two more that import its list and judge 100 players themselves. */
+function importers() {
+  const { rows, isBad } = honestGroup(8, 900, 5);
+  const random = seeded(9);
+  const careless = rows.map((row, i) => {
+    if (isBad[i]) return random() < 0.8 ? [...row, bad(8)] : row;
+    return random() < 0.17 ? [...row, bad(8)] : random() < 0.4 ? [...row, good(8)] : row;
+  });
+  let all: Entry[][] = careless.map((row) => [...row]);
+  for (const copier of [9, 10]) {
+    all = all.map((row, i) => {
+      if (voteOf(row, 8)?.[1] === 1) return random() < 0.95 ? [...row, bad(copier)] : row;
+      return i % 7 === copier % 7 ? [...row, isBad[i] ? bad(copier) : good(copier)] : row;
+    });
+  }
+  return all;
+}
+
+test('peers that carry one list are told by the mistakes that they share', () => {
+  const trust = trustOf(11, importers());
+  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
+  assert.ok(trust.witnessPairs.some(({ reason }) => reason === 'copied_list'));
+});
+
+test('peers whose lists agree because they are right stay apart', () => {
+  // Both find nearly every bad player, and no good one.
+  const { rows, isBad } = honestGroup(8, 600, 3);
+  const sharp = rows.map((row, i) => [...row, ...[8, 9].map((j) => (isBad[i] ? bad(j) : good(j)))].filter(([j], n) => j < 8 || (i + n) % 2 === 0));
+  const trust = trustOf(10, sharp);
+  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('what the operator declared the same is one witness, and nothing joins what was declared independent', () => {
+  const { rows } = honestGroup(6, 300);
+  const same = trustOf(6, rows, [{ first: 1, second: 4, relation: 'same' }]);
+  assert.equal([...same.witness], [0, 1, 2, 3, 1, 5]);
+  assert.equal(same.witnessPairs, [{ first: 1, second: 4, reason: 'declared' }]);
+  const clones = copied(copied(rows, 2, 6, () => true), 2, 7, () => true);
+  const declared = trustOf(8, clones, [{ first: 2, second: 7, relation: 'independent' }]);
+  assert.is(declared.witness[6], 2);
+  assert.is(declared.witness[7], 7, 'not by way of the third clone either');
+});
+
+test('a group counts its peers', () => {
+  const witnesses = new Witnesses(5);
+  witnesses.join(1, 3, 'clones');
+  witnesses.join(3, 4, 'clones');
+  witnesses.join(1, 4, 'clones');
+  assert.equal([...witnesses.numbers], [0, 1, 2, 1, 1]);
+  assert.equal([...witnesses.sizes], [1, 3, 1, 3, 3]);
+  assert.is(witnesses.pairs.length, 2);
+});
+
+test.run();

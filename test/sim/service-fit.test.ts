@@ -2,6 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
+import type { PeerRelation } from '../../src/core/trust/witnesses.js';
+import { trustConstants } from '../../src/core/trust-constants.js';
 import { evidenceOf, factsOf } from '../core/trust/small-groups.js';
 import { Random } from '../support/random.js';
 import { compareFit, type Weighed } from './trust.js';
@@ -31,6 +33,9 @@ function drawn(random: Random, { peers, players, events }: Size): Weighed[] {
   return [...pairs.values()];
 }
 
+/** Why peers were found to be one witness. */
+const joined = new Set<string>();
+
 function shuffled<T>(random: Random, values: Iterable<T>): T[] {
   const keyed = [...values].map((value) => ({ value, key: random.next() }));
   return keyed.sort((p, q) => p.key - q.key).map(({ value }) => value);
@@ -42,9 +47,31 @@ function byPlayer(evidence: readonly Weighed[]): Weighed[][] {
   return [...rows.values()];
 }
 
+/** With what some peers copy of others: all of it or what lowers, or most of that, beside what they say themselves. */
+function withCopies(random: Random, { peers }: Size, evidence: readonly Weighed[]): Weighed[] {
+  const all = new Map(evidence.map((one) => [`${one.player} ${one.peer}`, one]));
+  for (let copy = 0; copy < 3; copy++) {
+    const [from, to] = [random.below(peers), random.below(peers)];
+    const [part, isList, keepsOwn] = [random.pick([0.6, 0.9, 1]), random.below(2) === 0, random.below(2) === 0];
+    if (!keepsOwn) for (const [key, { peer }] of all) if (peer === to) all.delete(key);
+    for (const one of [...all.values()]) {
+      if (one.peer !== from || random.next() > part || (isList && one.lowering <= one.raising)) continue;
+      all.set(`${one.player} ${to}`, { ...one, peer: to });
+    }
+  }
+  return [...all.values()];
+}
+
+function relationsOf(random: Random, peers: number): PeerRelation[] {
+  if (random.below(3) > 0 || peers < 3) return [];
+  const [first, second] = [random.below(peers - 1), peers - 1];
+  return [{ first, second, relation: random.pick(['same', 'independent'] as const) }];
+}
+
 /** Throws where the two fits differ. */
-function compare(random: Random, size: Size): string {
-  const evidence = drawn(random, size);
+function compare(random: Random, size: Size, copies = false): string {
+  const evidence = copies ? withCopies(random, size, drawn(random, size)) : drawn(random, size);
+  const relations = copies ? relationsOf(random, size.peers) : [];
   const rows = byPlayer(shuffled(random, evidence));
   const columns = evidenceOf(
     size.peers,
@@ -53,8 +80,10 @@ function compare(random: Random, size: Size): string {
   const some = (oneIn: number) => new Set(random.below(oneIn) === 0 ? [random.below(size.peers)] : []);
   const revoked = some(6);
   const preTrusted = new Set([...some(3), ...some(6)].filter((peer) => !revoked.has(peer)));
-  const computed = peerTrustOf(columns, factsOf(size.peers, [...preTrusted], [...revoked]));
-  return compareFit(evidence, { peers: size.peers, preTrusted, revoked }, computed);
+  const facts = factsOf(size.peers, [...preTrusted], [...revoked]);
+  const computed = peerTrustOf(columns, facts, trustConstants, relations);
+  for (const { reason } of computed.witnessPairs) joined.add(reason);
+  return compareFit(evidence, { peers: size.peers, preTrusted, revoked, relations }, computed);
 }
 
 test('small groups, in which votes tie, get the same weights from both', () => {
@@ -75,6 +104,16 @@ test('small groups, in which votes tie, get the same weights from both', () => {
 test('groups in which peers have hundreds of votes get the same weights from both', () => {
   const random = new Random(2);
   for (let group = 0; group < 5; group++) compare(random, { peers: 6 + 5 * group, players: 500, events: 6_000 });
+});
+
+test('groups in which peers copy one another get the same witness groups from both', () => {
+  const random = new Random(3);
+  joined.clear();
+  for (let group = 0; group < 80; group++) {
+    const size = { peers: 3 + random.below(10), players: random.pick([60, 200, 400]), events: random.pick([600, 1_500]) };
+    compare(random, size, true);
+  }
+  assert.equal([...joined].sort(), ['clones', 'copied_list', 'declared']);
 });
 
 test.run();

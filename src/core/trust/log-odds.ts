@@ -40,16 +40,16 @@ export function fitLogOdds(
   c: TrustConstants,
   scratch: Scratch,
 ): LogOdds {
-  const weighed = new WeighedVotes(votes, sums, tau, witnesses, c, scratch);
-  const { z } = weighed;
-  let rates: Rates = { pi: c.badSharePrior, recall: c.recallPrior, specificity: c.specificityPrior };
-  let odds = oddsAtFirst(z, c);
-  let oddsUsed = odds;
   // What the last rounds settle need not be found out over all players: in a large group the first ones look at a part.
   const stride = Math.max(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
+  const weighed = new WeighedVotes(votes, sums, tau, witnesses, stride, c, scratch);
+  const { z } = weighed;
+  let rates: Rates = { pi: c.badSharePrior, recall: c.recallPrior, specificity: c.specificityPrior };
+  let odds = oddsAtFirst(z, c);
+  let oddsUsed = odds;
   const part = stride > 1 ? weighed.every(stride, scratch) : weighed;
   for (let i = 0; i < c.rounds; i++) {
     const judged = new Judged(weighed, i < c.rounds - c.fullRounds ? part : weighed, odds, rates.pi);
@@ -96,18 +96,16 @@ interface PeerRecord {
   readonly raising: number;
 }
 
-/** Sums per peer over the votes on some players: of the votes' weights by `q`, and the lowering part of that. */
-interface BadTotals {
-  readonly bad: Float64Array;
-  readonly hits: Float64Array;
-}
+/** Sums per peer over the votes on some players, four side by side: of the weight of each vote by `q`, and the lowering part of that, as judged and as seconded. */
+const SUMS = 4;
+const JUDGED = 0;
+const SECONDED = 2;
 
 /** One round over the votes on some players: the `q = sigmoid(logit pi + l)` of each, and what that says of its peers. */
 class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
-  readonly #judged: BadTotals;
-  readonly #seconded: BadTotals;
+  readonly #sums: Float64Array;
   /** Over these players: sums of how far they are known, and of that by `q`. */
   #known = 0;
   #knownBad = 0;
@@ -115,9 +113,7 @@ class Judged {
   constructor(weighed: WeighedVotes, look: Look, { a, b }: Odds, pi: number) {
     this.#weighed = weighed;
     this.#look = look;
-    const none = () => ({ bad: new Float64Array(a.length), hits: new Float64Array(a.length) });
-    this.#judged = none();
-    this.#seconded = none();
+    this.#sums = new Float64Array(SUMS * a.length);
     const prior = logit(pi);
     const both = a.map((odds, j) => odds + b[j]!);
     inBlocks(look.players, weighed.pause, (from, to) => this.#judge(from, to, both, b, prior));
@@ -126,8 +122,7 @@ class Judged {
   /** `both`: per peer `A + B`, since `x A - (1 - x) B = x (A + B) - B`. */
   #judge(from: number, to: number, both: Float64Array, b: Float64Array, prior: number): void {
     const { offsets, peer, x, pull, judged, seconded, known } = this.#look;
-    const { bad, hits } = this.#judged;
-    const { bad: secondedBad, hits: secondedHits } = this.#seconded;
+    const sums = this.#sums;
     let knownSum = 0;
     let knownBad = 0;
     for (let i = from; i < to; i++) {
@@ -145,13 +140,14 @@ class Judged {
       // Nobody else tells anything about a lone vote.
       if (end - start === 1) continue;
       for (let e = start; e < end; e++) {
-        const j = peer[e]!;
+        const at = peer[e]! * SUMS;
+        const vote = x[e]!;
         const judgedBad = judged[e]! * q;
-        const secondedOnBad = seconded[e]! * q;
-        bad[j]! += judgedBad;
-        hits[j]! += judgedBad * x[e]!;
-        secondedBad[j]! += secondedOnBad;
-        secondedHits[j]! += secondedOnBad * x[e]!;
+        const secondedBad = seconded[e]! * q;
+        sums[at]! += judgedBad;
+        sums[at + 1]! += judgedBad * vote;
+        sums[at + 2]! += secondedBad;
+        sums[at + 3]! += secondedBad * vote;
       }
     }
     this.#known += knownSum;
@@ -169,9 +165,9 @@ class Judged {
   /** Of every peer, as over all players. */
   records(c: TrustConstants): PeerRecord[] {
     const { judgedTotals, secondedTotals } = this.#weighed;
-    return Array.from(this.#judged.bad, (_, j) => ({
-      judged: this.#hits(this.#judged, this.#look.judgedTotals, judgedTotals, j, c),
-      seconded: this.#hits(this.#seconded, this.#look.secondedTotals, secondedTotals, j, c),
+    return Array.from(judgedTotals.lowering, (_, j) => ({
+      judged: this.#hits(JUDGED, this.#look.judgedTotals, judgedTotals, j, c),
+      seconded: this.#hits(SECONDED, this.#look.secondedTotals, secondedTotals, j, c),
       lowering: secondedTotals.lowering[j]!,
       raising: secondedTotals.raising[j]!,
     }));
@@ -181,14 +177,16 @@ class Judged {
    * A peer's sums over the players of the look, brought by one factor to what they would be over all: a rate stays within 0 and 1. Good players need
    * no sums of their own.
    */
-  #hits({ bad, hits }: BadTotals, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
+  #hits(at: number, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
+    const bad = this.#sums[j * SUMS + at]!;
+    const badRight = this.#sums[j * SUMS + at + 1]!;
     const total = part.lowering[j]! + part.raising[j]!;
     const scale = this.#isPart ? (all.lowering[j]! + all.raising[j]!) / Math.max(c.massMin, total) : 1;
     return {
-      bad: bad[j]! * scale,
-      good: Math.max(0, total - bad[j]!) * scale,
-      badRight: hits[j]! * scale,
-      goodRight: Math.max(0, part.raising[j]! - bad[j]! + hits[j]!) * scale,
+      bad: bad * scale,
+      good: Math.max(0, total - bad) * scale,
+      badRight: badRight * scale,
+      goodRight: Math.max(0, part.raising[j]! - bad + badRight) * scale,
     };
   }
 

@@ -47,12 +47,13 @@ export class WeighedVotes implements Look {
   /** Per vote `tau n1`; 0 where another peer speaks for the witness. */
   readonly #voice: Float64Array;
 
-  /** The large columns are the scratch's. */
+  /** The large columns are the scratch's. `stride`: who is two-sided is first found out over every so-manieth player. */
   constructor(
     votes: Votes,
     sums: VoteSums,
     tau: Float64Array,
     witnesses: Witnesses,
+    stride: number,
     c: TrustConstants,
     scratch: Scratch,
   ) {
@@ -70,16 +71,13 @@ export class WeighedVotes implements Look {
     this.known = scratch.float64(players);
     inBlocks(players, this.pause, (from, to) => this.#speak(from, to, tau, witnesses));
     this.z = this.#ownTwoSidedness(sums, c);
-    let totals = noTotals(peers);
-    for (let round = 0; round < c.twoSidedRounds; round++) {
-      totals = this.#judge(this.judged, this.z, c);
-      totals.lowering.forEach((lowering, j) => {
-        this.z[j] = twoSidedness(lowering, totals.raising[j]!, c);
-      });
-    }
-    this.#scale(totals, this.#groupScale(sums, tau, c));
-    this.judgedTotals = totals;
-    this.secondedTotals = this.#judge(this.seconded, new Float64Array(peers).fill(1), c);
+    for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
+    const totals = { judged: noTotals(peers), seconded: noTotals(peers) };
+    inBlocks(players, this.pause, (from, to) => this.#judge(totals, from, to, c.othersHalf));
+    this.judgedTotals = totals.judged;
+    this.secondedTotals = totals.seconded;
+    this.#setZ(totals.judged, c);
+    this.#scale(this.#groupScale(sums, tau, c));
     inBlocks(players, this.pause, (from, to) => this.#pull(from, to, tau));
   }
 
@@ -104,40 +102,73 @@ export class WeighedVotes implements Look {
     return badVolume.map((bad, j) => twoSidedness(bad, Math.max(0, volume[j]! - bad), c));
   }
 
-  /** Writes per vote how much the others tell about it, each by the factor of its peer; returns the sums. */
-  #judge(into: Float64Array, factors: Float64Array, c: TrustConstants): VoteTotals {
-    const totals = noTotals(factors.length);
-    inBlocks(this.players, this.pause, (from, to) => this.#judgeSome(into, factors, totals, from, to, c.othersHalf));
+  #setZ({ lowering, raising }: VoteTotals, c: TrustConstants): void {
+    for (let j = 0; j < this.z.length; j++) this.z[j] = twoSidedness(lowering[j]!, raising[j]!, c);
+  }
+
+  /** What two-sided others tell about the votes of each peer, over every so-manieth player, brought to what it would be over all. */
+  #lookAtOthers(stride: number, c: TrustConstants): VoteTotals {
+    const totals = noTotals(this.z.length);
+    const players = Math.ceil(this.players / stride);
+    inBlocks(players, this.pause, (from, to) => this.#lookAtSome(totals, from, to, stride, c.othersHalf));
     return totals;
   }
 
-  #judgeSome(
-    into: Float64Array,
-    factors: Float64Array,
-    { lowering, raising }: VoteTotals,
-    from: number,
-    to: number,
-    half: number,
-  ): void {
-    const { offsets, peer, x } = this;
+  #lookAtSome({ lowering, raising }: VoteTotals, from: number, to: number, stride: number, half: number): void {
+    const { offsets, peer, x, z } = this;
     const mass = this.#mass;
     const voice = this.#voice;
+    for (let n = from; n < to; n++) {
+      const first = offsets[n * stride]!;
+      const end = offsets[n * stride + 1]!;
+      if (end - first === 1) continue;
+      let sum = 0;
+      for (let e = first; e < end; e++) sum += voice[e]! * z[peer[e]!]!;
+      for (let e = first; e < end; e++) {
+        const j = peer[e]!;
+        const others = Math.max(0, sum - voice[e]! * z[j]!);
+        const told = (stride * unit(mass[e]!) * others) / (others + half);
+        lowering[j]! += told * x[e]!;
+        raising[j]! += told * (1 - x[e]!);
+      }
+    }
+  }
+
+  /** Writes per vote how much two-sided others tell about it, and how much others of any kind, and sums both up. */
+  #judge(totals: { judged: VoteTotals; seconded: VoteTotals }, from: number, to: number, half: number): void {
+    const { offsets, peer, x, z, judged, seconded } = this;
+    const mass = this.#mass;
+    const voice = this.#voice;
+    const { lowering, raising } = totals.judged;
+    const { lowering: secondedLowering, raising: secondedRaising } = totals.seconded;
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const end = offsets[i + 1]!;
       if (end - first === 1) {
-        into[first] = 0;
+        judged[first] = 0;
+        seconded[first] = 0;
         continue;
       }
       let sum = 0;
-      for (let e = first; e < end; e++) sum += voice[e]! * factors[peer[e]!]!;
+      let twoSided = 0;
+      for (let e = first; e < end; e++) {
+        sum += voice[e]!;
+        twoSided += voice[e]! * z[peer[e]!]!;
+      }
       for (let e = first; e < end; e++) {
         const j = peer[e]!;
-        const others = Math.max(0, sum - voice[e]! * factors[j]!);
-        const told = (unit(mass[e]!) * others) / (others + half);
-        into[e] = told;
-        lowering[j]! += told * x[e]!;
-        raising[j]! += told * (1 - x[e]!);
+        const n1 = unit(mass[e]!);
+        const twoSidedOthers = Math.max(0, twoSided - voice[e]! * z[j]!);
+        const others = Math.max(0, sum - voice[e]!);
+        const told = (n1 * twoSidedOthers) / (twoSidedOthers + half);
+        const toldByAny = (n1 * others) / (others + half);
+        const vote = x[e]!;
+        judged[e] = told;
+        seconded[e] = toldByAny;
+        lowering[j]! += told * vote;
+        raising[j]! += told * (1 - vote);
+        secondedLowering[j]! += toldByAny * vote;
+        secondedRaising[j]! += toldByAny * (1 - vote);
       }
     }
   }
@@ -154,9 +185,10 @@ export class WeighedVotes implements Look {
     return Math.min(1, twoSided / Math.max(all, c.massMin) / c.twoSidedShare);
   }
 
-  #scale({ lowering, raising }: VoteTotals, by: number): void {
-    for (const column of [this.z, lowering, raising]) for (let j = 0; j < column.length; j++) column[j]! *= by;
+  #scale(by: number): void {
     if (by === 1) return;
+    const { lowering, raising } = this.judgedTotals;
+    for (const column of [this.z, lowering, raising]) for (let j = 0; j < column.length; j++) column[j]! *= by;
     inBlocks(this.players, this.pause, (from, to) => {
       for (let e = this.offsets[from]!; e < this.offsets[to]!; e++) this.judged[e]! *= by;
     });

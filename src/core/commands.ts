@@ -1,4 +1,5 @@
 /** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
+import type { ChainLink } from './chain.js';
 import type { EventTypeName } from './event-types.js';
 import type { EventAccepted } from './records.js';
 import type { PeerRelation } from './trust/witnesses.js';
@@ -74,6 +75,9 @@ export interface WithdrawEvent {
   readonly event: EventAccepted;
   /** `redacted` of the state when the event was located. */
   readonly asOf: number;
+  /** The chain of the event's pair, see `chainTo`, and the newest record of the state when it was read. */
+  readonly chain: readonly ChainLink[];
+  readonly chainAsOf: number;
 }
 
 export interface EraseSubject {

@@ -1,11 +1,13 @@
 /** The rules of taking back: a peer's own event, and all that is held of a subject. */
 import { granted } from '../errors.js';
 import { limits } from '../limits.js';
+import type { ChainLink } from './chain.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from './commands.js';
 import { rescaled } from './decay.js';
 import { audited, type Decision, refuse } from './decision.js';
+import { takesBack } from './event-types.js';
 import { subjectHex } from './pseudonym.js';
-import type { EventAccepted, EvidenceKept, LogRecord } from './records.js';
+import type { DecidedEvent, EventAccepted, EvidenceKept, EvidenceTakenBack, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
 import { OPERATOR } from './vocabulary.js';
 
@@ -29,22 +31,76 @@ export function decideWithdrawal(
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
   if (entry < 0 || eventSeq <= state.retired.seq || isTakenBack(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
+  const readsChain = event.mass < 0 || takesBack(event);
+  if (readsChain && state.takenBackSeq > command.chainAsOf) return readAgain;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
-  const isLowering = event.mass < 0;
   const count = entries.count(entry) - 1;
+  const { lowering, hidden } = readsChain ? loweringWithout(state, command, entries.lowering(entry), part) : { lowering: entries.lowering(entry) };
   const record: LogRecord = {
     type: 'event_withdrawn',
     peer: event.peer,
     subject: subjectHex(event.subject),
     event_seq: eventSeq,
-    lowering: count === 0 ? 0 : without(entries.lowering(entry), isLowering ? part : 0),
-    raising: count === 0 ? 0 : without(entries.raising(entry), isLowering ? 0 : part),
+    lowering: count === 0 ? 0 : lowering,
+    raising: count === 0 ? 0 : without(entries.raising(entry), readsChain ? 0 : part),
     count,
     updated_at: Math.max(now, state.subjects.updatedAt(row)),
     evidence_at: state.subjects.evidenceAt(row),
     prev: entries.head(entry),
+    ...(hidden === undefined ? {} : { hidden }),
   };
   return { records: [record], outcome: granted(null) };
+}
+
+interface LoweringWithout {
+  readonly lowering: number;
+  readonly hidden?: { readonly under: number; readonly mass: number };
+}
+
+/**
+ * The lowering sum of a pair, `sum`, without an event that lowers (by `part`) or that takes back what its peer lowered. One that a later event takes back
+ * leaves the sum as it is; what that one hides changes.
+ */
+function loweringWithout(
+  state: GroupState,
+  { event, eventSeq, chain }: WithdrawEvent,
+  sum: number,
+  part: number,
+): LoweringWithout {
+  const hiding = chain.findLast(
+    ({ seq, event: later }) => seq > eventSeq && later?.takesBack === true && !state.withdrawals.has(seq),
+  );
+  // What comes back, or goes.
+  const change = takesBack(event) ? hiddenBy(state, eventSeq, chain) : -part;
+  if (hiding !== undefined) return { lowering: sum, hidden: { under: hiding.seq, mass: -change } };
+  return { lowering: change < 0 ? without(sum, -change) : sum + change };
+}
+
+/** The lowering mass that would come back if the event `eventSeq`, which takes back, had not been sent. */
+function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number {
+  const before = chain.filter(({ seq }) => seq < eventSeq);
+  const stated = before.find(({ lowering }) => lowering !== null);
+  const base = stated === undefined ? 0 : rescaledSince(state, stated.seq, stated.lowering ?? 0);
+  let hidden = base;
+  for (const { seq, event } of before) {
+    if (event !== null && event.mass < 0 && !state.withdrawals.has(seq)) hidden += rescaledSince(state, seq, -event.mass);
+  }
+  for (const { seq, unhidden } of chain) {
+    // What was withdrawn of the events between is not among them any more.
+    if (unhidden?.under !== eventSeq || unhidden.eventSeq > (stated?.seq ?? 0)) continue;
+    hidden -= Math.sign(unhidden.mass) * rescaledSince(state, seq, Math.abs(unhidden.mass));
+  }
+  return hidden > base * 1e-12 ? hidden : 0;
+}
+
+/**
+ * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null where it takes nothing back.
+ */
+export function decideTakingBack(state: GroupState, event: DecidedEvent, subject: Uint8Array): EvidenceTakenBack | null {
+  if (!takesBack(event)) return null;
+  const kept = keptEvidence(state, subject, event.peer);
+  if (kept === null || kept.lowering === 0) return null;
+  return { ...kept, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
 }
 
 /** Whether an event that the log still shows was withdrawn or erased already. */

@@ -1,5 +1,6 @@
 /**
- * The table of event types: which way each moves trust and how much evidence one event of severity 1 is worth.
+ * The table of event types: which way each moves trust (-1 lowers it, 1 raises it, 0 takes back what its peer lowered) and how much evidence one event of
+ * severity 1 is worth.
  * `id` is written into the log and never changes its meaning; a new type takes the next number. Changing a weight
  * moves future events only, because a record carries its mass as decided.
  */
@@ -13,8 +14,9 @@ export const eventTypes = {
   session_anomaly: { id: 6, sign: -1, baseWeight: 0.5 },
   matchmaking_fraud: { id: 7, sign: -1, baseWeight: 1 },
   commendation: { id: 8, sign: 1, baseWeight: 1 },
-  ban_lifted: { id: 9, sign: 1, baseWeight: 1 },
-} as const satisfies Record<string, { id: number; sign: -1 | 1; baseWeight: number }>;
+  ban_lifted: { id: 9, sign: 0, baseWeight: 0 },
+  session_clean: { id: 10, sign: 1, baseWeight: 0.3 },
+} as const satisfies Record<string, { id: number; sign: -1 | 0 | 1; baseWeight: number }>;
 
 export type EventTypeName = keyof typeof eventTypes;
 export type EventTypeId = (typeof eventTypes)[EventTypeName]['id'];
@@ -42,6 +44,14 @@ const newestId = eventTypeNames.length;
 /** Whether this release knows the number, which are given out from 1 on without a gap. */
 export function isEventTypeId(id: number): id is EventTypeId {
   return id > 0 && id <= newestId;
+}
+
+/**
+ * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust; theirs carry a mass, one of no
+ * severity takes nothing back.
+ */
+export function takesBack({ event_type, mass, severity }: { event_type: number; mass: number; severity: number }): boolean {
+  return event_type === eventTypes.ban_lifted.id && mass === 0 && severity > 0;
 }
 
 export function eventTypeName(id: EventTypeId): EventTypeName {

@@ -147,6 +147,22 @@ export interface EventWithdrawn {
   readonly updated_at: number;
   readonly evidence_at: number;
   readonly prev: number;
+  /** Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides, below 0 where it hides more. */
+  readonly hidden?: { readonly under: number; readonly mass: number };
+}
+
+/** A peer took back what it had lowered, by the event of the record before; the pair's sums are stated as they are afterwards. */
+export interface EvidenceTakenBack {
+  readonly type: 'evidence_taken_back';
+  readonly peer: number;
+  /** Hex, or null once the subject was erased. */
+  readonly subject: string | null;
+  readonly lowering: number;
+  readonly raising: number;
+  readonly count: number;
+  readonly updated_at: number;
+  readonly evidence_at: number;
+  readonly prev: number;
 }
 
 /** An erasure that waits for the operator. */
@@ -244,6 +260,7 @@ export type LogRecord =
   | EventAccepted
   | EventGone
   | EventWithdrawn
+  | EvidenceTakenBack
   | ErasureRequested
   | SubjectErased
   | BatchesRewritten
@@ -277,6 +294,7 @@ const typeIds: Record<RecordType, number> = {
   events_retired: 17,
   scoring_changed: 18,
   peers_related: 19,
+  evidence_taken_back: 20,
 };
 
 const typeNames = new Map<number, RecordType>(

@@ -16,6 +16,7 @@ import type {
   EventGone,
   EventWithdrawn,
   EvidenceKept,
+  EvidenceTakenBack,
   GroupFormed,
   LogRecord,
   RecordType,
@@ -50,6 +51,7 @@ export interface OpenWithdrawal {
 /** Records that change what the tables of players hold, or look into them. */
 const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
   'event_withdrawn',
+  'evidence_taken_back',
   'evidence_kept',
   'subject_erased',
   'epoch_moved',
@@ -97,6 +99,8 @@ export class GroupState {
   readonly pendingErasures = new Map<string, number[]>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
+  /** The newest record that took evidence back, or changed what such a one hides: chains that were read before may lack it. Of this process. */
+  takenBackSeq = 0;
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
@@ -130,6 +134,11 @@ export class GroupState {
         break;
       case 'event_withdrawn':
         this.#withdrawn(record, seq);
+        break;
+      case 'evidence_taken_back':
+        this.evidenceSeq = seq;
+        this.takenBackSeq = seq;
+        if (record.subject !== null) this.#setPair(subjectBytes(record.subject), record, seq);
         break;
       case 'subject_erased':
         this.#erased(record, seq, at);
@@ -279,6 +288,7 @@ export class GroupState {
   #withdrawn(record: EventWithdrawn, seq: number): void {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
+    if (record.hidden !== undefined) this.takenBackSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
@@ -288,7 +298,7 @@ export class GroupState {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }
 
-  #setPair(subject: Uint8Array, stated: EventWithdrawn | EvidenceKept, seq: number): void {
+  #setPair(subject: Uint8Array, stated: EventWithdrawn | EvidenceTakenBack | EvidenceKept, seq: number): void {
     const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
     const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);

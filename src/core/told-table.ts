@@ -115,9 +115,11 @@ export class ToldTable {
         this.#touch(this.#state.subjects.find(record.subject));
         break;
       case 'event_withdrawn':
+      case 'evidence_taken_back':
         if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
         break;
       case 'weights_published':
+      case 'scoring_changed':
       case 'pre_trust_set':
       case 'peer_status_changed':
       case 'half_life_changed':

@@ -21,6 +21,8 @@ export interface Chains {
   readonly heads: readonly { readonly peer: number; readonly head: number }[];
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: readonly number[];
+  /** The newest record of the state. */
+  readonly asOf: number;
   /** Up to this record no event is in the log any more. */
   readonly retired: number;
 }

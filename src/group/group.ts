@@ -121,7 +121,15 @@ export class Group extends GroupReads implements GroupApi {
       if (!read.ok) return read;
       const event = read.value[0]!.record;
       if (event.type !== 'event_accepted') return refused('event_not_found');
-      const command = { caller: caller?.index ?? null, eventSeq: located.seq, event, asOf: located.asOf };
+      const { subject } = event;
+      const chains = await this.#ask({ type: 'chains', subject });
+      if (chains !== null && isRefusal(chains)) return chains;
+      if (chains === null) return refused('event_not_found');
+      const head = chains.heads.find(({ peer }) => peer === event.peer)?.head ?? 0;
+      const chain = await this.#pool((pool) => pool.chain({ head, eventSeq: located.seq, retired: chains.retired }));
+      if (!chain.ok) return chain;
+      const at = { eventSeq: located.seq, asOf: located.asOf, chain: chain.value, chainAsOf: chains.asOf };
+      const command = { caller: caller?.index ?? null, event, ...at };
       const answer = await this.#ask({ type: 'withdraw', ...command });
       if (answer !== readAgain) return answer;
     }

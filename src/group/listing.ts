@@ -1,4 +1,5 @@
 /** A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool. */
+import { type ChainLink, chainTo } from '../core/chain.js';
 import type { Batch } from '../core/batch.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { DecidedEvent, EventAccepted, LogRecord } from '../core/records.js';
@@ -73,6 +74,18 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
       ? { record: { ...record, subject: new Uint8Array(record.subject) }, at }
       : { record, at };
   });
+}
+
+/** What of a pair's chain the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
+export interface ChainQuery {
+  readonly head: number;
+  readonly eventSeq: number;
+  readonly retired: number;
+}
+
+export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuery): ChainLink[] {
+  const reader = new RecordReader(log);
+  return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
 }
 
 /** Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing. */

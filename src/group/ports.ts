@@ -3,13 +3,14 @@
  * `test/contracts/` runs on every adapter. Bytes are opaque here: their formats belong to `core/`.
  */
 
+import type { ChainLink } from '../core/chain.js';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
 import type { SnapshotBlock } from '../core/snapshot.js';
 import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from './api.js';
-import type { Listing, ListingQuery } from './listing.js';
+import type { ChainQuery, Listing, ListingQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
 import type { SimulationWork, TellWork, Told, WalkWork } from './replica.js';
 import type { WeightsComputed } from './weights.js';
@@ -193,6 +194,8 @@ export interface GroupPool {
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** The records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
+  /** The chain of a pair as far as the withdrawal of one of its events must know it. */
+  chain(query: ChainQuery): Promise<readonly ChainLink[]>;
   /** Verifies the whole store, in a process of its own. */
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** The same at rest most of the time and without a state in memory, until `signal` ends it, and then it rejects. */

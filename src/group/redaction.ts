@@ -137,6 +137,7 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'event_accepted':
       return tombstone(record, tagOf);
     case 'event_withdrawn':
+    case 'evidence_taken_back':
     case 'evidence_kept':
       return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 };
     case 'erasure_requested':

@@ -4,9 +4,11 @@
  */
 import { type Batch, BatchWriter, chainStart } from '../core/batch.js';
 import { Bits } from '../core/bits.js';
-import { decideWithdrawal, keptEvidence, readAgain } from '../core/decide-removal.js';
+import { type ChainLink, chainTo } from '../core/chain.js';
+import { decideWithdrawal, headOfPair, keptEvidence, readAgain } from '../core/decide-removal.js';
 import { audited } from '../core/decision.js';
 import type {
+  EventAccepted,
   AuditPart,
   ErasureRequested,
   EventWithdrawn,
@@ -82,6 +84,8 @@ class Restore {
   #chain: Uint8Array = chainStart;
   /** Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in between. */
   readonly #goneOn = new Bits();
+  /** What was written here into the chains of pairs, by its record. */
+  readonly #written = new Map<number, LogRecord>();
   /** Where the backup ends. */
   #backupSeq = 0;
 
@@ -194,10 +198,19 @@ class Restore {
     const event = new RecordReader(this.#deps.backup).read(eventSeq).record;
     if (event.type !== 'event_accepted') return [];
     const state = this.#stateNow();
-    const decision = decideWithdrawal(state, { caller: null, eventSeq, event, asOf: state.redacted }, at);
+    const chain = this.#chainTo(event, eventSeq);
+    const decision = decideWithdrawal(state, { caller: null, eventSeq, event, asOf: state.redacted, chain, chainAsOf: state.lastSeq }, at);
     if (decision === readAgain || !decision.outcome.ok) return [];
     this.#found.withdrawals++;
     return decision.records.map((record) => this.#applied(record, at));
+  }
+
+  /** The chain of an event's pair as a withdrawal must know it, from the backup and from what was written here since. */
+  #chainTo({ subject, peer }: EventAccepted, eventSeq: number): ChainLink[] {
+    const state = this.#stateNow();
+    const reader = new RecordReader(this.#deps.backup);
+    const read = (seq: number) => this.#written.get(seq) ?? reader.read(seq).record;
+    return chainTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
   }
 
   /** Tombstones of events that left by their age: the sums of their pair are kept as they are here. */
@@ -207,7 +220,9 @@ class Restore {
   }
 
   #applied<R extends LogRecord>(record: R, at: number): R {
-    this.#stateNow().apply(record, at);
+    const state = this.#stateNow();
+    state.apply(record, at);
+    if ('prev' in record) this.#written.set(state.lastSeq, record);
     return record;
   }
 

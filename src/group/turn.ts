@@ -11,10 +11,11 @@ import {
   decideRelation,
   decideRegistration,
 } from '../core/decide-peer.js';
-import { decideErasure, decideWithdrawal, readAgain } from '../core/decide-removal.js';
+import { takesBack } from '../core/event-types.js';
+import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../core/decide-removal.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
-import type { EventKeys } from '../core/event-columns.js';
+import { bytesOf, type EventKeys } from '../core/event-columns.js';
 import type { EventTypeId } from '../core/event-types.js';
 import { subjectHex } from '../core/pseudonym.js';
 import type { DecidedEvent, LogRecord } from '../core/records.js';
@@ -142,6 +143,10 @@ export class Turn<T> {
     }
     this.#countAccepted(eventType, decided.value.event_type);
     this.recordEvent(decided.value, keys);
+    if (takesBack(decided.value)) {
+      const taken = decideTakingBack(state, decided.value, bytesOf(submission.subject!));
+      if (taken !== null) this.record(taken);
+    }
     return this.#accepted;
   }
 
@@ -189,7 +194,7 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
     total += entries.count(entry);
     heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
   }
-  return { total, heads, withdrawn: withdrawnOf(state, subject), retired: state.retired.seq };
+  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, retired: state.retired.seq };
 }
 
 /** Events of the subject that are withdrawn, though the log may still show them. */

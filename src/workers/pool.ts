@@ -5,12 +5,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import type { ChainLink } from '../core/chain.js';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
 import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../group/api.js';
-import type { Listing, ListingQuery } from '../group/listing.js';
+import type { ChainQuery, Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
 import type { SimulationWork, TellWork, Told, WalkWork } from '../group/replica.js';
@@ -123,6 +124,10 @@ export class PiscinaPool implements GroupPool {
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
     return this.#reading.run('records', () => run(this.#readers, 'records', seqs));
+  }
+
+  chain(query: ChainQuery): Promise<readonly ChainLink[]> {
+    return this.#reading.run('records', () => run(this.#readers, 'chain', query));
   }
 
   verify(onProgress?: OnProgress): Promise<VerifyReport> {

@@ -1,7 +1,8 @@
 /** The reader: a worker that walks the log for listings and single records. It holds no state. */
 import { workerData } from 'node:worker_threads';
+import type { ChainLink } from '../core/chain.js';
 import type { LogRecord } from '../core/records.js';
-import { type Listing, type ListingQuery, listEvents, readRecords } from '../group/listing.js';
+import { type ChainQuery, type Listing, type ListingQuery, listEvents, readChain, readRecords } from '../group/listing.js';
 import { readWeights, type WeightsPiece } from '../group/weights-history.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
@@ -18,6 +19,10 @@ export function publishedWeights(task: { readonly after: number; readonly last: 
 
 export function records(seqs: readonly number[]): readonly { readonly record: LogRecord; readonly at: number }[] {
   return readRecords(log, seqs);
+}
+
+export function chain(query: ChainQuery): readonly ChainLink[] {
+  return readChain(log, query);
 }
 
 /** The first task: done once this file is loaded, and its environment open. */

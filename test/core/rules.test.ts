@@ -4,7 +4,6 @@ import { decideEvent } from '../../src/core/decide-event.js';
 import { decideKeyRotation, decidePeerStatus, decidePreTrust, decideRegistration } from '../../src/core/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
-import type { EventAccepted } from '../../src/core/records.js';
 import { explanationOf, momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
@@ -145,8 +144,7 @@ test('so many peers are pre-trusted and no more', () => {
 });
 
 function withdraw(given: Given, caller: number | null, eventSeq: number, now = t0) {
-  const event = given.records[eventSeq - 1]!.record as EventAccepted;
-  const decision = decideWithdrawal(given.state, { caller, eventSeq, event, asOf: given.state.redacted }, now);
+  const decision = decideWithdrawal(given.state, given.withdrawal(caller, eventSeq), now);
   if (decision === readAgain) throw new Error('stale');
   given.apply(decision.records, now);
   return codeOf(decision.outcome);

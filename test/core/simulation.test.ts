@@ -188,11 +188,7 @@ test('under another half-life sums are what they would be had it always been so'
         const { seq } = random.pick(
           events.filter((one) => !withdrawn.has(one.seq) && one.seq > (erasedAt.get(one.player) ?? 0)),
         );
-        const { record } = given.records[seq - 1]!;
-        assert.is(record.type, 'event_accepted');
-        if (record.type !== 'event_accepted') continue;
-        const command = { caller: null, eventSeq: seq, event: record, asOf: given.state.redacted };
-        const decided = decideWithdrawal(given.state, command, now);
+        const decided = decideWithdrawal(given.state, given.withdrawal(null, seq), now);
         if (typeof decided !== 'symbol') given.apply(decided.records, now);
         withdrawn.add(seq);
       }

@@ -20,9 +20,7 @@ function lived(seed: number, steps: number): Given {
     const choice = random.below(40);
     if (choice === 0 && seqs.length > 0) {
       const eventSeq = random.pick(seqs);
-      const event = given.records[eventSeq - 1]!.record as EventAccepted;
-      const command = { caller: event.peer, eventSeq, event, asOf: given.state.redacted };
-      const decision = decideWithdrawal(given.state, command, now);
+      const decision = decideWithdrawal(given.state, given.withdrawal(null, eventSeq), now);
       if (decision !== readAgain) given.apply(decision.records, now);
     } else if (choice === 1) {
       const erasure = { caller: -2, subject: subjectOf(`p${random.below(50)}`), commitment: 'c', by: 't' };

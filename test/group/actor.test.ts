@@ -2,7 +2,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { stateDigest } from '../../src/core/digest.js';
-import type { EventAccepted } from '../../src/core/records.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
 import type { Command, Located } from '../../src/group/commands.js';
@@ -54,7 +53,7 @@ async function withdraw(machine: Machine, eventId: string): Promise<string> {
   const { seq, asOf } = (await machine.ask(`locate ${eventId}`, { type: 'locate', eventId })) as Located;
   const record = new RecordReader(machine.log).read(seq).record;
   if (record.type !== 'event_accepted') return 'gone';
-  const command: Command = { type: 'withdraw', caller: 0, eventSeq: seq, event: record as EventAccepted, asOf };
+  const command: Command = machine.withdrawal(0, { seq, asOf });
   const answer = (await machine.ask(`withdraw ${eventId}`, command)) as Outcome<unknown>;
   return answer.ok ? 'ok' : answer.code;
 }
@@ -184,9 +183,8 @@ test('erasures and withdrawals leave the log together, so that neither waits for
   await machine.ask('victim', submit(event('v', 'victim')));
   const commands: Command[] = [];
   for (let i = 0; i < 40; i++) {
-    const { seq, asOf } = (await machine.ask(`l${i}`, { type: 'locate', eventId: `w${i}` })) as Located;
-    const record = new RecordReader(machine.log).read(seq).record as EventAccepted;
-    commands.push({ type: 'withdraw', caller: 0, eventSeq: seq, event: record, asOf });
+    const located = (await machine.ask(`l${i}`, { type: 'locate', eventId: `w${i}` })) as Located;
+    commands.push(machine.withdrawal(0, located));
   }
   for (const [i, command] of commands.entries()) machine.offer(`w${i}`, command);
   machine.offer('erase', erase('victim'));
@@ -322,10 +320,9 @@ test('a withdrawal is answered when its id is stored no more', async () => {
 test('when the node ends, nobody waits for bytes to leave the log, but all for what is durable', async () => {
   const machine = await started();
   await machine.ask('e', submit(event('e1', 'victim'), event('e2', 'other')));
-  const { seq, asOf } = (await machine.ask('l', { type: 'locate', eventId: 'e2' })) as Located;
-  const record = new RecordReader(machine.log).read(seq).record as EventAccepted;
+  const located = (await machine.ask('l', { type: 'locate', eventId: 'e2' })) as Located;
   machine.offer('erase', erase('victim'));
-  machine.offer('withdraw', { type: 'withdraw', caller: 0, eventSeq: seq, event: record, asOf });
+  machine.offer('withdraw', machine.withdrawal(0, located));
   machine.actor.takeTurn(t0, Buffer.alloc(16));
   assert.equal(machine.actor.giveUpRemovals(), []);
   const answers = machine.actor.committed().filter((effect) => effect.type === 'answer');

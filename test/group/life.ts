@@ -73,10 +73,9 @@ export class Life {
         return;
       }
       case 'withdraw': {
-        const { seq, asOf } = (await this.#ask({ type: 'locate', eventId: act.id })) as Located;
-        const event = seq === 0 ? undefined : new RecordReader(this.machine.log).read(seq).record;
-        if (event?.type === 'event_accepted')
-          await this.#ask({ type: 'withdraw', caller: null, eventSeq: seq, event, asOf });
+        const located = (await this.#ask({ type: 'locate', eventId: act.id })) as Located;
+        const event = located.seq === 0 ? undefined : new RecordReader(this.machine.log).read(located.seq).record;
+        if (event?.type === 'event_accepted') await this.#ask(this.machine.withdrawal(null, located));
         return;
       }
       case 'erase':

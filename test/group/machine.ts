@@ -1,8 +1,11 @@
 /** Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may come between any two. */
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { GroupBounds } from '../../src/core/commands.js';
+import { headOfPair } from '../../src/core/decide-removal.js';
+import type { EventAccepted } from '../../src/core/records.js';
 import { type Effect, GroupActor } from '../../src/group/actor.js';
-import type { Answer, Command } from '../../src/group/commands.js';
+import type { Answer, Command, Located } from '../../src/group/commands.js';
+import { RecordReader, readChain } from '../../src/group/listing.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
@@ -70,6 +73,15 @@ export class Machine {
   async retire(before: number): Promise<void> {
     this.#waiting.push(...this.actor.resume({ before, now: Math.max(before, this.now) }));
     await this.work();
+  }
+
+  /** The withdrawal of a located event, with the chain of its pair as the log has it. */
+  withdrawal(caller: number | null, { seq, asOf }: Located): Command {
+    const event = new RecordReader(this.log).read(seq).record as EventAccepted;
+    const { state } = this.actor;
+    const head = headOfPair(state, event.subject, event.peer);
+    const chain = readChain(this.log, { head, eventSeq: seq, retired: state.retired.seq });
+    return { type: 'withdraw', caller, eventSeq: seq, event, asOf, chain, chainAsOf: state.lastSeq };
   }
 
   /** Takes up what may go on again. */

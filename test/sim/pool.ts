@@ -1,10 +1,11 @@
 /** The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on demand. */
+import type { ChainLink } from '../../src/core/chain.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { Simulation } from '../../src/core/simulation.js';
 import type { ToldWalk } from '../../src/core/told-table.js';
 import type { VerdictCounts } from '../../src/core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import { type Listing, type ListingQuery, listEvents, readRecords } from '../../src/group/listing.js';
+import { type ChainQuery, type Listing, type ListingQuery, listEvents, readChain, readRecords } from '../../src/group/listing.js';
 import {
   type GroupPool,
   type LogReader,
@@ -112,6 +113,10 @@ export class SimPool implements GroupPool {
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
     return this.#run('reader', 'records', () => readRecords(this.#log, seqs));
+  }
+
+  chain(query: ChainQuery): Promise<readonly ChainLink[]> {
+    return this.#run('reader', 'chain', () => readChain(this.#log, query));
   }
 
   verify(): Promise<VerifyReport> {

@@ -13,7 +13,7 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
 /** Way and base weight of each type, from the contract. */
-const types: Readonly<Record<EventTypeName, readonly [sign: -1 | 1, base: number]>> = {
+const types: Readonly<Record<EventTypeName, readonly [sign: -1 | 0 | 1, base: number]>> = {
   report_cheating: [-1, 1],
   report_toxicity: [-1, 0.5],
   report_spam: [-1, 0.25],
@@ -22,7 +22,8 @@ const types: Readonly<Record<EventTypeName, readonly [sign: -1 | 1, base: number
   session_anomaly: [-1, 0.5],
   matchmaking_fraud: [-1, 1],
   commendation: [1, 1],
-  ban_lifted: [1, 1],
+  ban_lifted: [0, 0],
+  session_clean: [1, 0.3],
 };
 
 /** Relative error that sums of doubles may gather: a few hundred additions and factors at 2^-53 each. */
@@ -137,12 +138,25 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
     sums.error += isBounded && event.severity > 0 ? Number.POSITIVE_INFINITY : worth * roundingPart + cut;
     sums.isHeavy ||= event.severity > 0;
-    if (oracle.facts.withdrawals.has(event.id)) continue;
+    const takesBack = event.type === 'ban_lifted' && event.severity > 0;
+    if (oracle.facts.withdrawals.has(event.id)) {
+      // Of events that left the log meanwhile nothing comes back with the withdrawal of what took them back.
+      if (takesBack && lowersBefore(oracle, event)) sums.error = Number.POSITIVE_INFINITY;
+      continue;
+    }
     sums.isHeld = true;
+    if (takesBack) sums.lowering = 0;
     if (sign < 0) sums.lowering += worth;
     else sums.raising += worth;
   }
   return [...byPeer].sort(([a], [b]) => a - b).map(([peer, sums]) => ({ peer, ...sums }));
+}
+
+/** Whether a peer lowered the player before this event of its own, by one that may have left the log. */
+function lowersBefore(oracle: Oracle, { peer, subject, id }: EventFact): boolean {
+  const events = oracle.eventsOf(subject);
+  const before = events.slice(0, events.findIndex((one) => one.id === id));
+  return before.some((one) => one.peer === peer && types[one.type][0] < 0 && !oracle.isKept(one));
 }
 
 /** Whether it is too near to nothing to say if it counts as evidence at all. */

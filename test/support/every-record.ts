@@ -121,6 +121,17 @@ export const everyRecord: readonly LogRecord[] = [
     z: Float64Array.of(0.25, 0),
     witness: Uint16Array.of(0, 0),
   },
+  {
+    type: 'evidence_taken_back',
+    peer: 1,
+    subject: 'ab'.repeat(32),
+    lowering: 0,
+    raising: 0.25,
+    count: 3,
+    updated_at: 1_700_000_500_000,
+    evidence_at: 1_700_000_400_000,
+    prev: 15,
+  },
   { type: 'scoring_changed', scoring: 2, audit },
   { type: 'peers_related', first: 0, second: 1, relation: 'same', audit },
 ];

@@ -1,12 +1,14 @@
 /** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
 import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../../src/core/audit.js';
-import type { EventSubmission } from '../../src/core/commands.js';
+import { chainTo } from '../../src/core/chain.js';
+import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
 import { decideEvent } from '../../src/core/decide-event.js';
 import { decideRegistration } from '../../src/core/decide-peer.js';
+import { decideTakingBack, headOfPair } from '../../src/core/decide-removal.js';
 import { decideEpoch } from '../../src/core/decide-scale.js';
 import { keyOf } from '../../src/core/event-columns.js';
-import type { GroupFormed, LogRecord } from '../../src/core/records.js';
+import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records.js';
 import { GroupState } from '../../src/core/state.js';
 import type { SubjectKey } from '../../src/core/words.js';
 import type { Outcome } from '../../src/errors.js';
@@ -118,7 +120,19 @@ export class Given {
     const decided = decideEvent(this.state, peer, this.submission(peer, player, more), now);
     if (!decided.ok) return decided;
     this.apply([decided.value], now);
-    return { ok: true, value: this.state.lastSeq };
+    const seq = this.state.lastSeq;
+    const taken = decideTakingBack(this.state, decided.value, decided.value.subject);
+    if (taken !== null) this.apply([taken], now);
+    return { ok: true, value: seq };
+  }
+
+  /** The withdrawal of the event that is record `eventSeq`, as the group would ask for it. */
+  withdrawal(caller: number | null, eventSeq: number): WithdrawEvent {
+    const read = (seq: number) => this.records[seq - 1]!.record;
+    const event = read(eventSeq) as EventAccepted;
+    const head = headOfPair(this.state, event.subject, event.peer);
+    const chain = chainTo(read, head, eventSeq, this.state.retired.seq, Number.POSITIVE_INFINITY);
+    return { caller, eventSeq, event, asOf: this.state.redacted, chain, chainAsOf: this.state.lastSeq };
   }
 
   row(player: string): number {

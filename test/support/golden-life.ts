@@ -7,10 +7,8 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { stateDigest } from '../../src/core/digest.js';
 import type { EventTypeName } from '../../src/core/event-types.js';
-import type { EventAccepted } from '../../src/core/records.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
 import type { Command, Located } from '../../src/group/commands.js';
-import { RecordReader } from '../../src/group/listing.js';
 import { Machine } from '../group/machine.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from './given.js';
 
@@ -62,13 +60,13 @@ export async function goldenLife(): Promise<Machine> {
   const witnesses = { z: Float64Array.of(0.75, 1 / 3, 0), witness: Uint16Array.of(0, 1, 0) };
   await ask({ type: 'publish_weights', weights: { ...weights, pi: 0.04, ...witnesses } });
   await ask({ type: 'half_life', days: 7 });
-  const { seq, asOf } = (await ask({ type: 'locate', eventId: 'event-10' })) as Located;
-  const event = new RecordReader(machine.log).read(seq).record as EventAccepted;
-  await ask({ type: 'withdraw', caller: 1, eventSeq: seq, event, asOf });
+  await ask(machine.withdrawal(1, (await ask({ type: 'locate', eventId: 'event-10' })) as Located));
   await ask({ type: 'erase', caller: 0, subject: subjectOf('player 5'), commitment: 'commitment', by: 'peer:peer-0' });
   await machine.retire(t0 + 9 * dayMs);
   machine.now = t0 + 3000 * dayMs;
+  await submit(0, 'event-ban', 'player 1', 'ban_applied', 1);
   await submit(0, 'event-late', 'player 1', 'ban_lifted', 1);
+  await submit(0, 'event-clean', 'player 1', 'session_clean', 1);
   return machine;
 }
 

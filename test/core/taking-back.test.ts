@@ -1,0 +1,152 @@
+/** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { stateDigest } from '../../src/core/digest.js';
+import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
+import { decideHalfLife } from '../../src/core/decide-scale.js';
+import type { EventTypeName } from '../../src/core/event-types.js';
+import { momentOf, trustOf } from '../../src/core/score.js';
+import { GroupState } from '../../src/core/state.js';
+import { dayMs, Given, salt, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
+
+const sure = (peers: number) => {
+  const all = (value: number) => new Array<number>(peers).fill(value);
+  return new Given(30).peers(peers).weigh({ a: all(2), b: all(1.5), z: all(0.9) });
+};
+
+function send(given: Given, eventType: EventTypeName, more: object = {}, now = t0): number {
+  const sent = given.event(0, 'a', { eventType, timestamp: now, ...more }, now);
+  return sent.ok ? sent.value : 0;
+}
+
+function withdraw(given: Given, seq: number, now = t0): void {
+  const decision = decideWithdrawal(given.state, given.withdrawal(0, seq), now);
+  assert.not.equal(decision, readAgain);
+  if (decision !== readAgain) {
+    assert.ok(decision.outcome.ok, 'withdrawn');
+    given.apply(decision.records, now);
+  }
+}
+
+function score(given: Given, at = t0): number {
+  return trustOf(given.state, given.row('a'), momentOf(given.state, at)).score;
+}
+
+/** What the peer holds of the player, at its worth of t0. */
+function sums(given: Given): readonly [lowering: number, raising: number, count: number] {
+  const { entries } = given.state.subjects;
+  const entry = given.state.subjects.firstEntry(given.row('a'));
+  return [entries.lowering(entry), entries.raising(entry), entries.count(entry)];
+}
+
+test('a ban lowers a score, its lifting brings it back to 50, and withdrawing the ban then changes nothing', () => {
+  const given = sure(1);
+  const ban = send(given, 'ban_applied');
+  assert.ok(score(given) < 50);
+  send(given, 'ban_lifted');
+  assert.is(score(given), 50);
+  withdraw(given, ban);
+  assert.is(score(given), 50);
+});
+
+test('withdrawing the lifting brings the ban back, unless the ban was withdrawn meanwhile', () => {
+  for (const isWithdrawn of [false, true]) {
+    const given = sure(1);
+    const ban = send(given, 'ban_applied');
+    const banned = score(given);
+    const lifting = send(given, 'ban_lifted');
+    if (isWithdrawn) withdraw(given, ban);
+    withdraw(given, lifting);
+    assert.is(score(given), isWithdrawn ? 50 : banned);
+  }
+});
+
+test('a second ban after a lifting counts like a first', () => {
+  const given = sure(1);
+  send(given, 'ban_applied');
+  const banned = score(given);
+  send(given, 'ban_lifted');
+  send(given, 'ban_applied');
+  assert.is(score(given), banned);
+});
+
+test('a lifting takes back all kinds of reports of its own peer, and nothing of others or that raises', () => {
+  const given = sure(2);
+  send(given, 'report_cheating');
+  send(given, 'report_toxicity');
+  send(given, 'commendation');
+  given.event(1, 'a', { eventType: 'ban_applied' });
+  send(given, 'ban_lifted', { severity: 0.4 });
+  assert.equal(sums(given), [0, 1, 4]);
+  const { entries } = given.state.subjects;
+  assert.is(entries.lowering(given.state.subjects.firstEntry(given.row('a')) + 1), 1);
+});
+
+test('a lifting without a ban, and one of severity 0, change no sum', () => {
+  const given = sure(1);
+  send(given, 'ban_lifted');
+  assert.equal(sums(given), [0, 0, 1]);
+  send(given, 'ban_applied');
+  send(given, 'ban_lifted', { severity: 0 });
+  assert.equal(sums(given), [1, 0, 3]);
+});
+
+test('what a lifting hid comes back at its worth, over changes of half-life', () => {
+  const lives = [true, false].map((isLifted) => {
+    const given = sure(1);
+    send(given, 'ban_applied');
+    send(given, 'commendation', { severity: 0.5 });
+    const lifting = send(given, isLifted ? 'ban_lifted' : 'session_clean', { severity: isLifted ? 1 : 0 });
+    given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    withdraw(given, lifting, t0 + 11 * dayMs);
+    return sums(given);
+  });
+  assert.equal(lives[0], lives[1]);
+});
+
+test('the ban of an earlier release that was lifted keeps its meaning', () => {
+  const given = sure(1);
+  send(given, 'ban_applied');
+  const { record } = given.records.at(-1)!;
+  assert.ok(record.type === 'event_accepted');
+  given.apply([{ ...record, event_type: 9, mass: 1, event_id: 'old', id_tag: null, prev: given.state.lastSeq }], t0);
+  assert.equal(sums(given), [1, 1, 2]);
+});
+
+test('after any events and withdrawals the sums are those of the events that are left, in their order, and a replay has the same state', () => {
+  const random = new Random(11);
+  for (let round = 0; round < 400; round++) {
+    const given = sure(1);
+    const sent: { seq: number; type: EventTypeName; severity: number; isWithdrawn: boolean }[] = [];
+    for (let step = 0; step < 14; step++) {
+      const left = sent.filter(({ isWithdrawn }) => !isWithdrawn);
+      if (random.below(3) === 0 && left.length > 0) {
+        const one = random.pick(left);
+        withdraw(given, one.seq);
+        one.isWithdrawn = true;
+      } else {
+        const type = random.pick(['ban_applied', 'report_spam', 'ban_lifted', 'ban_lifted', 'commendation'] as const);
+        const severity = random.pick([1, 0.5, 0]);
+        sent.push({ seq: send(given, type, { severity }), type, severity, isWithdrawn: false });
+      }
+      let [lowering, raising, count] = [0, 0, 0];
+      for (const { type, severity, isWithdrawn } of sent) {
+        if (isWithdrawn) continue;
+        count++;
+        if (type === 'ban_lifted') lowering = severity > 0 ? 0 : lowering;
+        else if (type === 'commendation') raising += severity;
+        else lowering += severity * (type === 'ban_applied' ? 1 : 0.25);
+      }
+      const [heldLowering, heldRaising, held] = sums(given);
+      assert.ok(Math.abs(heldLowering - lowering) < 1e-9, `${heldLowering} for ${lowering}: ${JSON.stringify(sent)}`);
+      assert.ok(Math.abs(heldRaising - raising) < 1e-9);
+      assert.is(held, count);
+    }
+    const replayed = new GroupState(given.state.formed, salt);
+    for (const { record, at } of given.records) replayed.apply(record, at);
+    assert.is(stateDigest(replayed), stateDigest(given.state));
+  }
+});
+
+test.run();

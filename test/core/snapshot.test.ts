@@ -4,7 +4,7 @@ import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decid
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { stateDigest } from '../../src/core/digest.js';
 import { eventTypeNames } from '../../src/core/event-types.js';
-import type { EventAccepted, GroupFormed } from '../../src/core/records.js';
+import type { GroupFormed } from '../../src/core/records.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot.js';
 import { GroupState } from '../../src/core/state.js';
 import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';

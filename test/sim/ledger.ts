@@ -15,7 +15,7 @@ import { type Expected, hex, no, type Oracle } from './oracle.js';
 /** What a withdrawal must be told that looked at what a redaction rewrote meanwhile: look again. The service has a symbol for it. */
 const again = Symbol('again');
 
-type HeldAgainst = Pick<GroupState, 'redacted' | 'retired'>;
+type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'takenBackSeq'>;
 
 /** A turn whose commit is in flight. */
 interface Staged {
@@ -61,7 +61,7 @@ export class Ledger {
   }
 
   /** A turn was taken: the same commands are put to the oracle. `redacted` and `retired`: what withdrawals of it were held against. */
-  turn({ now, mails, records, own, lastSeq }: TurnTaken, { redacted, retired }: HeldAgainst): void {
+  turn({ now, mails, withdrawn, records, own, lastSeq }: TurnTaken, { redacted, retired, takenBackSeq }: HeldAgainst): void {
     const { facts } = this.oracle;
     const staged = {
       from: facts.all.length,
@@ -81,7 +81,13 @@ export class Ledger {
         continue;
       }
       if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);
+      const known = facts.all.length;
       this.#expected.set(token, this.oracle.decide(command, now));
+      // Whether a chain was too old is told by the sums that come of it; what is known here is when none was.
+      if (command.type === 'withdraw' && takenBackSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
+        if (facts.all.length > known) this.#expected.set(token, again);
+        facts.truncate(known);
+      }
       if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
       if (command.type === 'chains') this.#listed.set(token, this.#listing(hex(command.subject)));
     }

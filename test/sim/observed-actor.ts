@@ -11,6 +11,8 @@ import type { Mail } from '../../src/group/mailbox.js';
 export interface TurnTaken {
   readonly now: number;
   readonly mails: readonly Mail<Command, Resolve>[];
+  /** Events that it withdraws, by their record. */
+  readonly withdrawn: ReadonlySet<number>;
   /** Records that it asks to be committed; 0: it has nothing to write. */
   readonly records: number;
   /** Those of them that no command asked for: what a redaction writes. */
@@ -28,10 +30,21 @@ export interface Watch {
   answered(token: Resolve, answer: Answer): void;
 }
 
-const ownTypes: ReadonlySet<RecordType> = new Set(['batches_rewritten', 'redacted', 'evidence_kept', 'events_retired']);
+/** Records that no command is for, or that follow one. */
+const ownTypes: ReadonlySet<RecordType> = new Set([
+  'batches_rewritten',
+  'redacted',
+  'evidence_kept',
+  'evidence_taken_back',
+  'events_retired',
+]);
 
 function ownOf(batch: Uint8Array): number {
   return [...new Batch(batch)].filter(({ type }) => ownTypes.has(type)).length;
+}
+
+function withdrawnIn(batch: Uint8Array): number[] {
+  return [...new Batch(batch)].flatMap((record) => (record.type === 'event_withdrawn' ? [record.event_seq] : []));
 }
 
 export class ObservedActor extends GroupActor<Resolve> {
@@ -62,7 +75,8 @@ export class ObservedActor extends GroupActor<Resolve> {
     }
     const commit = effects.find((effect) => effect.type === 'commit');
     const own = commit === undefined ? 0 : ownOf(commit.batch.bytes);
-    this.#watch.turn({ now, mails, records: commit?.records ?? 0, own, lastSeq: this.state.lastSeq });
+    const withdrawn = new Set(commit === undefined ? [] : withdrawnIn(commit.batch.bytes));
+    this.#watch.turn({ now, mails, withdrawn, records: commit?.records ?? 0, own, lastSeq: this.state.lastSeq });
     return this.#seen(effects);
   }
 

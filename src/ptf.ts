@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
 import { once } from 'node:events';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,8 @@ import type { ConfigurationFacts } from './operator/findings.js';
 import type { Progress } from './operator/session.js';
 import { makePrivate } from './store/backup-folder.js';
 import { replaceFile } from './store/durable-file.js';
+import { dataFileOf } from './store/environment-file.js';
+import { logFolderOf } from './store/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/owner.js';
 import { readText } from './store/small-file.js';
 import { variables } from './variables.js';
@@ -120,6 +122,7 @@ async function keepSecret(dir: string, name: string, text: string): Promise<void
 }
 
 async function adopt(dir: string): Promise<'adopted' | 'free'> {
+  if (!existsSync(dataFileOf(logFolderOf(dir)))) throw new OperatorError('no_store', `${dir} holds no store`);
   await refuseForeign(dir);
   try {
     return await adoptFolder(dir);

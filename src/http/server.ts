@@ -224,16 +224,19 @@ class HttpServerFace implements HttpFace {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     if (!isAnswerable(request)) return;
-    // In its turn: Node would put the head of the answer in front of what waits. A body that is too long by its own account is
-    // refused before it is sent.
+    const hasBody = hasUnreadBody(request);
+    const isExpected = !hasForeignExpectation(request);
+    // In its turn: Node would put the head of the answer in front of what waits. A body that a route reads and that is too long by its own
+    // account is refused before it is sent.
     if (
       this.#awaited.has(request) &&
-      !hasForeignExpectation(request) &&
-      Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes
+      isExpected &&
+      (hasBody || Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes)
     ) {
       response.writeContinue();
     }
-    if (!hasUnreadBody(request)) {
+    // A caller whose expectation is refused may wait for the refusal with its body.
+    if (!hasBody || !isExpected) {
       if (request.headers['transfer-encoding'] === undefined) this.#answer(request, response);
       // Chunks that are none are found where they came with the head, whichever way answers faster.
       else setImmediate(() => this.#answerUnlessFailed(request, response));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
@@ -114,9 +114,17 @@ async function refuseForeign(dir: string): Promise<void> {
   if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
 }
 
+/** The folder itself, or where it is missing the nearest one above it. */
+function nearestFolder(dir: string): string {
+  const path = resolve(dir);
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
 /** Makes the folder where it is missing, as a start does. */
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   await refuseForeign(dir);
+  // A folder that root makes in another user's is closed to the node.
+  if (process.getuid?.() === 0) await refuseForeign(nearestFolder(dir));
   makePrivate(dir);
   await replaceFile(join(dir, name), text, { sync: true });
 }

@@ -175,11 +175,15 @@ class HttpServerFace implements HttpFace {
     }
   }
 
-  /** Whether no request of a connection is under way; one whose head has not arrived in full is none. */
+  /**
+   * Whether no request of a connection is under way. One whose head has not arrived in full is none, and one that waits for a body that no route
+   * reads counts as none: else anybody could hold a connection by announcing such a body.
+   */
   #isIdle(socket: Socket): boolean {
     if (!this.#sockets.has(socket)) return this.#socketLane?.isIdle(socket) ?? true;
     const last = this.#sockets.get(socket);
-    return last === undefined || last.response.writableFinished;
+    if (last === undefined || last.response.writableFinished) return true;
+    return !isWaiting(last) && !last.request.complete && !last.response.headersSent && hasUnreadBody(last.request);
   }
 
   /** Looks after a connection that is node:http's from here on. */

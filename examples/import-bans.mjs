@@ -85,10 +85,12 @@ async function main() {
     for await (const row of file.endsWith('.ndjson') ? jsonRows(file) : csvRows(file, columns)) {
       bytes = row.bytes;
       const fault = row.fault ?? faultOf(row.cells);
-      if (fault === undefined) batch.push({ line: row.line, event: eventOf(row.cells, { game, peerId, salt }) });
+      const event = fault === undefined ? eventOf(row.cells, { game, peerId, salt }) : undefined;
+      const reason = event === undefined ? fault : refusalOf(client, event);
+      if (event !== undefined && reason === undefined) batch.push({ line: row.line, event });
       else {
         total.unreadable++;
-        refuse(row.line, fault);
+        refuse(row.line, reason ?? '');
       }
       if (batch.length === eventsAtOnce) await send();
     }
@@ -121,9 +123,12 @@ function readArguments() {
 
 /** @param {string} path @param {string[] | undefined} columns @returns {AsyncGenerator<Row>} */
 async function* csvRows(path, columns) {
-  const parser = createReadStream(path).pipe(
+  const source = createReadStream(path);
+  const parser = source.pipe(
     parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, skip_records_with_error: false }),
   );
+  // `pipe` does not pass errors on.
+  source.once('error', (error) => parser.destroy(error));
   let head = columns;
   try {
     for await (const { record, info } of parser) {
@@ -169,6 +174,20 @@ function faultOf(cells) {
   const severity = severityOf(cells);
   if (!(severity >= 0 && severity <= 1)) return 'severity must be a number from 0 to 1';
   return undefined;
+}
+
+/**
+ * Why the client would not send an event; undefined where it would. `submitMany` refuses a whole list for one such event.
+ * @param {TrustClient} client @param {import('peer-trust-federation/client').TrustEvent} event
+ */
+function refusalOf(client, event) {
+  try {
+    client.prepare(event);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TrustError && error.code === 'invalid_argument') return error.message;
+    throw error;
+  }
 }
 
 /** @param {any} cells */

@@ -55,7 +55,7 @@ export const limits = {
   /** What one address may hold of them. */
   connectionsAddressShare: 0.5,
   /** Connections that are looked at for an idle one when there is no room for a new one. */
-  evictionLooks: 64,
+  evictionLooks: 1_024,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsTurnedAway: 256,
   matchIdsMax: 128,

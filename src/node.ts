@@ -27,6 +27,7 @@ import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
   demandListening,
+  demandSocket,
   prepareFolder,
   recoverOrForm,
   refuseStart,
@@ -245,7 +246,7 @@ async function openOperation(
   { group, metrics, pseudonyms, passwordHash, sessions }: Parts,
 ): Promise<Pick<RunningNode, 'metricsAddress' | 'dashboardAddress'>> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
-  const socket = await startOperatorSocket({ dir, group, version, log });
+  const socket = await demandSocket(startOperatorSocket({ dir, group, version, log }), dir);
   closers.add(() => socket.close());
   const metricsServer =
     metricsPort === null

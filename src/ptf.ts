@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
 import { once } from 'node:events';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
@@ -18,6 +18,8 @@ import type { ConfigurationFacts } from './operator/findings.js';
 import type { Progress } from './operator/session.js';
 import { makePrivate } from './store/backup-folder.js';
 import { replaceFile } from './store/durable-file.js';
+import { dataFileOf } from './store/environment-file.js';
+import { logFolderOf } from './store/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/owner.js';
 import { readText } from './store/small-file.js';
 import { variables } from './variables.js';
@@ -112,14 +114,23 @@ async function refuseForeign(dir: string): Promise<void> {
   if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
 }
 
+/** The folder itself, or where it is missing the nearest one above it. */
+function nearestFolder(dir: string): string {
+  const path = resolve(dir);
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
 /** Makes the folder where it is missing, as a start does. */
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   await refuseForeign(dir);
+  // A folder that root makes in another user's is closed to the node.
+  if (process.getuid?.() === 0) await refuseForeign(nearestFolder(dir));
   makePrivate(dir);
   await replaceFile(join(dir, name), text, { sync: true });
 }
 
 async function adopt(dir: string): Promise<'adopted' | 'free'> {
+  if (!existsSync(dataFileOf(logFolderOf(dir)))) throw new OperatorError('no_store', `${dir} holds no store`);
   await refuseForeign(dir);
   try {
     return await adoptFolder(dir);

@@ -67,6 +67,15 @@ export async function demandListening<T>(
   }
 }
 
+/** Awaits the start of the operator's socket. Rejects with `StartRefusedError` where the folder `dir` can hold none. */
+export async function demandSocket<T>(starting: Promise<T>, dir: string): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: the operator's socket: ${messageOf(error)}`);
+  }
+}
+
 export function prepareFolder(dir: string): void {
   try {
     makePrivate(dir);

@@ -121,6 +121,8 @@ test('a second node on a copied folder says that it is a copy, and ptf adopt mak
   assert.ok(output.includes(`run: ptf adopt --data-dir ${copy}`));
   const original = await runPtf(['adopt'], home);
   assert.equal([original.code, /folder_in_use/.test(original.err)], [1, true]);
+  const wrong = await runPtf(['adopt'], dir);
+  assert.equal([wrong.code, wrong.err], [1, `ptf: ${dir} holds no store (no_store)\n`]);
   assert.is((await runPtf(['adopt'], copy)).code, 0);
   const second = await startProcess({ DATA_DIR: copy });
   for (const { url } of [first, second]) assert.is((await fetch(`${url}/api/v1/health`)).status, 200);

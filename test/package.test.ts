@@ -284,7 +284,7 @@ test('an import of thousands of rows brings each of them', async () => {
 test('an import names the line and the reason of every row that it does not read', async () => {
   writeFileSync(
     join(project, 'faults.csv'),
-    'player_id,banned_at,severity,note\nok-1,,,\n,,,\nok-2,,,"two\nlines"\nbad-1,tomorrow,,\nbad-2,,7,\n',
+    'player_id,banned_at,severity,note\nok-1,,,\n,,,\nok-2,,,"two\nlines"\nbad-1,tomorrow,,\nbad-2,,7,\nbad\u200b3,,,\nok-3,,,\n',
   );
   const { output, errors, code } = await run(
     process.execPath,
@@ -292,10 +292,11 @@ test('an import names the line and the reason of every row that it does not read
     project,
     asPeer(),
   );
-  assert.is(output, '2 imported, 0 known already, 0 rejected, 3 unreadable\n', errors);
+  assert.is(output, '3 imported, 0 known already, 0 rejected, 4 unreadable\n', errors);
   assert.match(errors, /^faults\.csv:3: player_id is missing$/m);
   assert.match(errors, /^faults\.csv:6: banned_at is not a date$/m);
   assert.match(errors, /^faults\.csv:7: severity must be a number from 0 to 1$/m);
+  assert.match(errors, /^faults\.csv:8: a player id must not hold a control or an invisible character$/m);
   assert.is(code, 1);
 });
 
@@ -319,6 +320,7 @@ test('what keeps an import from running is one line, never a stack trace', async
     ['no file', [], given, 2, /^usage: /m],
     ['an unknown option', ['one.csv', '--gane', 'x'], given, 2, /^usage: /m],
     ['a file that is not there', ['absent.csv'], given, 2, /ENOENT.*absent\.csv/],
+    ['a file that cannot be read', ['examples'], given, 2, /EISDIR/],
     ['no key', ['one.csv'], { ...given, TRUST_API_KEY: '' }, 2, /^TRUST_API_KEY must be set/m],
     ['a wrong key', ['one.csv'], { ...given, TRUST_API_KEY: 'ptf_dev_wrong' }, 3, /invalid_api_key: invalid api key/],
     ['a wrong salt', ['one.csv'], { ...given, TRUST_GROUP_SALT: 'another salt of 16' }, 3, /salt_mismatch: /],

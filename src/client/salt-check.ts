@@ -44,6 +44,11 @@ export class SaltCheck {
     return this.#mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
   }
 
+  /** Makes the next `verify` ask the node again, however young a mismatch is. */
+  askAgain(): void {
+    this.#mismatchAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** Rejects with `salt_mismatch`, with what kept the node from answering, or with the signal's reason. */
   async verify(signal?: AbortSignal): Promise<void> {
     if (!this.isSettled) {

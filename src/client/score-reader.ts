@@ -81,17 +81,23 @@ export class ScoreReader {
     }
     checkFallback(read.fallback);
     // Under what a player is remembered is what goes to the node.
-    const { sentId } = this.#options;
+    const { runtime, salt, sentId } = this.#options;
     // Of one there is no place to name.
     const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const found = new Map<string, Found>();
+    const readMissing = (budgetMs: number) =>
+      Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
+    const endsAt = runtime.elapsedMs() + read.budgetMs;
     const verified = missing.length > 0 ? this.#verifySalt(read) : undefined;
-    const isForeign = () => (this.#options.salt?.mismatch ?? null) !== null;
-    if (!isForeign()) await Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, read, found)));
+    const isForeign = () => (salt?.mismatch ?? null) !== null;
+    const wasForeign = isForeign();
+    if (!wasForeign) await readMissing(read.budgetMs);
     await verified;
     if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
+    // The salt was checked again meanwhile and is the group's now, so nothing was read yet.
+    if (wasForeign) await readMissing(Math.max(0, endsAt - runtime.elapsedMs()));
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
   }
 

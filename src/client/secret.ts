@@ -6,6 +6,9 @@ import { TrustError } from './trust-error.js';
  * holders of the secret may not have it, and a salt that differs by one blank makes every player unknown.
  */
 export function secretText(name: string, text: string): string {
+  if (typeof text !== 'string') {
+    throw new TrustError('invalid_argument', `${name} must be a string; read its file as UTF-8`);
+  }
   const secret = text.replace(/\r?\n$/, '');
   if (secret === secret.trim()) return secret;
   throw new TrustError(

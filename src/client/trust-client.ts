@@ -320,9 +320,11 @@ export class TrustClient {
     { signal }: CallOptions,
     { hashes = false, deadlineMs = this.#settings.deadlineMs }: CallNeeds = {},
   ): Promise<Answer> {
+    const { runtime } = this.#settings;
     return this.#during(signal, async (whole) => {
+      const endsAt = runtime.elapsedMs() + deadlineMs;
       if (hashes && this.#salt?.isVerified === false) await this.#salt.verify(whole);
-      return this.#send(ask, repeat, whole, deadlineMs);
+      return this.#send(ask, repeat, whole, Math.max(0, endsAt - runtime.elapsedMs()));
     });
   }
 

@@ -128,6 +128,7 @@ export class VerdictFeed {
   retry(): void {
     if (this.#phase !== 'refused') return;
     this.#failures = 0;
+    this.#options.salt?.askAgain();
     this.#live = withResolve();
     this.#become('connecting');
     this.#resume();

@@ -72,9 +72,10 @@ export class Connections {
    */
   #evictFrom(queue: Set<Connection>): boolean {
     let fallback: Connection | undefined;
-    for (let looks = Math.min(queue.size, limits.evictionLooks); looks > 0; looks--) {
-      const [connection] = queue as Iterable<Connection>;
-      if (connection === undefined) break;
+    let looks = Math.min(queue.size, limits.evictionLooks);
+    // A set that changes goes on with what was added: the bound ends the loop.
+    for (const connection of queue) {
+      if (looks-- === 0) break;
       const { socket } = connection;
       const isIdle = this.#isIdle(socket);
       if (isIdle && socket.bytesRead === connection.bytesRead) return this.#evict(connection);

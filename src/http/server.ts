@@ -175,11 +175,15 @@ class HttpServerFace implements HttpFace {
     }
   }
 
-  /** Whether no request of a connection is under way; one whose head has not arrived in full is none. */
+  /**
+   * Whether no request of a connection is under way. One whose head has not arrived in full is none, and one that waits for a body that no route
+   * reads counts as none: else anybody could hold a connection by announcing such a body.
+   */
   #isIdle(socket: Socket): boolean {
     if (!this.#sockets.has(socket)) return this.#socketLane?.isIdle(socket) ?? true;
     const last = this.#sockets.get(socket);
-    return last === undefined || last.response.writableFinished;
+    if (last === undefined || last.response.writableFinished) return true;
+    return !isWaiting(last) && !last.request.complete && !last.response.headersSent && hasUnreadBody(last.request);
   }
 
   /** Looks after a connection that is node:http's from here on. */
@@ -224,16 +228,19 @@ class HttpServerFace implements HttpFace {
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
     if (!isAnswerable(request)) return;
-    // In its turn: Node would put the head of the answer in front of what waits. A body that is too long by its own account is
-    // refused before it is sent.
+    const hasBody = hasUnreadBody(request);
+    const isExpected = !hasForeignExpectation(request);
+    // In its turn: Node would put the head of the answer in front of what waits. A body that a route reads and that is too long by its own
+    // account is refused before it is sent.
     if (
       this.#awaited.has(request) &&
-      !hasForeignExpectation(request) &&
-      Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes
+      isExpected &&
+      (hasBody || Number(request.headers['content-length'] ?? 0) <= limits.batchBodyBytes)
     ) {
       response.writeContinue();
     }
-    if (!hasUnreadBody(request)) {
+    // A caller whose expectation is refused may wait for the refusal with its body.
+    if (!hasBody || !isExpected) {
       if (request.headers['transfer-encoding'] === undefined) this.#answer(request, response);
       // Chunks that are none are found where they came with the head, whichever way answers faster.
       else setImmediate(() => this.#answerUnlessFailed(request, response));

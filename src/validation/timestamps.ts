@@ -32,6 +32,8 @@ export function mistakenTime(value: unknown): MistakenTime {
   const local = `${date}T${minutes}${seconds}${fraction === undefined ? '' : `.${fraction}`}`;
   if (zone === undefined) return { found: 'a time without a zone', meant: admissible(`${local}Z`) };
   if (!/^[+-]/.test(zone)) return { found: 'another notation', meant: admissible(`${local}Z`) };
+  // `Date.parse` takes 30 February for 2 March.
+  if (admissible(`${local}Z`) === undefined) return { found: 'a time with an offset' };
   const hours = zone.slice(0, 3);
   const offset = `${hours}:${zone.length > 3 ? zone.slice(-2) : '00'}`;
   return { found: 'a time with an offset', meant: timeOf(Date.parse(`${local}${offset}`)) };

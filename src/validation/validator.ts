@@ -124,21 +124,18 @@ function ownFault(schema: Schema, value: unknown, field: string): Fault | undefi
   if (validate(value)) return undefined;
   const error = validate.errors?.[0];
   if (error === undefined) throw new Error('a schema refused a value without saying why');
+  // An item has another type; the search of the items reports it.
+  if (error.instancePath !== '') return undefined;
   const { keyword, params, data } = error;
   const measure = measures[keyword];
   const bound = measure === undefined ? {} : { limit: Number(params.limit), actual: measure(data) };
-  return { field: `${field}${error.instancePath}`, keyword, schema, value: data, ...bound };
+  return { field, keyword, schema, value: data, ...bound };
 }
 
 function compileOwn(schema: Schema): ValidateFunction {
-  const {
-    properties: _properties,
-    required: _required,
-    additionalProperties: _additional,
-    items: _items,
-    ...own
-  } = schema;
-  const validate = ajv.compile(own);
+  const { properties: _properties, required: _required, additionalProperties: _additional, items, ...own } = schema;
+  // Ajv compares items of unknown type by value, and that throws at an object with a field `toString`.
+  const validate = ajv.compile(items?.type === undefined ? own : { ...own, items: { type: items.type } });
   ownValidators.set(schema, validate);
   return validate;
 }

@@ -14,7 +14,7 @@ import { EventSpool } from '../../src/client/spool/event-spool.js';
 import { TransportError, type TransportResponse } from '../../src/client/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
-import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
+import { matchAnswer, refusal, ScriptedTransport, type Step, saltCheckPath } from './scripted-transport.js';
 import { thrownBy } from './thrown-by.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
@@ -819,6 +819,28 @@ test('a salt that did not fit is asked about again after a minute, since an addr
   assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');
   await runtime.advance(bounds.saltRecheckMs);
   assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+});
+
+test('a read that finds the salt right after all reads the players within its budget', async () => {
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.saltCheck = '00000000';
+  assert.is((await runtime.until(client.score('p'))).cause, 'salt_mismatch');
+  transport.saltCheck = saltCheckOf(groupSalt);
+  await runtime.advance(bounds.saltRecheckMs);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+});
+
+test('the check of the salt counts against the deadline of the call that waits for it', async () => {
+  const { client, transport, runtime } = scene(() => 'silence', { groupSalt, deadlineMs: 1_000 });
+  transport.saltCheck = saltCheckOf(groupSalt);
+  const answer = transport.request.bind(transport);
+  transport.request = async (request) => {
+    if (request.path === saltCheckPath) await new Promise<void>((resolve) => runtime.after(900, resolve));
+    return answer(request);
+  };
+  assert.is((await rejection(runtime.until(client.submit(event)))).code, 'timeout');
+  assert.is(transport.requests.length, 1);
+  assert.ok(runtime.elapsedMs() <= 1_000, `${runtime.elapsedMs()} ms`);
 });
 
 test.run();

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { Feed } from '../../src/client/calls.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { saltCheckOf } from '../../src/client/salt-check.js';
 import { subjectHash } from '../../src/client/subject.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import type { TrustError } from '../../src/client/trust-error.js';
@@ -561,6 +562,18 @@ test("a feed whose salt is not the group's is refused before it connects", async
   assert.equal([feed.state.phase, made.node.connections.length], ['refused', 0]);
   await feed.close();
   assert.is(feed.state.phase, 'closed');
+});
+
+test('a feed that is told to try again asks for the salt anew, however shortly after', async () => {
+  const made = scene();
+  made.node.saltCheck = '00000000';
+  const feed = made.client.follow();
+  await made.runtime.until(feed.live().catch(() => undefined));
+  assert.is(feed.state.phase, 'refused');
+  made.node.saltCheck = saltCheckOf(salt);
+  feed.retry();
+  await made.runtime.until(feed.live());
+  assert.is(feed.state.phase, 'live');
 });
 
 test('a feed that is live again has no last error', async () => {

@@ -64,4 +64,18 @@ test('the salt and the key of a client are read by this rule', async () => {
   }
 });
 
+test('a secret that is the bytes of its file is told to be read as text', () => {
+  const bytes = Buffer.from(salt) as unknown as string;
+  for (const take of [
+    () => new TrustClient({ url: 'http://node', groupSalt: bytes }),
+    () => new TrustClient({ url: 'http://node', apiKey: bytes }),
+    () => subjectHash('player', bytes),
+  ]) {
+    assert.throws(
+      take,
+      (error: TrustError) => error.code === 'invalid_argument' && /must be a string/.test(error.message),
+    );
+  }
+});
+
 test.run();

@@ -140,6 +140,24 @@ test('the proxies let through what the node takes, and leave its connections fir
   }
 });
 
+test('the proxies pass on every path that the node serves', () => {
+  const passed = [...nginx.matchAll(/^ {2}location (=|~) (\S+) \{\n(?: {4}.*\n)*? {4}proxy_pass /gm)].map(
+    ([, kind, path]) => new RegExp(kind === '=' ? `^${path}$` : path!),
+  );
+  const [, globs = ''] = /@api path (.*)/.exec(caddy) ?? [];
+  const caddyPaths = globs.split(' ').map((glob) => new RegExp(`^${glob.replace('*', '.*')}$`));
+  for (const { path } of Object.values(routes)) {
+    assert.ok(
+      passed.some((pattern) => pattern.test(path)),
+      `nginx: ${path}`,
+    );
+    assert.ok(
+      caddyPaths.some((pattern) => pattern.test(path)),
+      `Caddy: ${path}`,
+    );
+  }
+});
+
 test('what the image is built from is let in by .dockerignore', () => {
   const letIn = Array.from(fileOf('.dockerignore').matchAll(/^!(\S+)$/gm), ([, path]) => path!);
   for (const path of letIn) if (!path.includes('*')) assert.ok(existsSync(urlOf(path)), path);

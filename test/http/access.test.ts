@@ -176,6 +176,7 @@ test('an expectation other than 100-continue is 417, and its body is not waited 
       ['GET /api/v1/players/x/trust-score HTTP/1.1\r\nExpect: 200-ok\r\n', 417],
       ['GET /api/v1/peers HTTP/1.1\r\nExpect: something, 100-continue\r\n', 417],
       ['POST /api/v1/events HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
+      ['DELETE /api/v1/events/x HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
       ['GET /api/v1/peers HTTP/1.1\r\nExpect: 100-Continue\r\nConnection: close\r\n', 200],
       ['GET /api/v1/peers HTTP/1.0\r\nExpect: x\r\n', 200],
     ] as const) {

@@ -371,4 +371,26 @@ test('callers whom only the system has taken when the node stops are answered', 
   }
 });
 
+test('a body that is announced, not sent and read by no route keeps no new caller out', async () => {
+  for (const fastLane of [true, false]) {
+    const face = await startFace({ settings: { fastLane, connectionsMax: 2 } });
+    try {
+      for (let i = 0; i < 2; i++) {
+        const socket = await opened(face.port);
+        void received(socket);
+        socket.write('GET /api/v1/peers HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n');
+        // Its head was read.
+        await once(socket, 'data');
+      }
+      const answers = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      assert.equal(
+        answers.map(({ status }) => status),
+        [200],
+      );
+    } finally {
+      await face.drain();
+    }
+  }
+});
+
 test.run();

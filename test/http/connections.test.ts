@@ -50,6 +50,19 @@ test('a connection that was active since it was last looked at outlives one that
   assert.ok(third.isDestroyed);
 });
 
+test('an idle connection behind a thousand busy ones is found', () => {
+  const { admit } = tableOf({ max: 1_001, perAddressMax: Number.POSITIVE_INFINITY });
+  const idle = new FakeSocket();
+  // Readers of the verdict stream are busy for as long as they live.
+  for (const socket of sockets(1_000)) {
+    socket.isBusy = true;
+    admit(socket);
+  }
+  admit(idle);
+  assert.ok(admit(new FakeSocket()));
+  assert.ok(idle.isDestroyed);
+});
+
 test('where every connection is busy a new one is refused, after a bounded look', () => {
   const { admit } = tableOf({ max: 10 * limits.evictionLooks, perAddressMax: Number.POSITIVE_INFINITY });
   const all = sockets(10 * limits.evictionLooks);

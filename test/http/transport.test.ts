@@ -162,9 +162,10 @@ test('a body that is too long is 413 as soon as that is known, and the connectio
   );
 });
 
+const expect = 'Expect: 100-continue\r\n';
+
 test('who asks first whether to continue is told so, or is refused before sending', async () => {
   const text = JSON.stringify(eventBody());
-  const expect = 'Expect: 100-continue\r\n';
   const pieces = [submission(`Content-Length: ${text.length}\r\n${expect}${close}`), text];
   assert.equal(await codes(pieces, events), [[201]]);
   const refused = await askRaw(face.port, [submission(`Content-Length: 9000000\r\n${expect}`)], {
@@ -175,6 +176,13 @@ test('who asks first whether to continue is told so, or is refused before sendin
     refused.map((one) => one.status),
     [413],
   );
+});
+
+test('a caller that asks whether to continue with a long body that no route reads is told to', async () => {
+  const head = `PUT /api/v1/peers HTTP/1.1\r\n${host}${expect}Content-Length: 2000000\r\n\r\n`;
+  // Nothing is answered before that: a caller that is told nothing ends with 408.
+  const until = (received: string) => received.startsWith('HTTP/1.1 100 Continue\r\n\r\n');
+  assert.equal(await codes([head], { path: '/api/v1/peers', method: 'PUT', until }), []);
 });
 
 test('a client that has closed its half still gets its answer', async () => {

@@ -40,7 +40,16 @@ test('other notations of UTC are told with the one that is taken', () => {
 });
 
 test('nothing is guessed where nothing suggests a time', () => {
-  const values = ['', 'now', '2026-02-30T10:00:00', '2026-13-01T00:00:00+01:00', '2026-11-20T10:00:00+99:00', null, {}];
+  const values = [
+    '',
+    'now',
+    '2026-02-30T10:00:00',
+    '2026-02-30T10:00:00+01:00',
+    '2026-13-01T00:00:00+01:00',
+    '2026-11-20T10:00:00+99:00',
+    null,
+    {},
+  ];
   for (const value of values) assert.is(mistakenTime(value).meant, undefined, String(value));
   assert.equal(mistakenTime('2026-11-20'), { found: 'a date without a time' });
   assert.is(mistakenTime(`2026-11-20T10:00:00${' '.repeat(100_000)}`).meant, undefined);

@@ -55,7 +55,35 @@ export function namelessOf(page: Page): Promise<string[]> {
     .map((element) => element.outerHTML)`);
 }
 
-/** Texts with less contrast to their ground than the 4.5 to 1 of WCAG 2.2, 1.4.3. */
+/** Boxes that hide what is too wide for them or let it be scrolled, but for texts that end in an ellipsis or are not for the eye. */
+export function cutBoxesOf(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('body, body :not(input, select, textarea, .hidden)')]
+    .filter((box) => {
+      const { overflowX, textOverflow } = getComputedStyle(box);
+      return box.checkVisibility() && overflowX !== 'visible' && textOverflow !== 'ellipsis' && box.scrollWidth > box.clientWidth;
+    })
+    .map((box) => box.cloneNode().outerHTML + ' ' + box.scrollWidth + ' > ' + box.clientWidth)`);
+}
+
+/** Badges that nobody can read whole: too small, cut by themselves or by what they stand in, or beside the window. */
+export function cutBadgesOf(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.badge:not(:empty)')]
+    .filter((badge) => {
+      const { left, right, width, height } = badge.getBoundingClientRect();
+      const isCutBy = (box) => {
+        const { left: from, right: to } = box.getBoundingClientRect();
+        return getComputedStyle(box).overflowX !== 'visible' && (left < from - 1 || right > to + 1);
+      };
+      const boxes = [];
+      for (let box = badge.parentElement; box !== null; box = box.parentElement) boxes.push(box);
+      return !badge.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+        || width === 0 || height === 0 || parseFloat(getComputedStyle(badge).fontSize) < 9
+        || badge.scrollWidth > badge.clientWidth || left < 0 || right > innerWidth || boxes.some(isCutBy);
+    })
+    .map((badge) => badge.outerHTML)`);
+}
+
+/** Texts with less contrast to their ground than the 4.5 to 1 of WCAG 2.2, 1.4.3, which asks nothing of what is disabled. */
 export function paleOf(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
@@ -71,11 +99,23 @@ export function paleOf(page: Page): Promise<string[]> {
       const color = pixel(getComputedStyle(element).backgroundColor);
       return color[3] === 255 || element.parentElement === null ? color : ground(element.parentElement);
     };
+    // What stands in a translucent box lets through what lies behind that box.
+    const through = (element, color) => {
+      let seen = [...color];
+      for (let box = element; box.parentElement !== null; box = box.parentElement) {
+        const opacity = Number(getComputedStyle(box).opacity);
+        if (opacity === 1) continue;
+        const behind = ground(box.parentElement);
+        seen = seen.map((value, i) => opacity * value + (1 - opacity) * behind[i]);
+      }
+      return seen;
+    };
     const isText = (node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== '';
     return [...document.querySelectorAll('body *')]
-      .filter((element) => element.checkVisibility() && [...element.childNodes].some(isText))
+      .filter((element) => element.checkVisibility() && !element.matches(':disabled') && [...element.childNodes].some(isText))
       .filter((element) => {
-        const [dark, bright] = [light(pixel(getComputedStyle(element).color)), light(ground(element))].sort((a, b) => a - b);
+        const colors = [pixel(getComputedStyle(element).color), ground(element)];
+        const [dark, bright] = colors.map((color) => light(through(element, color))).sort((a, b) => a - b);
         return (bright + 0.05) / (dark + 0.05) < 4.5;
       })
       .map((element) => element.outerHTML);

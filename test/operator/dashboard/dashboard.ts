@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../../src/group/api.js';
+import type { LatencyCounts, Traffic } from '../../../src/operator/dashboard/history.js';
 import { startDashboard } from '../../../src/operator/dashboard/server.js';
 import { Sessions } from '../../../src/operator/dashboard/sessions.js';
 import { recordedGroup } from '../recorded-group.js';
@@ -14,7 +15,7 @@ const salt = Buffer.alloc(16, 7);
 const inBase64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 const kept = `$scrypt$ln=4,r=1,p=1$${inBase64(salt)}$${inBase64(scryptSync(password, salt, 32, { N: 16, r: 1, p: 1 }))}`;
 const sampled: ReadonlySet<unknown> = new Set(['counts', 'peers', 'health']);
-const noLatencies = { boundsS: [0.001, 1], upTo: [0, 0], total: 0 };
+export const noLatencies: LatencyCounts = { boundsS: [0.001, 1], upTo: [0, 0], total: 0 };
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
@@ -49,7 +50,11 @@ export interface TestDashboard {
   close(): Promise<void>;
 }
 
-export async function startTestDashboard(replaced: Partial<GroupApi> = {}): Promise<TestDashboard> {
+/** `replaced`: methods of the group that answer otherwise; `traffic`: running totals of requests, none where absent. */
+export async function startTestDashboard(
+  replaced: Partial<GroupApi> = {},
+  traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies }),
+): Promise<TestDashboard> {
   let shiftMs = 0;
   let hash: string | null = kept;
   const clock = { now: () => Date.now() + shiftMs };
@@ -64,7 +69,7 @@ export async function startTestDashboard(replaced: Partial<GroupApi> = {}): Prom
     pseudonymise: (id) => (id.length === 64 ? Buffer.from(id, 'hex') : null),
     sessions,
     passwordHash,
-    traffic: () => ({ reads: noLatencies, events: noLatencies }),
+    traffic,
     clock,
     version: '1.2.3',
     log: pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) }),

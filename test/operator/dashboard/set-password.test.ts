@@ -1,7 +1,7 @@
 /** `ptf dashboard set-password`: from a prompt, from standard input, with a node and without. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -116,6 +116,15 @@ test('before the first start the folder is made, closed to others, and the node 
   } finally {
     await node.close();
   }
+});
+
+test("root makes no folder in another user's", async () => {
+  if (process.getuid?.() !== 0) return;
+  chownSync(dir, 65_534, 65_534);
+  const missing = join(dir, 'data');
+  const { code, err } = await ptf(password, missing);
+  assert.equal([code, existsSync(missing)], [1, false]);
+  assert.match(err, /is another user's; run as the user of the node \(access_denied\)/);
 });
 
 test('a running node takes the new password at once, and lets no session of the old one go on', async () => {

@@ -7,7 +7,7 @@ import { ask, showKey } from './dialog.js';
 import { button, card, empty, facts, field, fill, h, table } from './dom.js';
 import { count } from './format.js';
 import { notify } from './notice.js';
-import { isAlone, remarksOf } from './peers.js';
+import { groupFactsOf, type Remark, remarksOf, statusLookOf } from './remarks.js';
 import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from './view.js';
 
 const overlaps = [
@@ -158,9 +158,9 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
 
 function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {
   const { peer_id, game_ids, status, registered_at, event_count, pre_trusted, weight, tau, a, b, signals } = peer;
-  const remarks = remarksOf(peer, isAlone(all));
+  const remarks = remarksOf(peer, groupFactsOf(all));
   return facts([
-    ['Status', badge(status)],
+    ['Status', badge(status, statusLookOf(peer))],
     ['Id', h('code', {}, peer_id)],
     ['Games', game_ids.join(', ')],
     ['Registered', time(registered_at)],
@@ -171,13 +171,12 @@ function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLEl
     ['Players reported', signals === null ? 'not computed yet' : count(signals.players)],
     ['Shared with others', signals === null ? 'not computed yet' : count(signals.shared_players)],
     ['Pre-trusted', pre_trusted ? 'yes' : 'no'],
-    ...(remarks.length === 0 ? [] : [['Remark', remarkText(remarks[0] ?? '')] as const]),
+    ...(remarks.length === 0 ? [] : [['Remarks', remarks.map(remarkLine)] as const]),
   ]);
 }
 
-function remarkText(remark: string): HTMLElement {
-  const why = remark === 'shares no player' ? ': most likely it hashes with another salt' : ': perhaps they collude';
-  return h('span', {}, h('span', { class: 'badge warn' }, remark), why);
+function remarkLine({ text, hint }: Remark): HTMLElement {
+  return h('div', {}, badge(text, 'warn'), hint !== null && `: ${hint}`);
 }
 
 function signalsCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {

@@ -3,7 +3,7 @@ import type { ListedPeerValue } from '../../protocol.js';
 import { faultText } from './api.js';
 import { button, empty, fill, h } from './dom.js';
 import { compact, count, plural } from './format.js';
-import { isAlone, remarksOf } from './peers.js';
+import { type GroupFacts, groupFactsOf, remarksOf, statusLookOf } from './remarks.js';
 import { badge, bar, heading, link, mayRedraw, type View, type ViewContext } from './view.js';
 
 const rowsAtFirst = 100;
@@ -75,7 +75,7 @@ export function peersView({ live, peers }: ViewContext): View {
   }
 
   function tableOf(rows: readonly ListedPeerValue[]): HTMLTableElement {
-    const alone = isAlone(all);
+    const group = groupFactsOf(all);
     const heads = columns.map(({ title, number }, i) => {
       const sorted = sortBy === i ? (down ? 'descending' : 'ascending') : undefined;
       const sorter = button(title, () => sort(i), { class: 'button sorter' });
@@ -89,7 +89,7 @@ export function peersView({ live, peers }: ViewContext): View {
       h(
         'tbody',
         {},
-        rows.map((peer) => rowOf(peer, alone)),
+        rows.map((peer) => rowOf(peer, group)),
       ),
     );
   }
@@ -143,7 +143,7 @@ function compare(a: number | string, b: number | string): number {
   return a < b ? -1 : 1;
 }
 
-function rowOf(peer: ListedPeerValue, alone: boolean): HTMLTableRowElement {
+function rowOf(peer: ListedPeerValue, group: GroupFacts): HTMLTableRowElement {
   const { peer_id, peer_name, game_ids, status, weight, event_count, signals, pre_trusted } = peer;
   const cell = (
     title: string,
@@ -152,7 +152,7 @@ function rowOf(peer: ListedPeerValue, alone: boolean): HTMLTableRowElement {
   ): HTMLTableCellElement => h('td', { 'data-title': title, class: number ? 'number' : undefined }, content);
   const remarks = [
     pre_trusted && h('span', { class: 'badge pre-trusted' }, 'pre-trusted'),
-    ...remarksOf(peer, alone).map((remark) => h('span', { class: 'badge warn' }, remark)),
+    ...remarksOf(peer, group).map(({ text }) => badge(text, 'warn')),
   ].filter((remark) => remark !== false);
   return h(
     'tr',
@@ -163,7 +163,7 @@ function rowOf(peer: ListedPeerValue, alone: boolean): HTMLTableRowElement {
       link(`peers/${encodeURIComponent(peer_id)}`, peer_name, 'name'),
       h('small', { class: 'muted cut' }, game_ids.join(', ')),
     ),
-    cell('Status', false, badge(status, status === 'active' && weight === 0 ? 'warn' : status)),
+    cell('Status', false, badge(status, statusLookOf(peer))),
     cell('Weight', true, h('span', { class: 'weighted' }, bar(weight), weight.toFixed(3))),
     cell('Events', true, compact(event_count)),
     cell('Players', true, signals === null ? '–' : compact(signals.players)),

@@ -1,7 +1,7 @@
 /** The peers of the group as they were listed last, and again when the log has moved, under names as they are shown. */
 import type { ListedPeerValue, Values } from '../../protocol.js';
 import { command } from './api.js';
-import { nameShown, plural } from './format.js';
+import { nameShown } from './format.js';
 import type { Live } from './live.js';
 
 const pageSize = 200;
@@ -56,38 +56,4 @@ async function all(): Promise<readonly ListedPeerValue[]> {
     from = page.next_from;
   }
   return peers;
-}
-
-/** What an operator should look into about a peer, in a few words; `isAlone`: no other peer reports. */
-export function remarksOf(peer: ListedPeerValue, isAlone: boolean): string[] {
-  const { signals } = peer;
-  const partners = isAlone || signals === null ? 0 : signals.discounted_with.length;
-  return [
-    ...(peer.weight === 0
-      ? [whyWeightless(peer)]
-      : sharesNone(peer, isAlone)
-        ? ['shares no player with other peers']
-        : []),
-    ...(partners > 0 ? [`discounted with ${plural(partners, 'peer')}`] : []),
-  ];
-}
-
-function sharesNone({ signals }: ListedPeerValue, isAlone: boolean): boolean {
-  return !isAlone && signals !== null && signals.players > 0 && signals.shared_players === 0;
-}
-
-/** Why a peer's reports count for nothing. */
-function whyWeightless({ status, signals, tau }: ListedPeerValue): string {
-  if (status === 'revoked') return 'weight 0: revoked';
-  if (signals === null) return 'weight 0: not computed yet';
-  if (signals.players === 0) return 'weight 0: has reported nobody';
-  if (signals.shared_players === 0) return 'weight 0: shares no player with other peers; check its salt and ids';
-  const shared = plural(signals.shared_players, 'shared player');
-  return tau === 0
-    ? `weight 0: disagrees with the others on ${shared}`
-    : `weight 0: its reports tell nothing on ${shared}`;
-}
-
-export function isAlone(peers: readonly ListedPeerValue[]): boolean {
-  return peers.filter(({ signals }) => (signals?.players ?? 0) > 0).length < 2;
 }

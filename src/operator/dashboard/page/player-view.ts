@@ -23,7 +23,7 @@ export function playerView({ live }: ViewContext): View {
   const result = h(
     'div',
     { 'aria-live': 'polite' },
-    empty('Nobody looked up yet', 'The id stays out of addresses and logs.'),
+    empty('No player looked up yet', 'The id stays out of addresses and logs.'),
   );
 
   async function lookUp(): Promise<void> {

@@ -1,0 +1,135 @@
+/** What the page says of a peer. The texts are those that an operator is meant to read; the rules are those of docs/SCORING.md. */
+import { type Test, test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';
+import type { ListedPeerValue } from '../../../../src/operator/protocol.js';
+
+const test: Test = uvuTest;
+
+const signals = { players: 20, shared_players: 12, discounted_with: [] };
+/** Counts, and has nothing to remark. */
+const sound: ListedPeerValue = {
+  peer_id: 'peer-1',
+  peer_name: 'Arena',
+  game_ids: ['arena'],
+  status: 'active',
+  registered_at: '2026-11-01T00:00:00.000Z',
+  event_count: 20,
+  pre_trusted: false,
+  weight: 0.75,
+  tau: 1,
+  a: 2,
+  b: 1,
+  signals,
+};
+const group = { hasOneReporter: false, hasPreTrusted: false };
+const withPreTrusted = { ...group, hasPreTrusted: true };
+
+function textsOf(changed: Partial<ListedPeerValue>, facts = group): string[] {
+  return remarksOf({ ...sound, ...changed }, facts).map(({ text }) => text);
+}
+
+test('a peer that counts and agrees has no remark', () => {
+  assert.equal(textsOf({}), []);
+});
+
+test('a revoked peer has weight 0 because it is revoked, whatever else there is to it', () => {
+  assert.equal(textsOf({ weight: 0, status: 'revoked', signals: null }), ['weight 0: revoked']);
+});
+
+test('a peer that no computation saw has weight 0 until one does', () => {
+  assert.equal(textsOf({ weight: 0, tau: 0, signals: null }, withPreTrusted), ['weight 0: not computed yet']);
+});
+
+test('a peer without a report has weight 0 because it has reported no player', () => {
+  const silent = { ...signals, players: 0, shared_players: 0 };
+  assert.equal(textsOf({ weight: 0, tau: 0, signals: silent }, withPreTrusted), ['weight 0: has reported no player']);
+});
+
+test('the only peer that reports has weight 0 because there is no other to compare it with', () => {
+  const alone = { ...signals, shared_players: 0 };
+  const facts = { hasOneReporter: true, hasPreTrusted: true };
+  assert.equal(textsOf({ weight: 0, tau: 0, signals: alone }, facts), [
+    'weight 0: no other peer has reported a player',
+  ]);
+});
+
+test('a peer of weight 0 that shares no player is told to check its salt and ids', () => {
+  const foreign = { ...signals, shared_players: 0 };
+  assert.equal(textsOf({ weight: 0, tau: 0, signals: foreign }), [
+    'weight 0: shares no player with other peers; check its salt and ids',
+  ]);
+});
+
+test('a closed gate without pre-trusted peers means that the peer disagrees with the others', () => {
+  assert.equal(textsOf({ weight: 0, tau: 0 }), ['weight 0: disagrees with the others on 12 shared players']);
+  const one = { ...signals, shared_players: 1 };
+  assert.equal(textsOf({ weight: 0, tau: 0, signals: one }), [
+    'weight 0: disagrees with the others on 1 shared player',
+  ]);
+});
+
+test('a closed gate with pre-trusted peers is no disagreement: the peer may share no player with them', () => {
+  assert.equal(textsOf({ weight: 0, tau: 0 }, withPreTrusted), [
+    'weight 0: agrees with no trusted peer on 12 shared players',
+  ]);
+});
+
+test('an open gate without log-odds means that the peer is right no more often than chance', () => {
+  assert.equal(textsOf({ weight: 0, tau: 1, a: 0, b: 0 }), [
+    'weight 0: right no more often than chance on 12 shared players',
+  ]);
+});
+
+test('a weight that is shown as 0.000 has its reason too', () => {
+  // clip(tau (A + B) / 4, 0, 1) of the scoring page: 0.0001 x 3 / 4, and 1 x 0.001 / 4.
+  assert.equal(textsOf({ weight: 0.000075, tau: 0.0001 }), [
+    'weight 0: disagrees with the others on 12 shared players',
+  ]);
+  assert.equal(textsOf({ weight: 0.00025, a: 0.001, b: 0 }), [
+    'weight 0: right no more often than chance on 12 shared players',
+  ]);
+  assert.equal((0.0005).toFixed(3), '0.001');
+  assert.equal(textsOf({ weight: 0.0005 }), []);
+});
+
+test('a peer that counts and shares no player most likely has another salt', () => {
+  const foreign = { ...sound, signals: { ...signals, shared_players: 0 } };
+  assert.equal(remarksOf(foreign, group), [
+    { text: 'shares no player with other peers', hint: 'most likely it hashes with another salt' },
+  ]);
+  assert.equal(remarksOf(foreign, { ...group, hasOneReporter: true }), []);
+});
+
+test('a peer that is discounted with others is told apart from one of weight 0, and may be both', () => {
+  const partner = { peer_id: 'peer-2', shared_players: 5, agreement: 0.9 };
+  const discounted = { ...signals, discounted_with: [partner, { ...partner, peer_id: 'peer-3' }] };
+  assert.equal(remarksOf({ ...sound, signals: discounted }, group), [
+    { text: 'discounted with 2 peers', hint: 'perhaps they collude' },
+  ]);
+  assert.equal(remarksOf({ ...sound, weight: 0, tau: 0, signals: discounted }, group), [
+    { text: 'weight 0: disagrees with the others on 12 shared players', hint: null },
+    { text: 'discounted with 2 peers', hint: 'perhaps they collude' },
+  ]);
+});
+
+test('a group has one reporter until a second peer has reported a player', () => {
+  const silent = { ...sound, signals: { ...signals, players: 0 } };
+  assert.is(groupFactsOf([]).hasOneReporter, true);
+  assert.is(groupFactsOf([sound, silent, { ...sound, signals: null }]).hasOneReporter, true);
+  assert.is(groupFactsOf([sound, sound]).hasOneReporter, false);
+});
+
+test('a group has pre-trusted peers once one of them is', () => {
+  assert.is(groupFactsOf([sound]).hasPreTrusted, false);
+  assert.is(groupFactsOf([sound, { ...sound, pre_trusted: true }]).hasPreTrusted, true);
+});
+
+test('an active peer looks well unless its weight is 0', () => {
+  assert.is(statusLookOf(sound), 'active');
+  assert.is(statusLookOf({ ...sound, weight: 0 }), 'warn');
+  assert.is(statusLookOf({ ...sound, weight: 0, status: 'suspended' }), 'suspended');
+  assert.is(statusLookOf({ ...sound, weight: 0, status: 'revoked' }), 'revoked');
+});
+
+test.run();

@@ -1,0 +1,432 @@
+/**
+ * What the dashboard shows of a group in each of its states, in a real Chromium: over a group that answers as a test wants it, and
+ * over a node whose process stands still. A complaint of the console fails the test.
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { type Test, test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { granted } from '../../../src/errors.js';
+import type { GroupApi, PeerSignals, PeerView, VerdictCounts } from '../../../src/group/api.js';
+import { limits } from '../../../src/limits.js';
+import { hashPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
+import { endAll, startProcess, temporaryFolder } from '../../support/process.js';
+import { peerView, recordedGroup } from '../recorded-group.js';
+import {
+  chromiumPath,
+  cutBadgesOf,
+  cutBoxesOf,
+  namelessOf,
+  openPage,
+  overflowOf,
+  paleOf,
+  type Seen,
+  startBrowser,
+} from './browser.js';
+import { noLatencies, password, startTestDashboard, type TestDashboard } from './dashboard.js';
+
+const test: Test = uvuTest;
+const wide = { width: 1280, height: 900 };
+const narrow = { width: 390, height: 844 };
+const fixed = recordedGroup(0).group;
+
+let browser: Browser;
+/** What a test opened, closed in this order after it, whether it failed or not. */
+const opened: (() => Promise<unknown>)[] = [];
+
+async function serve(...how: Parameters<typeof startTestDashboard>): Promise<TestDashboard> {
+  const dashboard = await startTestDashboard(...how);
+  opened.push(() => dashboard.close());
+  return dashboard;
+}
+
+async function openWindow(options: BrowserContextOptions): Promise<Seen> {
+  const seen = await openPage(browser, options);
+  opened.unshift(() => seen.context.close());
+  return seen;
+}
+
+/** Opens a view as a signed-in operator, and waits until the page is live. */
+async function open(dashboard: TestDashboard, view: string, options: BrowserContextOptions = {}): Promise<Seen> {
+  const seen = await openWindow({ viewport: wide, ...options });
+  const cookie = await dashboard.signIn('alice');
+  const at = cookie.indexOf('=');
+  await seen.context.addCookies([{ name: cookie.slice(0, at), value: cookie.slice(at + 1), url: dashboard.url }]);
+  await goTo(seen.page, dashboard, view);
+  return seen;
+}
+
+async function goTo(page: Page, dashboard: TestDashboard, view: string): Promise<void> {
+  await page.goto(`${dashboard.url}/#/${view}`);
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
+}
+
+/** A group of these peers, and its signals by the peer's number. */
+function groupOf(peers: readonly PeerView[], signals: readonly (PeerSignals | undefined)[] = []): Partial<GroupApi> {
+  return {
+    peers: (from, limit) => peers.slice(from, from + limit),
+    peerById: (id) => peers.find(({ peerId }) => peerId === id),
+    signals: ({ index }) => signals[index],
+    counts: () => ({ peers: peers.length, players: 0, events: 0 }),
+    status: () => ({
+      ...fixed.status(),
+      preTrusted: peers.filter((peer) => peer.preTrusted).map(({ peerId }) => peerId),
+    }),
+  };
+}
+
+function peersOf(changes: readonly Partial<PeerView>[]): PeerView[] {
+  return changes.map((change, index) => ({ ...peerView(index), ...change }));
+}
+
+/** Weights that no other order of these peers gives: not that of registration, of names or of events. */
+const weighted = peersOf([
+  { peerName: 'Alpha', weight: 0.5 },
+  { peerName: 'Bravo', weight: 0, tau: 0, eventCount: 9 },
+  { peerName: 'Carol', weight: 0.92 },
+  { peerName: 'Delta', weight: 0.07, eventCount: 7 },
+  { peerName: 'Echo', weight: 1 },
+]);
+const byWeight = ['Echo', 'Carol', 'Alpha', 'Delta', 'Bravo'];
+
+function namesOf(page: Page): Promise<string[]> {
+  return page.locator('.table tbody .name').allTextContents();
+}
+
+const shared = { players: 20, sharedPlayers: 12, discountedWith: [] };
+const colluding = { ...shared, discountedWith: [{ peerId: 'peer-4', sharedPlayers: 5, agreement: 0.9 }] };
+/** One of each reason for a weight of 0, and of each status, under names and games as long as they may be. */
+const long = 'W'.repeat(limits.peerNameLength);
+const everyKind = peersOf([
+  { peerName: long, gameIds: ['g'.repeat(limits.gameIdLength), 'h'.repeat(limits.gameIdLength)], preTrusted: true },
+  { peerName: 'Revoked', status: 'revoked', weight: 0, tau: 0, a: 0, b: 0 },
+  { peerName: 'New', weight: 0, tau: 0 },
+  { peerName: 'Silent', weight: 0, tau: 0 },
+  { peerName: 'Foreign', weight: 0, tau: 0, peerId: 'p'.repeat(limits.peerIdLength) },
+  { peerName: 'Distrusted', weight: 0, tau: 0 },
+  { peerName: 'Random', weight: 0, tau: 1, a: 0, b: 0, status: 'suspended' },
+]);
+const everySignal = [
+  shared,
+  shared,
+  undefined,
+  { ...shared, players: 0, sharedPlayers: 0 },
+  { ...shared, sharedPlayers: 0 },
+  colluding,
+  shared,
+];
+const reasons: Readonly<Record<string, string>> = {
+  Revoked: 'weight 0: revoked',
+  New: 'weight 0: not computed yet',
+  Silent: 'weight 0: has reported no player',
+  Foreign: 'weight 0: shares no player with other peers; check its salt and ids',
+  Distrusted: 'weight 0: agrees with no trusted peer on 12 shared players',
+  Random: 'weight 0: right no more often than chance on 12 shared players',
+};
+
+/** A player of 240 events by four peers. */
+const player: Partial<GroupApi> = {
+  trust: () => ({ score: 31.25, confidence: 0.5, verdict: 'suspicious', eventCount: 240, updatedAt: 0 }),
+  explain: () => ({
+    lowering: 12.5,
+    raising: 3.5,
+    peers: 4,
+    preTrusted: true,
+    halfLifeDays: 30,
+    weightsBasedOnSeq: 1_234_567,
+  }),
+  playerEvents: async () =>
+    granted({
+      total: 240,
+      summarised: 200,
+      summary: [{ eventType: 'report_cheating' as const, week: '2026-W47', count: 200 }],
+      own: [],
+      nextBefore: null,
+    }),
+};
+
+async function lookUp(page: Page): Promise<void> {
+  await page.getByLabel('Player').fill('5f'.repeat(32));
+  await page.getByRole('button', { name: 'Look up' }).click();
+  await page.getByRole('heading', { name: 'Score' }).waitFor();
+}
+
+function cardOf(page: Page, title: string): Locator {
+  return page.locator('section.card', { has: page.getByRole('heading', { name: title, exact: true }) });
+}
+
+/** Resolves when the page hears the next overview; its clock must stand still, or its age moves by itself. */
+function nextOverview(page: Page): Promise<void> {
+  return page.evaluate(
+    `new Promise((done) => new MutationObserver(done).observe(document.querySelector('.age'), { childList: true }))`,
+  );
+}
+
+function define(): void {
+  test.before(async () => {
+    browser = await startBrowser(chromiumPath ?? '');
+  });
+  test.after.each(async () => {
+    for (const close of opened.splice(0)) await close();
+  });
+  test.after(async () => {
+    await browser?.close();
+    endAll();
+  });
+
+  test('peers are sorted by weight at the head of the table, the heaviest first, then the lightest', async () => {
+    const dashboard = await serve(groupOf(weighted));
+    const seen = await open(dashboard, 'peers');
+    const { page } = seen;
+    const head = page.getByRole('columnheader', { name: 'Weight' });
+    await head.waitFor();
+    assert.equal(await namesOf(page), ['Alpha', 'Bravo', 'Carol', 'Delta', 'Echo']);
+    assert.not.ok(await page.getByLabel('Sort by').isVisible());
+    await head.getByRole('button').click();
+    assert.equal(await namesOf(page), byWeight);
+    assert.is(await head.getAttribute('aria-sort'), 'descending');
+    const weights = await page.locator('.table td[data-title="Weight"]').allTextContents();
+    assert.equal(weights, ['1.000', '0.920', '0.500', '0.070', '0.000']);
+    await head.getByRole('button').click();
+    assert.equal(await namesOf(page), byWeight.toReversed());
+    assert.is(await head.getAttribute('aria-sort'), 'ascending');
+    assert.equal(seen.complaints, []);
+  });
+
+  test('on a phone, where the table has no head, peers are sorted by weight with a field', async () => {
+    const dashboard = await serve(groupOf(weighted));
+    const seen = await open(dashboard, 'peers', { viewport: narrow });
+    const { page } = seen;
+    await page.getByRole('link', { name: 'Alpha' }).waitFor();
+    assert.not.ok(await page.locator('.table thead').isVisible());
+    const field = page.getByLabel('Sort by');
+    await field.selectOption({ label: 'By weight' });
+    assert.equal(await namesOf(page), byWeight);
+    await field.selectOption({ label: 'In order of registration' });
+    assert.equal(await namesOf(page), ['Alpha', 'Bravo', 'Carol', 'Delta', 'Echo']);
+    assert.equal(seen.complaints, []);
+  });
+
+  test('each peer of weight 0 says why, on the list and on its own page, and is not green', async () => {
+    const dashboard = await serve(groupOf(everyKind, everySignal));
+    const seen = await open(dashboard, 'peers');
+    const { page } = seen;
+    await page.getByRole('link', { name: 'Silent' }).waitFor();
+    for (const [name, reason] of Object.entries(reasons)) {
+      const row = page.locator('.table tbody tr', { has: page.getByRole('link', { name, exact: true }) });
+      assert.match((await row.locator('td[data-title="Remarks"]').textContent()) ?? '', reason);
+      assert.is(await row.locator('.badge.active').count(), 0, name);
+    }
+    for (const [name, reason] of Object.entries(reasons)) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await page.locator('.facts').getByText(reason, { exact: true }).waitFor();
+      assert.is(await page.locator('.facts .badge.active').count(), 0, name);
+      await page.getByRole('navigation').getByRole('link', { name: 'Peers', exact: true }).click();
+      await page.getByRole('link', { name: 'Silent' }).waitFor();
+    }
+    assert.equal(seen.complaints, []);
+  });
+
+  test('the page of a peer shows each remark, and suspects collusion only where pairs are discounted', async () => {
+    const dashboard = await serve(groupOf(everyKind, everySignal));
+    const seen = await open(dashboard, 'peers/peer-5');
+    const remarks = seen.page.locator('.facts dd').last().locator('> div');
+    await remarks.first().waitFor();
+    assert.equal(await remarks.allTextContents(), [reasons.Distrusted, 'discounted with 1 peer: perhaps they collude']);
+    assert.equal(seen.complaints, []);
+  });
+
+  test('a group without players is told apart from one whose players nobody looked at yet', async () => {
+    let players = 0;
+    let counted: VerdictCounts = {
+      counts: { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 },
+      sampled: 0,
+      players: 0,
+      seq: 1,
+    };
+    const counts = () => ({ peers: 3, players, events: players });
+    const dashboard = await serve({
+      counts,
+      status: () => ({ ...fixed.status(), counts: counts() }),
+      verdictCounts: async () => granted(counted),
+    });
+    const seen = await open(dashboard, '');
+    const verdicts = cardOf(seen.page, 'Verdicts');
+    await verdicts.getByText('No players yet', { exact: true }).waitFor();
+    assert.is(await verdicts.getByText('No player looked up yet').count(), 0);
+    players = 292;
+    await verdicts.getByText('No player looked up yet', { exact: true }).waitFor();
+    assert.match((await verdicts.textContent()) ?? '', /292 players in the group/);
+    assert.is(await verdicts.getByText('No players yet').count(), 0);
+    counted = { ...counted, counts: { ...counted.counts, neutral: 292 }, sampled: 292, players: 292 };
+    await verdicts.getByText('All 292 players.').waitFor();
+    assert.not.match((await verdicts.textContent()) ?? '', /No player/);
+    assert.equal(seen.complaints, []);
+  });
+
+  test('before a look-up the view of players says that no player was looked up', async () => {
+    const dashboard = await serve();
+    const seen = await open(dashboard, 'players');
+    await seen.page.getByText('No player looked up yet', { exact: true }).waitFor();
+    assert.not.match((await seen.page.locator('main').textContent()) ?? '', /No players yet/);
+    assert.equal(seen.complaints, []);
+  });
+
+  test('a plot of latencies without requests is a sentence, and a plot once there is a request', async () => {
+    let total = 0;
+    const traffic = () => ({ events: noLatencies, reads: { boundsS: [0.001, 1], upTo: [total, total], total } });
+    const dashboard = await serve({}, traffic);
+    const seen = await open(dashboard, '');
+    const latency = cardOf(seen.page, 'Latency');
+    const text = latency.getByText('No requests in the last hour.', { exact: true });
+    await text.waitFor();
+    assert.not.ok(await latency.locator('.plot').isVisible());
+    assert.not.ok(await latency.locator('.legend').isVisible());
+    // A rate of 0 is a value: its line is drawn.
+    assert.ok(await cardOf(seen.page, 'Traffic').locator('.plot canvas').isVisible());
+    total = 40;
+    await latency.locator('.plot canvas').waitFor();
+    await text.waitFor({ state: 'hidden' });
+    assert.equal(seen.complaints, []);
+  });
+
+  test('no view is wider than a phone of 390 pixels, and each status is seen whole', async () => {
+    const identity = { ...fixed.identity, groupId: 'g'.repeat(limits.peerNameLength) };
+    const dashboard = await serve({ ...groupOf(everyKind, everySignal), ...player, identity });
+    const seen = await open(dashboard, '', { viewport: narrow });
+    const { page } = seen;
+    const holds = async (view: string, badgesMin: number): Promise<void> => {
+      assert.is(await overflowOf(page), 0, view);
+      assert.equal(await cutBoxesOf(page), [], view);
+      assert.equal(await cutBadgesOf(page), [], view);
+      assert.equal(await namelessOf(page), [], view);
+      const badges = await page.locator('.badge:visible').count();
+      assert.ok(badges >= badgesMin, `${view}: ${badges} badges`);
+    };
+    await page.getByText('No requests in the last hour.').waitFor();
+    await holds('overview', 1);
+    await goTo(page, dashboard, 'players');
+    await holds('players', 1);
+    await lookUp(page);
+    await holds('a player', 2);
+    await goTo(page, dashboard, 'peers');
+    await page.getByRole('link', { name: 'Silent' }).waitFor();
+    // The node's, each peer's status, the reasons, the pre-trusted one and the discounted one.
+    await holds('peers', 1 + everyKind.length + Object.keys(reasons).length + 2);
+    for (const { peerId } of everyKind) {
+      await goTo(page, dashboard, `peers/${peerId}`);
+      await page.getByRole('heading', { name: 'Weight over time' }).waitFor();
+      await holds(`peer ${peerId}`, 2);
+    }
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await holds('signed out', 0);
+    assert.equal(seen.complaints, []);
+  });
+
+  test('every text and every badge has its contrast, in light and in dark, in each state of the node', async () => {
+    let condition: Partial<ReturnType<GroupApi['status']>> = {};
+    const group = groupOf(everyKind, everySignal);
+    const status = () => ({ ...fixed.status(), ...condition });
+    const check = { ...fixed.status().check, faults: ['record 7 is damaged'] };
+    const dashboard = await serve({ ...group, status });
+    const seen = await open(dashboard, '');
+    const { page } = seen;
+    const grounds = new Set<unknown>();
+    const holds = async (state: string): Promise<void> => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        grounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+        assert.equal(await paleOf(page), [], `${state}, ${colorScheme}`);
+      }
+    };
+    await page.locator('.badge.active', { hasText: 'serving' }).waitFor();
+    await holds('serving');
+    condition = { writable: false, reason: 'disk_low', check };
+    await page.locator('main .badge.suspicious').waitFor();
+    await page.locator('main .badge.untrusted').waitFor();
+    await holds('reads only');
+    condition = { ready: false, writable: false, reason: 'recovering' };
+    await page.locator('.brand .badge.untrusted', { hasText: 'recovering' }).waitFor();
+    await holds('not ready');
+    await goTo(page, dashboard, 'peers');
+    for (const look of ['active', 'suspended', 'revoked', 'warn', 'pre-trusted']) {
+      await page.locator(`.table .badge.${look}`).first().waitFor();
+    }
+    await holds('peers');
+    assert.is(grounds.size, 2);
+    assert.equal(seen.complaints, []);
+  });
+
+  test('a page whose node stands still is old within 5 s, says so, and is live again without a reload', async () => {
+    const dir = temporaryFolder();
+    writeFileSync(join(dir, passwordFile), await hashPassword(password), { mode: 0o600 });
+    const node = await startProcess({ DATA_DIR: dir, DASHBOARD_PORT: '0', LOG_LEVEL: 'info' });
+    const line =
+      node
+        .output()
+        .split('\n')
+        .find((text) => text.includes('"msg":"listening"')) ?? '';
+    const { dashboard } = JSON.parse(line) as { dashboard: { host: string; port: number } };
+    const seen = await openWindow({ viewport: narrow });
+    const { page } = seen;
+    opened.push(async () => {
+      await node.kill('SIGKILL');
+      rmSync(dir, { recursive: true });
+    });
+    await page.clock.install();
+    await page.goto(`http://${dashboard.host}:${dashboard.port}/`);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const status = page.locator('.brand .badge');
+    await status.getByText('serving').waitFor();
+    await page.evaluate('document.documentElement.dataset.loaded = "once"');
+    const notice = page.getByRole('alert').filter({ hasText: 'The node does not answer' });
+    const age = page.locator('.age');
+    assert.not.ok(await notice.isVisible());
+    // The page's own seconds pass only when the test lets them, and nothing is on its way right after an overview.
+    await page.clock.pauseAt(Date.now() + limits.dashboardBeatMs);
+    await nextOverview(page);
+    process.kill(node.child.pid!, 'SIGSTOP');
+    try {
+      assert.is(await age.textContent(), 'updated 0 s ago');
+      await page.clock.runFor(5_000);
+      assert.ok(await notice.isVisible());
+      assert.match((await age.textContent()) ?? '', /^updated [45] s ago$/);
+      assert.ok(await age.isVisible());
+      assert.is(await status.textContent(), 'no answer');
+      assert.is(await page.locator('.brand .badge.active').count(), 0);
+      assert.is(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`), 'grayscale(1)');
+      assert.equal(await cutBadgesOf(page), []);
+      assert.is(await overflowOf(page), 0);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        assert.equal(await paleOf(page), [], colorScheme);
+      }
+      await page.clock.runFor(60_000);
+      assert.match((await age.textContent()) ?? '', /^updated 1 min ago$/);
+    } finally {
+      process.kill(node.child.pid!, 'SIGCONT');
+    }
+    await status.getByText('serving').waitFor();
+    await notice.waitFor({ state: 'hidden' });
+    assert.is(await age.textContent(), 'updated 0 s ago');
+    assert.is(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`), 'none');
+    assert.is(await page.evaluate('document.documentElement.dataset.loaded'), 'once');
+    assert.equal(seen.complaints, []);
+  });
+}
+
+if (chromiumPath === undefined) {
+  process.stdout.write('SKIPPED: chromium is not installed, so the states of the dashboard are not looked at\n');
+  test('without a browser the states of the dashboard are those that its server tells', () => {
+    assert.is(chromiumPath, undefined);
+  });
+} else {
+  define();
+}
+test.run();

@@ -44,7 +44,8 @@ export interface TestPeer {
 }
 
 /**
- * Players to be made known, by what all of the seeding peers say about them.
+ * Players to be made known, by what all of the seeding peers say about them. The peers also judge some players of their own, `seeded bad player 1`
+ * and so on, so that the group knows them as peers that report and praise.
  * @public
  */
 export interface Seed {
@@ -52,7 +53,7 @@ export interface Seed {
   readonly bad?: readonly string[] | undefined;
   /** Commended: these become `trusted`. */
   readonly good?: readonly string[] | undefined;
-  /** How many peers say so; 6 where it is left out. Fewer than 3 make nobody `untrusted` or `trusted`. */
+  /** How many peers say so; 6 where it is left out. Fewer than 4 need not make anybody `untrusted` or `trusted`. */
   readonly peers?: number | undefined;
 }
 
@@ -66,7 +67,24 @@ const settleTimeoutMs = 120_000;
 const patient = { attemptMs: 60_000, deadlineMs: 60_000 };
 const settlePauseMs = 20;
 const eventsPerPlayer = 3;
+/** Players of either kind that seeding peers judge besides: enough for peers to count as two-sided. */
+const otherPlayers = 12;
 const outputKept = 64 * 1024;
+
+/** What a seeding peer says of a player; `differs`: once the opposite. */
+function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
+  return Array.from({ length: eventsPerPlayer }, (_, i) => ({
+    eventType: isBad === (i === 0 && differs) ? ('commendation' as const) : ('ban_applied' as const),
+    playerId,
+    gameId: 'arena',
+    severity: 1,
+  }));
+}
+
+/** Whether a peer differs in one event from the rest, for about half of the players: peers that say the same of everybody are one witness. */
+function differs(peer: number, player: number): boolean {
+  return ((Math.imul(peer * 31 + player + 1, 0x9e37_79b1) >>> 16) & 1) === 1;
+}
 
 /**
  * Starts a node and resolves once it answers. Close it at the end of the test; a test that dies takes its node with it.
@@ -215,10 +233,13 @@ export class TestNode {
   async seed({ bad = [], good = [], peers: count = 6 }: Seed): Promise<TestPeer[]> {
     const peers: TestPeer[] = [];
     for (let index = 0; index < count; index++) peers.push(await this.register(`seeding peer ${index + 1}`));
-    for (const peer of peers) {
-      const reported = (eventType: 'ban_applied' | 'commendation') => (playerId: string) =>
-        Array.from({ length: eventsPerPlayer }, () => ({ eventType, playerId, gameId: 'arena', severity: 1 }));
-      const events = [...bad.flatMap(reported('ban_applied')), ...good.flatMap(reported('commendation'))];
+    const others = (kind: string) => Array.from({ length: otherPlayers }, (_, i) => `seeded ${kind} player ${i + 1}`);
+    const players = [
+      ...[...others('bad'), ...bad].map((playerId) => ({ playerId, isBad: true })),
+      ...[...others('good'), ...good].map((playerId) => ({ playerId, isBad: false })),
+    ];
+    for (const [index, peer] of peers.entries()) {
+      const events = players.flatMap((player, i) => seedEvents(player, differs(index, i)));
       const { rejected } = await this.client(peer, patient).submitMany(events);
       if (rejected > 0) throw new Error(`the test node rejected ${rejected} events of the seed`);
     }

@@ -92,7 +92,7 @@ test('a peer whose players nobody else reports stands out', async () => {
   const [stranger] = await peersOf(node, 1);
   await node.group.submit(stranger!, [event(stranger!, 'x', 'of another salt', 'ban_applied')]);
   await weightsSettled(node);
-  assert.equal(node.group.signals(stranger!), { players: 1, sharedPlayers: 0, discountedWith: [] });
+  assert.equal(node.group.signals(stranger!), { players: 1, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] });
   assert.is(node.group.signals(node.group.peers(0, 1)[0]!)!.sharedPlayers, 60);
   await node.close();
 });

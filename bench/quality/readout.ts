@@ -4,7 +4,7 @@
  */
 import { logit } from '../../src/core/evidence.js';
 import type { EvidenceView } from '../../src/core/evidence-view.js';
-import { judgementOf, momentOf, trustOf } from '../../src/core/score.js';
+import { logOddsOf, momentOf, trustOf } from '../../src/core/score.js';
 import { sigmoid } from '../../src/core/sigmoid.js';
 import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/columns.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
@@ -73,7 +73,7 @@ export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: Peer
     readings.score[i] = read.score;
     readings.confidence[i] = read.confidence;
     verdict.push(read.verdict);
-    readings.pBad[i] = sigmoid(judgementOf(view, i, moment).logOdds + prior);
+    readings.pBad[i] = sigmoid(logOddsOf(view, i, moment) + prior);
   }
   return readings;
 }

@@ -36,6 +36,7 @@ export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): 
   return Math.round(confidence * CONFIDENCE_UNIT);
 }
 
+/** What stands behind a player's score. */
 export interface TrustExplanation {
   /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
   readonly lowering: number;
@@ -44,6 +45,14 @@ export interface TrustExplanation {
   readonly peers: number;
   /** Whether pre-trusted peers are among them. */
   readonly preTrusted: boolean;
+  /** Witnesses among them of more than a trifling weight, of whatever opinion, and those of them that lower. */
+  readonly witnesses: number;
+  readonly loweringWitnesses: number;
+  /** The part of what is heard that does not come from two-sided peers, in [0, 1]. */
+  readonly oneSided: number;
+  /** Log-odds of a bad player before the prior, and those at which the score falls below 40. */
+  readonly logOdds: number;
+  readonly suspicious: number;
   readonly halfLifeDays: number;
   readonly weightsBasedOnSeq: number;
 }
@@ -109,20 +118,23 @@ class Voices {
     }
   }
 
-  /** Witnesses that lower and have more than a trifling weight, as `untrusted` asks for. */
-  lowering(weight: Float64Array, witness: Uint16Array): number {
+  /** Witnesses of more than a trifling weight whose votes lower by more than the part `above`, from 0 to 1; -1: of all votes. */
+  witnesses(weight: Float64Array, witness: Uint16Array, above: number): number {
     const { count, peer, x } = this;
-    const lowers = (e: number) => x[e]! > 0.5 && weight[peer[e]!]! > k.witnessWeightMin;
+    const counts = (e: number) => x[e]! > above && weight[peer[e]!]! > k.witnessWeightMin;
     let found = 0;
     for (let e = 0; e < count; e++) {
-      if (!lowers(e)) continue;
+      if (!counts(e)) continue;
       let isNew = 1;
-      for (let f = 0; f < e; f++) if (lowers(f) && witness[peer[f]!] === witness[peer[e]!]) isNew = 0;
+      for (let f = 0; f < e; f++) if (counts(f) && witness[peer[f]!] === witness[peer[e]!]) isNew = 0;
       found += isNew;
     }
     return found;
   }
 }
+
+/** A vote with more than this part of lowering evidence lowers. */
+const LOWERS = 0.5;
 
 const ENTRIES_AT_FIRST = 64;
 const voices = new Voices();
@@ -133,7 +145,7 @@ export function trustOf(state: EvidenceView, row: number, moment: Moment): Trust
   const { confidence, events } = hear(state, row, moment);
   const score = scoreOf(state.peerWeights);
   // Only of a score so low does it matter who stands behind it.
-  const witnesses = score < k.untrustedBelow ? voices.lowering(weight, witness) : 0;
+  const witnesses = score < k.untrustedBelow ? voices.witnesses(weight, witness, LOWERS) : 0;
   return {
     score,
     confidence,
@@ -250,42 +262,39 @@ export function verdictOf(score: number, confidence: number, witnesses: number):
   return 'neutral';
 }
 
-/** What stands behind the score of a subject's row. */
-export interface Judgement {
-  /** Log-odds of a bad player, before the prior. */
-  readonly logOdds: number;
-  /** Those at which the score falls below 40. */
-  readonly suspicious: number;
-  /** The part of the voices that is not two-sided, in [0, 1]. */
-  readonly oneSided: number;
-  /** Witnesses that lower, each of more than a trifling weight. */
-  readonly witnesses: number;
-}
-
-export function judgementOf(state: EvidenceView, row: number, moment: Moment): Judgement {
-  const { weight, witness } = state.peerWeights;
+/** Log-odds of a bad player behind the score of a subject's row, before the prior. */
+export function logOddsOf(state: EvidenceView, row: number, moment: Moment): number {
   hear(state, row, moment);
   scoreOf(state.peerWeights);
-  const { logOdds, suspicious, oneSided } = voices;
-  return { logOdds, suspicious, oneSided, witnesses: voices.lowering(weight, witness) };
+  return voices.logOdds;
 }
 
 /** What a subject's score is made of. */
 export function explanationOf(state: GroupState, row: number, moment: Moment): TrustExplanation {
-  const { subjects } = state;
-  const { preTrusted, excluded } = state.peerWeights;
+  const { subjects, peerWeights } = state;
+  const { preTrusted, excluded, weight, witness } = peerWeights;
   const worth = worthFor(state, subjects.evidenceAt(row), moment);
   const first = subjects.firstEntry(row);
-  const explanation = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  const sums = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
     const b = worthOf(subjects.entries.lowering(entry), worth);
     const g = worthOf(subjects.entries.raising(entry), worth);
     const peer = subjects.entries.peer(entry);
     if (!(b + g > 0) || excluded[peer] === 1) continue;
-    explanation.lowering += b;
-    explanation.raising += g;
-    explanation.peers++;
-    if (preTrusted[peer] === 1) explanation.preTrusted = true;
+    sums.lowering += b;
+    sums.raising += g;
+    sums.peers++;
+    if (preTrusted[peer] === 1) sums.preTrusted = true;
   }
-  return { ...explanation, halfLifeDays: state.halfLifeDays, weightsBasedOnSeq: state.weights.basedOnSeq };
+  const logOdds = logOddsOf(state, row, moment);
+  return {
+    ...sums,
+    witnesses: voices.witnesses(weight, witness, -1),
+    loweringWitnesses: voices.witnesses(weight, witness, LOWERS),
+    oneSided: voices.oneSided,
+    logOdds,
+    suspicious: voices.suspicious,
+    halfLifeDays: state.halfLifeDays,
+    weightsBasedOnSeq: state.weights.basedOnSeq,
+  };
 }

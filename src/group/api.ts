@@ -9,7 +9,7 @@ import type { EventTypeName } from '../core/event-types.js';
 import type { TrustExplanation, TrustView } from '../core/score.js';
 import type { Simulation } from '../core/simulation.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
-import type { PeerRelation } from '../core/trust/witnesses.js';
+import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { VerdictFeed } from './verdict-feed.js';
@@ -70,6 +70,8 @@ export interface PeerSignals {
     /** In (0, 1]. */
     readonly agreement: number;
   }[];
+  /** Peers that count as one witness with it. */
+  readonly oneWitnessWith: readonly { readonly peerId: string; readonly reason: WitnessReason }[];
 }
 
 export interface GroupCounts {
@@ -233,6 +235,8 @@ export interface GroupStatus extends GroupHealth {
   readonly peersByStatus: Readonly<Record<PeerStatus, number>>;
   readonly halfLifeDays: number;
   readonly preTrusted: readonly string[];
+  /** Groups of two peers or more that count as one witness, and the peers in them. */
+  readonly witnesses: { readonly groups: number; readonly peers: number };
   readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly pendingErasures: number;
   readonly snapshots: readonly number[];

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
-import type { PeerRelation } from '../core/trust/witnesses.js';
+import { groupsOf, oneWitnessWith, type PeerRelation } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
@@ -177,6 +177,7 @@ export class Group extends GroupReads implements GroupApi {
       peersByStatus: state.peers.byStatus(),
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
+      witnesses: groupsOf(state.weights.witness),
       mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
       pendingErasures: state.pendingErasures.size,
       snapshots: snapshots.list(),
@@ -196,7 +197,14 @@ export class Group extends GroupReads implements GroupApi {
         const other = state.peers.at(first === peer.index ? second : first);
         return { peerId: other.peerId, sharedPlayers: shared, agreement };
       });
-    return { players: signals.reported[peer.index]!, sharedPlayers: signals.shared[peer.index]!, discountedWith };
+    return {
+      players: signals.reported[peer.index]!,
+      sharedPlayers: signals.shared[peer.index]!,
+      discountedWith,
+      oneWitnessWith: oneWitnessWith(signals.witnessPairs, peer.index).map(({ peer: other, reason }) => {
+        return { peerId: state.peers.at(other).peerId, reason };
+      }),
+    };
   }
 
   async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {

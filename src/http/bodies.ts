@@ -1,5 +1,7 @@
 /** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
+import { reasonsOf } from '../core/reasons.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
+import type { Verdict } from '../core/vocabulary.js';
 import { errors, type Outcome } from '../errors.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
@@ -53,13 +55,19 @@ export function cutCount(count: number): number {
   return Math.floor(count / unit) * unit;
 }
 
-export function explanationBody(explanation: TrustExplanation): FromSchema<typeof explanationSchema> {
+export function explanationBody(
+  verdict: Verdict,
+  explanation: TrustExplanation,
+): FromSchema<typeof explanationSchema> {
   const split =
     explanation.peers < limits.summaryPeersMin
       ? {}
       : { lowering: rounded(explanation.lowering, 4), raising: rounded(explanation.raising, 4) };
   return {
+    reasons: reasonsOf(verdict, explanation),
     peers: explanation.peers,
+    witnesses: explanation.witnesses,
+    two_sided: explanation.oneSided < 0.5,
     pre_trusted: explanation.preTrusted,
     half_life_days: explanation.halfLifeDays,
     weights_based_on_seq: explanation.weightsBasedOnSeq,

@@ -35,6 +35,11 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
   },
   ptf_events_max: { help: 'Events ever accepted that a node holds at most.', read: () => limits.eventIdsMax },
   ptf_pre_trusted_peers: { help: 'Pre-trusted peers.', read: ({ preTrusted }) => preTrusted.length },
+  ptf_witness_groups: {
+    help: 'Groups of two peers or more that count as one witness.',
+    read: ({ witnesses }) => witnesses.groups,
+  },
+  ptf_witness_group_peers: { help: 'Peers in such groups.', read: ({ witnesses }) => witnesses.peers },
   ptf_half_life_seconds: {
     help: 'Time after which evidence counts half; 0 where decay is off.',
     read: ({ halfLifeDays }) => halfLifeDays * 86_400,

@@ -88,6 +88,15 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
       }));
     },
 
+    async 'peers-relate'(request) {
+      const { relation, peer_id: peerId, other_id: otherId } = request;
+      const outcome = await group.relatePeers(relation, peerId, otherId, actorOf(request));
+      return mapped(outcome, () => {
+        const [one, other] = [group.peerById(peerId)!, group.peerById(otherId)!];
+        return { relation, peers: [peerValue(one), peerValue(other)] as const };
+      });
+    },
+
     'pretrust-list': () => granted(preTrusted(group.status().preTrusted)),
 
     async 'pretrust-change'(request) {

@@ -30,6 +30,7 @@ import { verifyValue } from './values.js';
 
 const helpWidthMax = 100;
 const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
+const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
 /** The whole command line. With `json`, help that nobody asked for is not printed. */
 export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Shown) => void): Command {
@@ -126,6 +127,23 @@ function addPeers(program: Command, session: Session): void {
       await setStatus(id, 'revoked', options);
     });
   addPeersRotateKey(peers, session);
+  addPeersRelate(peers, session);
+}
+
+function addPeersRelate(peers: Command, { ask, done }: Session): void {
+  const meanings = {
+    same: 'declare that two peers have one operator, so that they count as one witness',
+    independent: 'declare that two peers are independent, so that they never count as one witness',
+  } as const;
+  for (const relation of ['same', 'independent'] as const) {
+    signed(peers.command(`${relation} <id> <other-id>`))
+      .description(meanings[relation])
+      .addHelpText('after', examples(`peers ${relation} ${exampleId} ${otherExampleId} --by alice`))
+      .action(async (id: string, otherId: string, { by }: Signed) => {
+        const request = { relation, peer_id: id, other_id: otherId, ...signature(by) };
+        done(show.showRelation(await ask('peers-relate', request)));
+      });
+  }
 }
 
 function addPeersAdd(peers: Command, { ask, done }: Session): void {

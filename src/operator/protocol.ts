@@ -2,6 +2,7 @@
  * What the operator command and the node say to each other over the socket: each command's request, the schema that admits
  * it, and its value. Both ends check requests with the same schemas.
  */
+import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
 import { limits } from '../limits.js';
@@ -25,6 +26,12 @@ export interface Requests {
   };
   readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
   readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
+  /** Whether two peers are one witness. */
+  readonly 'peers-relate': Signed & {
+    readonly relation: PeerRelation['relation'];
+    readonly peer_id: string;
+    readonly other_id: string;
+  };
   readonly 'pretrust-list': Readonly<Record<string, never>>;
   readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
   readonly 'erase-pending': Readonly<Record<string, never>>;
@@ -73,6 +80,8 @@ export interface ListedPeerValue extends PeerValue {
       readonly shared_players: number;
       readonly agreement: number;
     }[];
+    /** Peers that count as one witness with it, and why. */
+    readonly one_witness_with: readonly { readonly peer_id: string; readonly reason: WitnessReason }[];
   } | null;
 }
 
@@ -91,6 +100,7 @@ export interface StatusValue {
   readonly counts: { readonly peers: number; readonly players: number; readonly events: number };
   readonly half_life_days: number;
   readonly pre_trusted: readonly string[];
+  readonly witness_groups: { readonly groups: number; readonly peers: number };
   readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly snapshots: readonly number[];
   readonly pending_erasures: number;
@@ -190,6 +200,10 @@ export interface Values {
   readonly 'peers-add': PeerValue & { readonly api_key: string };
   readonly 'peers-status': PeerValue;
   readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
+  readonly 'peers-relate': {
+    readonly relation: PeerRelation['relation'];
+    readonly peers: readonly [PeerValue, PeerValue];
+  };
   readonly 'pretrust-list': PreTrustValue;
   readonly 'pretrust-change': PreTrustValue;
   readonly 'erase-pending': { readonly data: readonly string[] };
@@ -238,6 +252,7 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
   ]),
   'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
   'erase-pending': shape({}),

@@ -1,4 +1,5 @@
 /** How each command's value looks to a person; `--json` prints the value itself. Pure. */
+import type { WitnessReason } from '../core/trust/witnesses.js';
 import { limits } from '../limits.js';
 import type { ChainReport } from './audit-chain.js';
 import type {
@@ -37,6 +38,7 @@ export function showStatus(value: StatusValue): Shown {
     ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
     ['snapshots', value.snapshots.join(', ') || 'none'],
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
+    ['witness groups', witnessGroupsLine(value)],
     ['pending erasures', String(value.pending_erasures)],
     ['owner epoch', String(value.owner_epoch)],
     ['disk', diskLine(value.disk)],
@@ -57,6 +59,11 @@ function diskLine(disk: StatusValue['disk']): string {
   return `${mb(disk.free)} free, ${mark}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
 }
 
+/** Peers that count as one. */
+function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): string {
+  return groups === 0 ? 'none: every peer is a witness of its own' : `${groups}, of ${peers} peers`;
+}
+
 function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
   const { running, checked_seq: checkedSeq, ended_at: endedAt, faults } = check;
   const now = running ? `, one is at record ${checkedSeq} of ${lastSeq}` : '';
@@ -65,9 +72,21 @@ function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
   return `the last one, ended ${endedAt}, ${found}${now}`;
 }
 
+export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
+  declared: 'are declared the same',
+  clones: 'say the same of the same players',
+  copied_list: 'share a list with its mistakes',
+};
+
 /** What an operator should look into about a peer, in a few words. */
 function remarkOf({ signals }: ListedPeerValue, isAlone: boolean): string {
   if (signals === null || signals.players === 0 || isAlone) return '';
+  const [first] = signals.one_witness_with;
+  if (first !== undefined) {
+    const more = signals.one_witness_with.length - 1;
+    const names = `${first.peer_id}${more > 0 ? ` and ${more} more` : ''}`;
+    return `one witness with ${names}: they ${witnessReasons[first.reason]}`;
+  }
   if (signals.shared_players === 0) return 'shares no player: another salt?';
   const partners = signals.discounted_with.length;
   return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
@@ -109,6 +128,15 @@ export function showRotatedKey(value: Values['peers-rotate-key']): Shown {
 
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
+}
+
+export function showRelation(value: Values['peers-relate']): Shown {
+  const { relation, peers } = value;
+  const told =
+    relation === 'same'
+      ? 'They count as one witness from the next computation of weights on.'
+      : 'They never count as one witness, from the next computation of weights on.';
+  return { value, lines: () => [...peers.map(peerLine), told] };
 }
 
 /** Never cut, whatever the width: this is the only time that anybody sees it. */

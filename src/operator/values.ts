@@ -43,6 +43,7 @@ export function statusValue(view: GroupStatus, version: string): StatusValue {
     counts: status.counts,
     half_life_days: status.halfLifeDays,
     pre_trusted: status.preTrusted,
+    witness_groups: status.witnesses,
     mailbox: status.mailbox,
     snapshots: status.snapshots,
     pending_erasures: status.pendingErasures,
@@ -79,13 +80,19 @@ export function peerValue(peer: PeerView): PeerValue {
 /** `signals` undefined where the peer was not there at the newest computation. */
 export function listedPeerValue(peer: PeerView, signals: PeerSignals | undefined): ListedPeerValue {
   if (signals === undefined) return { ...peerValue(peer), signals: null };
-  const { players, sharedPlayers, discountedWith } = signals;
+  const { players, sharedPlayers, discountedWith, oneWitnessWith } = signals;
   const discounted = discountedWith.map((other) => ({
     peer_id: other.peerId,
     shared_players: other.sharedPlayers,
     agreement: other.agreement,
   }));
-  const value = { players, shared_players: sharedPlayers, discounted_with: discounted };
+  const oneWitness = oneWitnessWith.map(({ peerId, reason }) => ({ peer_id: peerId, reason }));
+  const value = {
+    players,
+    shared_players: sharedPlayers,
+    discounted_with: discounted,
+    one_witness_with: oneWitness,
+  };
   return { ...peerValue(peer), signals: value };
 }
 

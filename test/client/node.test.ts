@@ -189,10 +189,10 @@ test('while the node is away reads give what was known, and after a kill and a s
   assert.is(outcome.status, 'duplicate', 'what was acknowledged survived the kill');
 });
 
-test('three peers of a seed are enough to make a player untrusted or trusted, two are not', async () => {
+test('four peers of a seed are enough to make a player untrusted or trusted, two are not', async () => {
   for (const [peers, verdicts] of [
-    [2, ['suspicious', 'neutral']],
-    [3, ['untrusted', 'trusted']],
+    [2, ['neutral', 'neutral']],
+    [4, ['untrusted', 'trusted']],
   ] as const) {
     const seeded = await startTestNode();
     try {

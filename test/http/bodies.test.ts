@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { reasonsOf } from '../../src/core/reasons.js';
 import { errors, granted, type Outcome, refused } from '../../src/errors.js';
 import {
   batchEntryText,
@@ -64,12 +65,22 @@ test('the split of an explanation is left out under three peers', () => {
     raising: 0.5,
     peers: 3,
     preTrusted: true,
+    witnesses: 2,
+    loweringWitnesses: 1,
+    oneSided: 0.25,
+    logOdds: 1,
+    suspicious: 2.4,
     halfLifeDays: 30,
     weightsBasedOnSeq: 9,
   };
-  const common = { pre_trusted: true, half_life_days: 30, weights_based_on_seq: 9 };
-  assert.equal(explanationBody(explanation), { ...common, peers: 3, lowering: 1.2346, raising: 0.5 });
-  assert.equal(explanationBody({ ...explanation, peers: 2 }), { ...common, peers: 2 });
+  const common = { two_sided: true, witnesses: 2, pre_trusted: true, half_life_days: 30, weights_based_on_seq: 9 };
+  const bodyOf = (peers: number) => {
+    const { reasons, ...rest } = explanationBody('neutral', { ...explanation, peers });
+    assert.equal(reasons, reasonsOf('neutral', { ...explanation, peers }));
+    return rest;
+  };
+  assert.equal(bodyOf(3), { ...common, peers: 3, lowering: 1.2346, raising: 0.5 });
+  assert.equal(bodyOf(2), { ...common, peers: 2 });
 });
 
 test('an event written by template is the body as JSON, whatever its texts and numbers', () => {

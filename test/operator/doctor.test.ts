@@ -67,6 +67,7 @@ const running: StatusValue = {
   counts: { peers: 1, players: 1, events: 1 },
   half_life_days: 30,
   pre_trusted: [],
+  witness_groups: { groups: 0, peers: 0 },
   mailbox: { events: 0, bytes: 0 },
   snapshots: [],
   pending_erasures: 0,

@@ -91,3 +91,33 @@ export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConsta
   };
   votes.showPairs(visitor);
 }
+
+/** The peers that count as one witness with a peer, each with why: they are joined with it, or with one that is. */
+export function oneWitnessWith(
+  pairs: readonly WitnessPair[],
+  peer: number,
+): { readonly peer: number; readonly reason: WitnessReason }[] {
+  const found = new Map<number, WitnessReason>();
+  const waiting = [peer];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const { first, second, reason } of pairs) {
+      const other = first === next ? second : second === next ? first : peer;
+      if (other === peer || found.has(other)) continue;
+      found.set(other, reason);
+      waiting.push(other);
+    }
+  }
+  return [...found].map(([other, reason]) => ({ peer: other, reason })).sort((p, q) => p.peer - q.peer);
+}
+
+/** How many witness groups of two peers or more there are, and how many peers are in them; `witness`: per peer the lowest of its group. */
+export function groupsOf(witness: Uint16Array | null): { readonly groups: number; readonly peers: number } {
+  const names = new Set<number>();
+  let joined = 0;
+  witness?.forEach((named, peer) => {
+    if (named === peer) return;
+    names.add(named);
+    joined++;
+  });
+  return { groups: names.size, peers: names.size + joined };
+}

@@ -1,4 +1,5 @@
 /** Looks a player up for the operator: the score with what it is made of, and the public summary. No peer's events. */
+import { reasonsOf } from '../../core/reasons.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -37,6 +38,9 @@ export async function lookUpPlayer(
     explain: {
       lowering: isSplit ? explanation.lowering : null,
       raising: isSplit ? explanation.raising : null,
+      reasons: reasonsOf(view.verdict, explanation),
+      witnesses: explanation.witnesses,
+      two_sided: explanation.oneSided < 0.5,
       peers: explanation.peers,
       pre_trusted: explanation.preTrusted,
       half_life_days: explanation.halfLifeDays,

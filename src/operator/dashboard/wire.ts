@@ -67,7 +67,11 @@ export interface PlayerValue {
     /** Null where fewer than three peers contributed: a split would tell who said what. */
     readonly lowering: number | null;
     readonly raising: number | null;
+    /** Why the player has its verdict, in words. */
+    readonly reasons: readonly string[];
     readonly peers: number;
+    readonly witnesses: number;
+    readonly two_sided: boolean;
     readonly pre_trusted: boolean;
     readonly half_life_days: number;
     readonly weights_based_on_seq: number;

@@ -96,7 +96,7 @@ function namesOf(page: Page): Promise<string[]> {
   return page.locator('.table tbody .name').allTextContents();
 }
 
-const shared = { players: 20, sharedPlayers: 12, discountedWith: [] };
+const shared = { players: 20, sharedPlayers: 12, discountedWith: [], oneWitnessWith: [] };
 const colluding = { ...shared, discountedWith: [{ peerId: 'peer-4', sharedPlayers: 5, agreement: 0.9 }] };
 /** One of each reason for a weight of 0, and of each status, under names and games as long as they may be. */
 const long = 'W'.repeat(limits.peerNameLength);
@@ -135,7 +135,7 @@ const player: Partial<GroupApi> = {
     raising: 3.5,
     peers: 4,
     preTrusted: true,
-    halfLifeDays: 30,
+    witnesses: 3, loweringWitnesses: 2, oneSided: 0.25, logOdds: 0.5, suspicious: 2.5, halfLifeDays: 30,
     weightsBasedOnSeq: 1_234_567,
   }),
   playerEvents: async () =>

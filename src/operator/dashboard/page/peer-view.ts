@@ -7,7 +7,7 @@ import { ask, showKey } from './dialog.js';
 import { button, card, empty, facts, field, fill, h, table } from './dom.js';
 import { count } from './format.js';
 import { notify } from './notice.js';
-import { groupFactsOf, type Remark, remarksOf, statusLookOf } from './remarks.js';
+import { groupFactsOf, type Remark, remarksOf, statusLookOf, witnessHints } from './remarks.js';
 import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from './view.js';
 
 const overlaps = [
@@ -66,7 +66,7 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
     shown = peer;
     const hadFocus = content.contains(document.activeElement);
     fill(headArea, heading(peer.peer_name, ...actionsOf(peer)));
-    fill(body, card('Peer', factsOf(peer, all)), h('div', { class: 'column' }, plotCard, signalsCard(peer, all)));
+    fill(body, card('Peer', factsOf(peer, all)), h('div', { class: 'column' }, plotCard, witnessCard(peer, all), signalsCard(peer, all)));
     if (isFirst) fill(content, h('p', { class: 'crumb' }, link('peers', 'Peers')), headArea, body);
     if (hadFocus) headArea.querySelector('h1')?.focus();
   }
@@ -177,6 +177,28 @@ function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLEl
 
 function remarkLine({ text, hint }: Remark): HTMLElement {
   return h('div', {}, badge(text, 'warn'), hint !== null && `: ${hint}`);
+}
+
+function witnessCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {
+  const title = 'One witness with';
+  if (signals === null) return card(title, empty('Not computed yet', 'The next computation of weights will tell.'));
+  if (signals.one_witness_with.length === 0) {
+    return card(title, empty('Nobody', 'This peer is a witness of its own.'));
+  }
+  const names = new Map(all.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
+  const rows = signals.one_witness_with.map(({ peer_id, reason }) => [
+    link(`peers/${encodeURIComponent(peer_id)}`, names.get(peer_id) ?? peer_id),
+    witnessHints[reason],
+  ]);
+  return card(
+    title,
+    h(
+      'p',
+      { class: 'muted small' },
+      'Of peers that are one witness only the heaviest vote about a player counts. If they are independent, say so: ptf peers independent.',
+    ),
+    table('Peers that this one is one witness with', [{ title: 'Other peer' }, { title: 'Why' }], rows),
+  );
 }
 
 function signalsCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {

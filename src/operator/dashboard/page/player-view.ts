@@ -93,11 +93,13 @@ function playerCards(player: PlayerValue, onErase: () => void): HTMLElement {
       'div',
       { class: 'column' },
       card(
-        'What it is made of',
+        'Why it has this verdict',
+        ...explain.reasons.map((reason) => h('p', {}, reason)),
         facts([
           ['Lowering evidence', evidence(explain.lowering)],
           ['Raising evidence', evidence(explain.raising)],
           ['Peers', `${plural(explain.peers, 'peer')}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
+          ['Independent witnesses', `${count(explain.witnesses)}${explain.two_sided ? ', mostly two-sided' : ''}`],
           ['Half-life', explain.half_life_days === 0 ? 'off' : plural(explain.half_life_days, 'day')],
           ['Weights', `based on record ${count(explain.weights_based_on_seq)}`],
         ]),

@@ -25,7 +25,13 @@ export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
   };
 }
 
-/** The weight first, then with whom the peer is discounted. */
+export const witnessHints = {
+  declared: 'declared the same by the operator',
+  clones: 'they say the same of the same players',
+  copied_list: 'they share a list with its mistakes',
+} as const;
+
+/** The weight first, then with whom the peer is one witness, and with whom it is discounted. */
 export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   const { signals } = peer;
   const remarks: Remark[] = [];
@@ -33,6 +39,10 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
     remarks.push({ text: `weight 0: ${whyWeightless(peer, group)}`, hint: null });
   } else if (sharesNone(peer, group)) {
     remarks.push({ text: 'shares no player with other peers', hint: 'most likely it hashes with another salt' });
+  }
+  const witnesses = signals?.one_witness_with ?? [];
+  if (witnesses.length > 0) {
+    remarks.push({ text: `one witness with ${plural(witnesses.length, 'peer')}`, hint: witnessHints[witnesses[0]!.reason] });
   }
   const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
   if (discounted > 0) {

@@ -6,7 +6,7 @@ import type { ListedPeerValue } from '../../../../src/operator/protocol.js';
 
 const test: Test = uvuTest;
 
-const signals = { players: 20, shared_players: 12, discounted_with: [] };
+const signals = { players: 20, shared_players: 12, discounted_with: [], one_witness_with: [] };
 /** Counts, and has nothing to remark. */
 const sound: ListedPeerValue = {
   peer_id: 'peer-1',

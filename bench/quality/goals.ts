@@ -67,23 +67,23 @@ export function judgeGoals(rows: readonly Row[]): Goal[] {
 
 function bothSidedGoals(both: Summary): Goal[] {
   return [
-    goalOf('both-sided groups: untrusted precise, together / worst group with 20 or more', '98.3 / 96.9', [
+    goalOf('both-sided: untrusted precise, together / worst group of 20 or more', '98.3 / 96.9', [
       percent(both.untrustedPrecise, { atLeast: 98 }),
       percent(both.untrustedPreciseWorst, { atLeast: 95 }),
     ]),
-    goalOf('both-sided groups: suspicious or worse precise, mean / worst', '90.6 / 77.8', [
+    goalOf('both-sided: suspicious or worse precise, mean / worst', '90.6 / 77.8', [
       percent(both.suspiciousPreciseMean, { atLeast: 90 }),
       percent(both.suspiciousPreciseWorst, { atLeast: 80 }),
     ]),
-    goalOf('both-sided groups: caught as untrusted / suspicious or worse', '11.3 / 22.8', [
+    goalOf('both-sided: caught as untrusted / suspicious or worse', '11.3 / 22.8', [
       percent(both.untrustedCaught, { atLeast: 12 }),
       percent(both.suspiciousCaught, { atLeast: 24 }),
     ]),
-    goalOf('both-sided groups: caught at .1 % of good hit, score / oracle', '22.2 / 21.5', [
+    goalOf('both-sided: caught at .1 % of good hit, score / oracle', '22.2 / 21.5', [
       percent(both.scoreAtFewHits, { atLeast: 22.5 }),
       percent(both.oracleAtFewHits, {}),
     ]),
-    goalOf('both-sided groups: AUC, mean / worst', '90.4 / 86.7', [
+    goalOf('both-sided: AUC, mean / worst', '90.4 / 86.7', [
       percent(both.aucMean, { atLeast: 90.6 }),
       percent(both.aucWorst, { atLeast: 87 }),
     ]),
@@ -92,12 +92,12 @@ function bothSidedGoals(both: Summary): Goal[] {
 
 function reportingGoals(reporting: Summary): Goal[] {
   return [
-    goalOf('report-only groups: untrusted precise / suspicious or worse, mean / worst', '96 / 90 / 60', [
+    goalOf('report-only: untrusted precise / suspicious or worse, mean / worst', '96 / 90 / 60', [
       percent(reporting.untrustedPrecise, { atLeast: 96 }),
       percent(reporting.suspiciousPreciseMean, { atLeast: 85 }),
       percent(reporting.suspiciousPreciseWorst, { atLeast: 70 }),
     ]),
-    goalOf('report-only groups: caught as suspicious or worse / good hit', '13.6 / 0.2', [
+    goalOf('report-only: caught as suspicious or worse / good hit', '13.6 / 0.2', [
       percent(reporting.suspiciousCaught, { atLeast: 15 }),
       percent(reporting.suspiciousHit, { atMost: 0.3, digits: 2 }),
     ]),
@@ -106,7 +106,7 @@ function reportingGoals(reporting: Summary): Goal[] {
 
 function victimsGoal(groups: readonly Judgement[]): Goal {
   const shares = groups.flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
-  return goalOf('good victims of a single liar read suspicious or worse, mean / worst group', '4 / -', [
+  return goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
     percent(average(shares), { atMost: 2 }),
     percent(-least(shares.map((share) => -share)), {}),
   ]);
@@ -132,7 +132,7 @@ function takeoverGoal(rows: readonly Row[]): Goal {
     average(
       rows.filter((row) => row.kind === kind).flatMap((row) => row.judgements.map(({ methods }) => methods.score.auc)),
     );
-  return goalOf('three colluders of eight / 60 % Sybils, nobody pre-trusted: AUC', '88 / 90', [
+  return goalOf('nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils', '88 / 90', [
     percent(aucOf(takeover), { atLeast: 88 }),
     percent(aucOf('sybil60'), { atLeast: 90 }),
   ]);

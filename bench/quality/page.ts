@@ -96,24 +96,27 @@ function familyRows(rows: readonly Row[], family: Family): Row[] {
 const hundredth = (value: number): string => `${Math.round(value * 100)} %`;
 const tenthTicks = Array.from({ length: 11 }, (_, i) => i / 10);
 
-/** Predicted against actual P(bad) in ten bins, a line per family. */
+/** Predicted against actual P(bad) in ten bins, a line per family, and the bins as a table. */
 function calibrationPlot(rows: readonly Row[]): string[] {
-  const lines = families.flatMap((family, i): Line[] => {
+  const calibrated = families.flatMap((family, colour) => {
     const groups = familyRows(rows, family).flatMap(({ judgements }) => judgements);
-    const bins = sumCalibrations(groups.map(({ calibration }) => calibration)).filter(({ players }) => players > 0);
-    if (bins.length === 0) return [];
-    return [
-      {
-        name: `${family}, ${bins.map(({ players }) => players).join('+')} players`,
-        colour: i,
-        points: bins.map(({ players, bad, predicted }) => [predicted / players, bad / players] as const),
-      },
-    ];
+    if (groups.length === 0) return [];
+    const bins = sumCalibrations(groups.map(({ calibration }) => calibration))
+      .filter(({ players }) => players > 0)
+      .map(({ players, bad, predicted }) => ({ players, predicted: predicted / players, actual: bad / players }));
+    return [{ family, colour, bins }];
   });
-  if (lines.length === 0) return [];
+  if (calibrated.length === 0) return [];
+  const lines = calibrated.map(
+    ({ family, colour, bins }): Line => ({
+      name: family,
+      colour,
+      points: bins.map(({ predicted, actual }) => [predicted, actual] as const),
+    }),
+  );
   const ideal: Line = {
     name: 'predicted as it is',
-    colour: 6,
+    colour: lineColours.oracle,
     points: [
       [0, 0],
       [1, 1],
@@ -125,6 +128,17 @@ function calibrationPlot(rows: readonly Row[]): string[] {
       [...lines, ideal],
       { label: 'predicted P(bad)', ticks: tenthTicks, print: hundredth },
       { label: 'actual share of bad players', ticks: tenthTicks.filter((_, i) => i % 2 === 0), print: hundredth },
+    ),
+    table(
+      ['Groups', 'predicted', 'actual', 'players'],
+      calibrated.flatMap(({ family, bins }) =>
+        bins.map(({ predicted, actual, players }) => [
+          family,
+          `${(predicted * 100).toFixed(1)} %`,
+          `${(actual * 100).toFixed(1)} %`,
+          String(players),
+        ]),
+      ),
     ),
   ];
 }

@@ -107,6 +107,13 @@ export const kinds = {
     reportOnly: true,
     habits: { sessionClean: true },
   },
+  reportonly_cleancopied3own: {
+    set: 'attempts',
+    attack: 'importListAndJudge',
+    joining: 3,
+    reportOnly: true,
+    habits: { sessionClean: true },
+  },
   latejoiner1: { set: 'attempts', attack: 'lateJoiner', joining: 1 },
   operator5: { set: 'attempts', attack: 'oneOperator', joining: 5 },
   reportonly_operator5: { set: 'attempts', attack: 'oneOperator', joining: 5, reportOnly: true },

@@ -1,10 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustSet } from '../../bench/data/trust-set.js';
+import { quality } from '../../bench/metrics.js';
+import { attackReference, referenceGroups, referenceSize, type Spread } from '../../bench/quality/attack-reference.js';
+import { majority } from '../../bench/quality/classics.js';
 import { poisson, randomFrom, sample, weightedIndex, weightedSample } from '../../bench/quality/random.js';
+import { evidenceColumns } from '../../bench/quality/readout.js';
 import { inject, type KindName, kindNames, kindsOf, simulate } from '../../bench/quality/simulator.js';
 
 const size = { peers: 10, players: 1000 };
+const referenceKinds = kindsOf(['basic', 'new']).filter((kind) => kind !== 'collude3of8');
 
 function mean(count: number, draw: () => number): number {
   let sum = 0;
@@ -174,6 +179,39 @@ test('the copier that frames an honest peer differs from it on fewer players tha
   assert.is(shared.length, framed.size);
   const squares = shared.reduce((sum, [player, x]) => sum + (x - copier.get(player)!) ** 2, 0);
   assert.ok(squares / shared.length <= 0.01 && squares > 0);
+});
+
+test('groups of every kind of the reference look like those that the reference draws', () => {
+  const groups = 6;
+  const isNear = (values: readonly number[], { mean: expected, deviation }: Spread) => {
+    const actual = values.reduce((sum, value) => sum + value, 0) / groups;
+    // Five standard errors of the difference of two means; of a figure that does not vary, its last digit.
+    const most = 5 * deviation * Math.sqrt(1 / groups + 1 / referenceGroups) + 0.001;
+    return Math.abs(actual - expected) <= most;
+  };
+  assert.equal(Object.keys(attackReference).sort(), referenceKinds.toSorted());
+  for (const kind of referenceKinds) {
+    const { entries, majorityAuc } = attackReference[kind]!;
+    const drawn = Array.from({ length: groups }, (_, seed) => {
+      const set = simulate(kind, seed, referenceSize);
+      const evidence = evidenceColumns(set);
+      return { entries: evidence.peer.length, auc: quality(majority(evidence), set.truth).auc };
+    });
+    assert.ok(
+      isNear(
+        drawn.map((group) => group.entries),
+        entries,
+      ),
+      `${kind}: entries ${drawn.map((group) => group.entries)}`,
+    );
+    assert.ok(
+      isNear(
+        drawn.map(({ auc }) => auc),
+        majorityAuc,
+      ),
+      `${kind}: AUC of the majority ${drawn.map(({ auc }) => auc)}`,
+    );
+  }
 });
 
 test.run();

@@ -62,7 +62,7 @@ async function run({ peers, players, json, html, ...options }: QualityOptions): 
   const size = { peers, players };
   const where = environment();
   const rowOptions: RowOptions = {
-    data: foldersOf(options.data),
+    data: foldersOf(options.data, process.env[dataVariable]),
     kinds: options.kinds ?? kindsOf(options.groups),
     seed,
     seeds,
@@ -92,14 +92,13 @@ function titleOf({ seed, seeds, size, http }: RowOptions, where: ReturnType<type
   return `Seeds ${seed} to ${seed + seeds - 1}, ${size.peers} peers, ${size.players} players, read ${read}; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
 }
 
-/** The folders asked for, or those that the environment names. */
-function foldersOf(data: QualityOptions['data']): readonly string[] {
+/** The folders asked for, or those that the environment names; none with `--no-data`. */
+export function foldersOf(data: readonly string[] | false | undefined, named: string | undefined): readonly string[] {
   if (data === false) return [];
   if (data !== undefined) return data;
-  const first = process.env[dataVariable];
-  if (first === undefined || first === '') return [];
-  const second = join(dirname(first), secondFolder);
-  return existsSync(second) ? [first, second] : [first];
+  if (named === undefined || named === '') return [];
+  const second = join(dirname(named), secondFolder);
+  return existsSync(second) ? [named, second] : [named];
 }
 
 function listOf<T extends string>(known: readonly T[]): (names: string) => T[] {

@@ -107,7 +107,7 @@ function reportingGoals(reporting: Summary): Goal[] {
 function victimsGoal(groups: readonly Judgement[]): Goal {
   const shares = groups.flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
   return goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
-    percent(average(shares), { atMost: 2 }),
+    percent(average(shares), { atMost: 2, digits: 2 }),
     percent(-least(shares.map((share) => -share)), {}),
   ]);
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
+import type { Verdict } from '../src/core/vocabulary.js';
 
 const retryForMs = 60_000;
 const retryAfterDefaultMs = 100;
@@ -34,7 +35,14 @@ export interface BatchReply {
 
 /** `code` stands in place of the score where the player is unknown. */
 export type ScoreReply =
-  | { readonly player_id: string; readonly score: number; readonly event_count: number; readonly code?: undefined }
+  | {
+      readonly player_id: string;
+      readonly score: number;
+      readonly confidence: number;
+      readonly verdict: Verdict;
+      readonly event_count: number;
+      readonly code?: undefined;
+    }
   | { readonly player_id: string; readonly code: string };
 
 export interface HealthReply {

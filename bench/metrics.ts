@@ -63,3 +63,24 @@ export function meanError(
   }
   return judged === 0 ? Number.NaN : sum / judged;
 }
+
+/** Share of bad players whose risk is above that of every good player but the `hits` riskiest ones; NaN without a bad player. */
+export function shareCaught(risks: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>, hits: number): number {
+  return sharesCaught(risks, truth, () => [hits])[0]!;
+}
+
+/** The same for several numbers of good players hit, which `hitsOf` chooses by the number of good players. */
+export function sharesCaught(
+  risks: ArrayLike<number>,
+  truth: ReadonlyMap<number, 0 | 1>,
+  hitsOf: (good: number) => readonly number[],
+): number[] {
+  const risksOf = (label: 0 | 1) =>
+    Float64Array.from([...truth].filter(([, bad]) => bad === label).map(([player]) => risks[player]!)).sort();
+  const good = risksOf(0);
+  const bad = risksOf(1);
+  return hitsOf(good.length).map((hits) => {
+    const bound = hits < good.length ? good[good.length - 1 - hits]! : Number.NEGATIVE_INFINITY;
+    return bad.filter((risk) => risk > bound).length / bad.length;
+  });
+}

@@ -2,10 +2,9 @@
  * Plays a data set into a node through its public interface, as the peers of the set would, reads every player back
  * and judges the scores against the known truth. With `--kill-midway` it also shows that no acknowledged event is lost.
  */
-import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { ApiClient, type EventBody, type HealthReply, type RegisteredPeer } from './api-client.js';
+import { ApiClient } from './api-client.js';
+import { type Batch, makeBatches, readScores, registerPeers, settled } from './data/sent-set.js';
 import { loadTrustSet, type TrustSet } from './data/trust-set.js';
 import { type Quality, quality } from './metrics.js';
 import { buildNode, OwnNode } from './own-node.js';
@@ -14,13 +13,6 @@ import { randomFrom, shuffle } from './quality/random.js';
 import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
 import { writeTold } from './written-file.js';
 
-/** The contract's bounds of one batch and of one match read. */
-const batchEvents = 500;
-const idsPerRead = 128;
-const gameId = 'replay';
-/** For observations without a time of their own: in the past, and the same in every run. */
-const fixedTimestamp = '2020-01-01T00:00:00.000Z';
-const settlePollMs = 100;
 const answerTimeoutMs = 5_000;
 
 interface ReplayOptions {
@@ -153,52 +145,6 @@ async function play(
   }
 }
 
-function registerPeers(client: ApiClient, set: TrustSet, inFlight: number): Promise<RegisteredPeer[]> {
-  return inParallel('registering peers', set.peers, inFlight, (name) => client.register(`${set.name} ${name}`, gameId));
-}
-
-interface Batch {
-  readonly apiKey: string;
-  readonly events: EventBody[];
-}
-
-/** One batch carries one peer's key, so each peer's observations are cut on their own. */
-function makeBatches(set: TrustSet, runId: string, peers: readonly RegisteredPeer[]): Batch[] {
-  const batches: Batch[] = [];
-  const open = new Map<number, Batch>();
-  set.observations.forEach((observation, index) => {
-    const peer = peers[observation.peer]!;
-    let batch = open.get(observation.peer);
-    if (batch === undefined || batch.events.length === batchEvents) {
-      batch = { apiKey: peer.api_key, events: [] };
-      open.set(observation.peer, batch);
-      batches.push(batch);
-    }
-    batch.events.push({
-      schema_version: '1.0.0',
-      event_id: eventId(set.name, runId, index),
-      event_type: observation.polarity < 0 ? 'ban_applied' : 'commendation',
-      peer_id: peer.peer_id,
-      player_id: playerId(set, runId, observation.player),
-      game_id: gameId,
-      severity: observation.severity,
-      timestamp: observation.timestampMs === null ? fixedTimestamp : new Date(observation.timestampMs).toISOString(),
-    });
-  });
-  return batches;
-}
-
-/** In the form of a UUIDv4, the same for the same observation of the same run. */
-function eventId(setName: string, runId: string, index: number): string {
-  const hex = createHash('sha256').update(`${setName}\n${runId}\n${index}`).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** Sets and runs on one node keep apart. */
-function playerId(set: TrustSet, runId: string, player: number): string {
-  return `${set.name}/${runId}/${set.players[player]}`;
-}
-
 interface Sent {
   readonly accepted: number;
   readonly duplicates: number;
@@ -241,18 +187,6 @@ async function restart(node: OwnNode): Promise<void> {
   console.error('the node is back');
 }
 
-/** Waits until the peer weights cover all that was sent, or the time is up. */
-async function settled(client: ApiClient, patienceMs: number): Promise<HealthReply> {
-  const first = await client.health();
-  const giveUpMs = performance.now() + patienceMs;
-  let health = first;
-  while (health.weights.based_on_seq < first.last_seq && performance.now() < giveUpMs) {
-    await delay(settlePollMs);
-    health = await client.health();
-  }
-  return health;
-}
-
 async function readBack(
   client: ApiClient,
   set: TrustSet,
@@ -260,16 +194,11 @@ async function readBack(
 ): Promise<{ eventCount: number; quality: Quality }> {
   const badness = new Float64Array(set.players.length).fill(0.5);
   let eventCount = 0;
-  const pages: number[] = [];
-  for (let first = 0; first < set.players.length; first += idsPerRead) pages.push(first);
-  await inParallel('reading scores', pages, options.inFlight, async (first) => {
-    const players = Array.from(set.players.slice(first, first + idsPerRead), (_, i) => first + i);
-    const scores = await client.scores(players.map((player) => playerId(set, options.run, player)));
-    scores.forEach((score, i) => {
-      if (score.code !== undefined) return;
-      badness[players[i]!] = (100 - score.score) / 100;
-      eventCount += score.event_count;
-    });
+  const scores = await readScores(client, set, options.run, options.inFlight);
+  scores.forEach((score, player) => {
+    if (score.code !== undefined) return;
+    badness[player] = (100 - score.score) / 100;
+    eventCount += score.event_count;
   });
   return { eventCount, quality: quality(badness, set.truth) };
 }

@@ -1,10 +1,11 @@
 /**
- * What attackers do to a group. Every attack adds the adversaries' reports to a scene and returns the players it aims at;
- * a lie lowers a good player or raises a bad one.
+ * Attacks on a group. Every attack adds the reports of the adversaries to a scene and returns the players it aims at. A lie
+ * lowers a good player or raises a bad one. Attempts to break the scoring are in `attempts.ts`.
  *
  * `stealth`: Sybils that invent nobody, report honestly on more than half of the players, so that each of them agrees with the
  * honest peers, and lie together on as many targets as Sybils that do not hide. `idle` and `invented` do not lie: peers
- * that only registered, and peers that each reported one player of their own, to pull medians over peers.
+ * that only registered, and peers that each reported one player of their own, to pull medians over peers. `importList` and
+ * `importListAndJudge` do not lie either: they import the list of one honest but careless peer.
  */
 import { poisson, sample } from './random.js';
 import { attackerSkill, type Scene, type Skill } from './scene.js';
@@ -23,15 +24,24 @@ export type AttackName =
   | 'sybilsCamouflaged'
   | 'stealth'
   | 'idle'
-  | 'invented';
+  | 'invented'
+  | 'importList'
+  | 'importListAndJudge'
+  | 'reportVictims'
+  | 'colludeCamouflaged';
 
 /** Returns the players aimed at. */
-type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
+export type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
 
 const seenShare = 0.35;
 /** Chosen so that the first form of peer trust leaves about a third of the targets judged wrong, as where the goal was set. */
 const stealthySeenShare = 0.55;
 const sybilSkill: Skill = { onBad: 0.8, onGood: 0.95 };
+const importedShare = 0.95;
+/** What importers of a list judge themselves, and how well. */
+const ownJudgements = 400;
+const importerSkill: Skill = { onBad: 0.75, onGood: 0.94 };
+const victimMasses = [0.7, 1, 1.7, 2.5];
 
 export const attacks: Readonly<Record<AttackName, Attack>> = {
   none: () => [],
@@ -88,6 +98,30 @@ export const attacks: Readonly<Record<AttackName, Attack>> = {
     return targets;
   },
 
+  colludeCamouflaged(scene, adversaries) {
+    const targets = lieTogether(scene, adversaries, bothKinds(scene), 1500, 0.5);
+    reportHonestly(scene, adversaries, without(seenPlayers(scene, 0.2), targets), sybilSkill, 0.5);
+    return targets;
+  },
+
+  importList(scene, importers) {
+    return importList(scene, importers, false);
+  },
+
+  importListAndJudge(scene, importers) {
+    return importList(scene, importers, true);
+  },
+
+  reportVictims(scene, adversaries) {
+    const victims = sample(scene.knownPlayers(0), 300, scene.random);
+    for (const adversary of adversaries) {
+      for (const player of victims) {
+        reportMass(scene, adversary, player, victimMasses[Math.floor(scene.random() * victimMasses.length)]!);
+      }
+    }
+    return victims;
+  },
+
   stealth(scene, adversaries) {
     const targets = bothKinds(scene);
     for (const player of targets) {
@@ -103,15 +137,45 @@ export const attacks: Readonly<Record<AttackName, Attack>> = {
   },
 };
 
-function seenPlayers(scene: Scene, share: number): number[] {
+/** Events of severity 1 and one of the rest, which lower the player by `mass` in all. */
+function reportMass(scene: Scene, peer: number, player: number, mass: number): void {
+  let left = mass;
+  for (; left > 1; left--) scene.report(peer, player, -1, 1);
+  scene.report(peer, player, -1, left);
+}
+
+/** Each importer lowers nearly every player that the second largest peer mostly lowers. Returns the good players among these. */
+function importList(scene: Scene, importers: readonly number[], judge: boolean): number[] {
+  const { random, truth } = scene;
+  const list = loweredBy(scene, scene.peersBySize()[1]!);
+  const known = scene.reportedPlayers();
+  for (const importer of importers) {
+    const imported = list.filter(() => random() < importedShare);
+    for (const player of imported) scene.report(importer, player, -1, 1);
+    if (!judge) continue;
+    const own = Math.min(ownJudgements, Math.floor(known.length / 2));
+    for (const player of sample(without(known, imported), own, random)) {
+      const lowers = random() < (truth.get(player) === 1 ? importerSkill.onBad : 1 - importerSkill.onGood);
+      if (lowers || !scene.isReportOnly) scene.report(importer, player, lowers ? -1 : 1, 1);
+    }
+  }
+  return list.filter((player) => truth.get(player) === 0);
+}
+
+/** The players whom a peer mostly lowers. */
+export function loweredBy(scene: Scene, peer: number): number[] {
+  return [...scene.entriesOf(peer)].filter(([, { lowering, raising }]) => lowering > raising).map(([player]) => player);
+}
+
+export function seenPlayers(scene: Scene, share: number): number[] {
   return part(scene, scene.knownPlayers(), share);
 }
 
-function part(scene: Scene, players: readonly number[], share: number): number[] {
+export function part(scene: Scene, players: readonly number[], share: number): number[] {
   return sample(players, Math.floor(share * players.length), scene.random);
 }
 
-function without(players: readonly number[], excluded: Iterable<number>): number[] {
+export function without(players: readonly number[], excluded: Iterable<number>): number[] {
   const gone = new Set(excluded);
   return players.filter((player) => !gone.has(player));
 }
@@ -120,7 +184,7 @@ function bothKinds(scene: Scene): number[] {
   return [...sample(scene.knownPlayers(0), 200, scene.random), ...part(scene, scene.knownPlayers(1), 0.5)];
 }
 
-function reportHonestly(
+export function reportHonestly(
   scene: Scene,
   peers: readonly number[],
   players: readonly number[],

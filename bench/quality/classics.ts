@@ -78,31 +78,34 @@ function errorRates(evidence: EvidenceColumns, badness: Float64Array, smoothing:
 }
 
 /**
- * The log-odds vote with every peer's true sensitivity: how much more often than a good player a bad one gets a bad vote of
- * this peer, and the other way round, measured against the truth. One vote at the base rate smooths each.
+ * The log-odds vote of a judge who knows the true error rates of every peer, counted on the labelled players with half a vote
+ * in each cell. A vote of an adversary never speaks for the opposite of what it says: nobody turns known liars around.
  */
-export function oracle(evidence: EvidenceColumns, truth: ReadonlyMap<number, 0 | 1>): Float64Array {
+export function oracle(
+  evidence: EvidenceColumns,
+  truth: ReadonlyMap<number, 0 | 1>,
+  adversaries: readonly number[],
+): Float64Array {
   const { peers } = evidence;
-  const bad = [...truth.values()].reduce<number>((sum, label) => sum + label, 0);
-  const baseRate = clip(bad / truth.size, 1e-6);
-  const badVotes = new Float64Array(peers).fill(1);
-  const badVotesOnBad = new Float64Array(peers).fill(baseRate);
-  const goodVotes = new Float64Array(peers).fill(1);
-  const goodVotesOnGood = new Float64Array(peers).fill(1 - baseRate);
+  const votes = [0, 1].map(() => [0, 1].map(() => new Float64Array(peers).fill(0.5)));
   forEachVote(evidence, (player, peer, x) => {
     const label = truth.get(player);
-    if (label === undefined) return;
-    if (x >= 0.5) {
-      badVotes[peer]! += 1;
-      badVotesOnBad[peer]! += label;
-    } else {
-      goodVotes[peer]! += 1;
-      goodVotesOnGood[peer]! += 1 - label;
-    }
+    if (label !== undefined) votes[label]![x >= 0.5 ? 1 : 0]![peer]! += 1;
   });
-  const ofBadVote = badVotesOnBad.map((right, j) => logit(right / badVotes[j]!) - logit(baseRate));
-  const ofGoodVote = goodVotesOnGood.map((right, j) => logit(right / goodVotes[j]!) + logit(baseRate));
-  return logOddsVote(evidence, ofBadVote, ofGoodVote, baseRate);
+  /** Log-odds of a bad player, given this vote. */
+  const oddsOf = (vote: 0 | 1) =>
+    Float64Array.from({ length: peers }, (_, j) => {
+      const shareOf = (label: 0 | 1) => votes[label]![vote]![j]! / (votes[label]![0]![j]! + votes[label]![1]![j]!);
+      return Math.log(shareOf(1) / shareOf(0));
+    });
+  const ofBadVote = oddsOf(1);
+  const ofGoodVote = oddsOf(0).map((odds) => -odds);
+  for (const j of adversaries) {
+    ofBadVote[j] = Math.max(ofBadVote[j]!, 0);
+    ofGoodVote[j] = Math.max(ofGoodVote[j]!, 0);
+  }
+  const bad = [...truth.values()].reduce<number>((sum, label) => sum + label, 0);
+  return logOddsVote(evidence, ofBadVote, ofGoodVote, clip(bad / truth.size, 1e-6));
 }
 
 /** `ofBadVote` and `ofGoodVote`: log-odds per peer, towards bad and towards good. */

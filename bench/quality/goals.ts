@@ -1,170 +1,195 @@
-/** The goals of scoring, each with the figure that the rows reach. A row's figure is that of P(bad), unless it says otherwise. */
-import { attackReference, referenceSize } from './attack-reference.js';
-import { average, classicNames, type Measures, type MethodName } from './methods.js';
-import type { Row } from './rows.js';
-import type { GroupSize } from './scene.js';
-import { injectedKinds, kindNames, kinds } from './simulator.js';
+/** The goals of scoring, each with the figure that the groups reach and the one of the reference on groups held back from it. */
+import type { Judgement } from './judgement.js';
+import { average } from './methods.js';
+import { worstPromises } from './promises.js';
+import type { Family, Row } from './rows.js';
+import { isReportOnly, type KindName, kindsOf } from './simulator.js';
+import { hitShare, least, type Summary, summarise } from './summary.js';
 
 export interface Goal {
   readonly figure: string;
   readonly goal: string;
+  readonly reference: string;
   /** Null where the rows do not hold what the figure needs. */
   readonly reached: string | null;
+  /** Null where nothing was reached, or where the figure is not of all the kinds that the goal is set for. */
   readonly met: boolean | null;
-  /** The same figure of the best classic method, where one compares. */
-  readonly classic: string | null;
 }
 
-/** Ratings of one market, labelled for some members only: only its AUC means anything. */
-const aucOnly = 'btc_otc';
+/** One number of a figure. Without a bound it is shown and not judged. */
+interface Part {
+  readonly value: number;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+  readonly print: (value: number) => string;
+}
 
-/** Groups of a kind from which chance alone moves their mean AUC by far less than the half point that is asked. */
-const comparableGroups = 400;
+/** Groups that are judged together. */
+export interface Population {
+  readonly name: string;
+  readonly goals: readonly Goal[];
+}
 
-export function judgeGoals(rows: readonly Row[], size: GroupSize): Goal[] {
-  const real = rows.filter(({ origin }) => origin === 'real');
-  const calibrated = real.filter(({ name }) => name !== aucOnly);
-  const attackFiles = rows.filter(({ origin, reportOnly }) => origin === 'attack file' && !reportOnly);
-  const reportOnlyFiles = rows.filter(({ origin, reportOnly }) => origin === 'attack file' && reportOnly);
-  const simulated = rows.filter(({ origin, name }) => origin === 'simulated' && name in attackReference);
-  const attacks = whole(referenceKinds(false), simulated);
-  const injected = whole(
-    injectedKinds,
-    rows.filter(({ origin }) => origin === 'injected'),
-    ({ name, base }) => name.slice(`${base}+`.length),
-  );
-  const stealth = rows.filter(({ name }) => name === 'stealth15_pre3');
+/** Only against the last bits of a number that reaches its bound exactly. */
+const slack = 1e-9;
+
+/** Data files and simulated groups apart; a population without a row is left out. */
+export function judgePopulations(rows: readonly Row[]): Population[] {
   return [
-    atLeast('mean AUC, real sets', 86, real, 'auc'),
-    atLeast('mean accuracy, real sets', 84, calibrated, 'accuracy'),
-    atMost('mean Brier, real sets', 0.12, calibrated, 'brier', plain),
-    largest('largest AUC gap to the best classic method, real sets', 1, real.map(gapToBest)),
-    ...attackGoals('attack files', attackFiles),
-    ...attackGoals('simulated attacks', attacks).map(withoutVerdict),
-    largest('AUC lost by real votes under injected attackers, worst case', 0.3, losses(injected, real, 'pBad'), () =>
-      Math.min(...classicNames.map((method) => Math.max(...losses(injected, real, method)))),
-    ),
-    atMost('stealthy Sybils (15 against 3 anchors), targets judged wrong', 0.33, stealth, 'targetsWrong', percent),
-    atLeast('report-only attack files, mean AUC', 70, reportOnlyFiles, 'auc'),
-    withoutVerdict(
-      atLeast('report-only simulated groups, mean AUC', 70, whole(referenceKinds(true), simulated), 'auc'),
-    ),
-    largest(
-      "simulated attackers against the reference simulator's, largest AUC difference of a kind",
-      0.5,
-      size.peers === referenceSize.peers && size.players === referenceSize.players
-        ? simulated.filter(({ groups }) => groups >= comparableGroups).map(differenceFromReference)
-        : [],
-    ),
+    { name: 'data files', of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file') },
+    { name: 'simulated groups', of: rows.filter(({ origin }) => origin === 'simulated') },
+  ]
+    .filter(({ of }) => of.length > 0)
+    .map(({ name, of }) => ({ name, goals: judgeGoals(of) }));
+}
+
+/** Rows of one population. */
+export function judgeGoals(rows: readonly Row[]): Goal[] {
+  const counted = rows.filter(isCounted);
+  const groupsOf = (family: Family) => counted.filter((row) => row.family === family).flatMap((row) => row.judgements);
+  const bothSided = summarise(groupsOf('both-sided'));
+  const reporting = summarise(groupsOf('report-only'));
+  const real = summarise(groupsOf('real'));
+  const hasBothSided = hasEveryKind(counted, false);
+  const hasReporting = hasEveryKind(counted, true);
+  return [
+    ...bothSidedGoals(bothSided).map((goal) => judgedIf(hasBothSided, goal)),
+    ...reportingGoals(reporting).map((goal) => judgedIf(hasReporting, goal)),
+    judgedIf(hasBothSided && hasReporting, victimsGoal(counted.flatMap((row) => row.judgements))),
+    ...promiseGoals(rows.flatMap((row) => row.judgements)),
+    goalOf('real sets: AUC, mean / worst', '91.7 / 81.7', [
+      percent(real.aucMean, { atLeast: 92.2 }),
+      percent(real.aucWorst, { atLeast: 82 }),
+    ]),
+    takeoverGoal(rows),
   ];
 }
 
-/** AUC points between a row and the reference on the same kind. */
-function differenceFromReference(row: Row): number {
-  return Math.abs(row.methods.reference.auc - attackReference[row.name]!.auc) * 100;
-}
-
-/** The goals were set on the attack files. Groups that are simulated here differ from those by chance, so their figures are shown beside the goal and not judged. */
-function withoutVerdict(goal: Goal): Goal {
-  return { ...goal, met: null };
-}
-
-function attackGoals(of: string, rows: readonly Row[]): Goal[] {
-  const worst = (method: MethodName) => Math.min(...rows.map(({ methods }) => methods[method].auc)) * 100;
+function bothSidedGoals(both: Summary): Goal[] {
   return [
-    atLeast(`mean AUC, ${of}`, 90.5, rows, 'auc'),
-    {
-      ...goal(`worst AUC, ${of}`, '87.0 or more', worst('pBad'), points, (value) => value >= 87),
-      classic: known(Math.max(...classicNames.map(worst)), points),
-    },
-    atMost(`mean error on the targets, ${of}`, 0.2, rows, 'targetError', plain),
-    atMost(`mean Brier, ${of}`, 0.038, rows, 'brier', plain),
+    goalOf('both-sided: untrusted precise, together / worst group of 20 or more', '98.3 / 96.9', [
+      percent(both.untrustedPrecise, { atLeast: 98 }),
+      percent(both.untrustedPreciseWorst, { atLeast: 95 }),
+    ]),
+    goalOf('both-sided: suspicious or worse precise, mean / worst', '90.6 / 77.8', [
+      percent(both.suspiciousPreciseMean, { atLeast: 90 }),
+      percent(both.suspiciousPreciseWorst, { atLeast: 80 }),
+    ]),
+    goalOf('both-sided: caught as untrusted / suspicious or worse', '11.3 / 22.8', [
+      percent(both.untrustedCaught, { atLeast: 12 }),
+      percent(both.suspiciousCaught, { atLeast: 24 }),
+    ]),
+    goalOf('both-sided: caught at .1 % of good hit, score / oracle', '22.2 / 21.5', [
+      percent(both.scoreAtFewHits, { atLeast: 22.5 }),
+      percent(both.oracleAtFewHits, {}),
+    ]),
+    goalOf('both-sided: AUC, mean / worst', '90.4 / 86.7', [
+      percent(both.aucMean, { atLeast: 90.6 }),
+      percent(both.aucWorst, { atLeast: 87 }),
+    ]),
   ];
 }
 
-/** The kinds of group that the goals were set for. */
-function referenceKinds(reportOnly: boolean): string[] {
-  return kindNames.filter((name) => name in attackReference && 'reportOnly' in kinds[name] === reportOnly);
+function reportingGoals(reporting: Summary): Goal[] {
+  return [
+    goalOf('report-only: untrusted precise / suspicious or worse, mean / worst', '96 / 90 / 60', [
+      percent(reporting.untrustedPrecise, { atLeast: 96 }),
+      percent(reporting.suspiciousPreciseMean, { atLeast: 85 }),
+      percent(reporting.suspiciousPreciseWorst, { atLeast: 70 }),
+    ]),
+    goalOf('report-only: caught as suspicious or worse / good hit', '13.6 / 0.2', [
+      percent(reporting.suspiciousCaught, { atLeast: 15 }),
+      percent(reporting.suspiciousHit, { atMost: 0.3, digits: 2 }),
+    ]),
+  ];
 }
 
-/** The rows of these kinds where each of them is there, else none: a mean or a worst case over some is another figure. */
-function whole(
-  names: readonly string[],
-  rows: readonly Row[],
-  nameOf: (row: Row) => string = ({ name }) => name,
-): Row[] {
-  const found = rows.filter((row) => names.includes(nameOf(row)));
-  return names.every((name) => found.some((row) => nameOf(row) === name)) ? found : [];
+function victimsGoal(groups: readonly Judgement[]): Goal {
+  const shares = groups.flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
+  return goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
+    percent(average(shares), { atMost: 2, digits: 2 }),
+    percent(-least(shares.map((share) => -share)), {}),
+  ]);
 }
 
-function gapToBest({ methods }: Row): number {
-  return (Math.max(...classicNames.map((name) => methods[name].auc)) - methods.pBad.auc) * 100;
+function promiseGoals(groups: readonly Judgement[]): Goal[] {
+  const all = groups.flatMap(({ promises }) => promises ?? []);
+  const worst = all.length === 0 ? null : worstPromises(all);
+  return [
+    goalOf('one event about an unknown player: most points / verdicts that left neutral', '5 / 0', [
+      number(Math.max(worst?.lowered ?? Number.NaN, worst?.raised ?? Number.NaN), { atMost: 5 }, 2),
+      number(worst?.leftNeutral ?? Number.NaN, { atMost: 0 }, 0),
+    ]),
+    goalOf('a thousand reports of one peer: lowest score / verdicts that left neutral', '40.5 / 0', [
+      number(worst?.lowestOfMany ?? Number.NaN, { atLeast: 40 }, 2),
+      number(worst?.manyLeftNeutral ?? Number.NaN, { atMost: 0 }, 0),
+    ]),
+  ];
 }
 
-/** AUC points lost per injected row. */
-function losses(injected: readonly Row[], real: readonly Row[], method: MethodName): number[] {
-  const clean = new Map(real.map((row) => [row.name, row]));
-  return injected.map((row) => (clean.get(row.base!)!.methods[method].auc - row.methods[method].auc) * 100);
+function takeoverGoal(rows: readonly Row[]): Goal {
+  const aucOf = (kind: KindName) =>
+    average(
+      rows.filter((row) => row.kind === kind).flatMap((row) => row.judgements.map(({ methods }) => methods.score.auc)),
+    );
+  return goalOf('nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils', '88 / 90', [
+    percent(aucOf(takeover), { atLeast: 88 }),
+    percent(aucOf('sybil60'), { atLeast: 90 }),
+  ]);
 }
 
-function atLeast(figure: string, least: number, rows: readonly Row[], measure: 'auc' | 'accuracy'): Goal {
-  const mean = (method: MethodName) => meanOf(rows, method, measure) * 100;
+/** Real votes, and the kinds of group that the goals were set for. */
+export function isCounted({ family, kind, origin }: Row): boolean {
+  if (family === 'real') return origin === 'real';
+  return kind !== null && goalKinds.includes(kind);
+}
+
+/** A group of another size, with a goal of its own. */
+const takeover: KindName = 'collude3of8';
+
+const goalKinds: readonly KindName[] = kindsOf(['basic', 'new']).filter((kind) => kind !== takeover);
+
+function hasEveryKind(rows: readonly Row[], reportOnly: boolean): boolean {
+  return goalKinds
+    .filter((kind) => isReportOnly(kind) === reportOnly)
+    .every((kind) => rows.some((row) => row.kind === kind));
+}
+
+/** A mean or a worst case over some of the kinds is another figure than the one that the goal is about. */
+function judgedIf(complete: boolean, goal: Goal): Goal {
+  return complete ? goal : { ...goal, met: null };
+}
+
+function goalOf(figure: string, reference: string, parts: readonly Part[]): Goal {
+  const known = parts.filter(({ value }) => Number.isFinite(value));
   return {
-    ...goal(figure, `${points(least)} or more`, mean('pBad'), points, (value) => value >= least),
-    classic: known(Math.max(...classicNames.map(mean)), points),
+    figure,
+    reference,
+    goal: parts.map(({ atLeast, atMost }) => boundText(atLeast, atMost)).join(' / '),
+    reached:
+      known.length === 0
+        ? null
+        : parts.map(({ value, print }) => (Number.isFinite(value) ? print(value) : '-')).join(' / '),
+    met: known.length === 0 ? null : known.every(holds),
   };
 }
 
-function atMost(
-  figure: string,
-  most: number,
-  rows: readonly Row[],
-  measure: keyof Measures,
-  print: (value: number) => string,
-): Goal {
-  const mean = (method: MethodName) => meanOf(rows, method, measure);
-  return {
-    ...goal(figure, `${print(most)} or less`, mean('pBad'), print, (value) => value <= most),
-    classic: known(Math.min(...classicNames.map(mean)), print),
-  };
+function boundText(atLeast: number | undefined, atMost: number | undefined): string {
+  if (atLeast !== undefined) return String(atLeast);
+  return atMost === undefined ? '-' : `at most ${atMost}`;
 }
 
-function largest(figure: string, most: number, values: readonly number[], ofClassic?: () => number): Goal {
-  const value = Math.max(...values);
-  return {
-    ...goal(figure, `${points(most)} or less`, value, points, () => value <= most),
-    classic: ofClassic === undefined ? null : known(ofClassic(), points),
-  };
+function holds({ value, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY }: Part): boolean {
+  return value >= atLeast - slack && value <= atMost + slack;
 }
 
-/** A value that is none (the mean of nothing, an AUC of players of one class) is not measured. */
-function goal(
-  figure: string,
-  text: string,
-  value: number,
-  print: (value: number) => string,
-  holds: (value: number) => boolean,
-): Omit<Goal, 'classic'> {
-  const reached = known(value, print);
-  return { figure, goal: text, reached, met: reached === null ? null : holds(value) };
+type Bounds = Pick<Part, 'atLeast' | 'atMost'>;
+
+/** A share in [0, 1], shown and judged as a percentage. */
+function percent(share: number, { digits = 1, ...bounds }: Bounds & { digits?: number }): Part {
+  return number(share * 100, bounds, digits);
 }
 
-function known(value: number, print: (value: number) => string): string | null {
-  return Number.isFinite(value) ? print(value) : null;
-}
-
-function meanOf(rows: readonly Row[], method: MethodName, measure: keyof Measures): number {
-  return average(rows.map(({ methods }) => methods[method][measure]));
-}
-
-function points(value: number): string {
-  return value.toFixed(2);
-}
-
-function plain(value: number): string {
-  return value.toFixed(3);
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+function number(value: number, bounds: Bounds, digits: number): Part {
+  return { ...bounds, value, print: (shown) => shown.toFixed(digits) };
 }

@@ -1,19 +1,15 @@
-/** Every method that the quality bench compares, and what it measures of each on one group. */
-import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
-import { referenceConstants } from '../../src/core/trust-constants.js';
+/** Every method that the quality bench compares, and the figures of each on one group. */
+import type { EvidenceColumns } from '../../src/core/trust/columns.js';
 import type { TrustSet } from '../data/trust-set.js';
-import { meanError, type Quality, quality } from '../metrics.js';
+import { meanError, type Quality, quality, shareCaught, sharesCaught } from '../metrics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';
-import { evidenceColumns, peerFacts, readOut } from './readout.js';
+import type { Readings } from './readout.js';
+import { countVerdicts } from './verdicts.js';
 
-/**
- * In the order of the columns. `score` is `(100 - score) / 100`, which is no calibrated probability; `pBad` is. `reference` is
- * P(bad) with the numbers that this service's were improved from.
- */
+/** In the order of the columns. `score` is `(100 - score) / 100`, which is no calibrated probability; `pBad` is. */
 export const methodLabels = {
   score: 'score',
   pBad: 'P(bad)',
-  reference: 'reference',
   majority: 'majority',
   beta: 'beta',
   dawidSkene: 'Dawid-Skene',
@@ -26,7 +22,7 @@ export type MethodName = keyof typeof methodLabels;
 
 export const methodNames = Object.keys(methodLabels) as MethodName[];
 
-/** What an operator could use instead of this service; the oracle is out of anybody's reach. */
+/** What an operator could use instead of this service. The oracle needs the truth. */
 export const classicNames = [
   'majority',
   'beta',
@@ -35,36 +31,64 @@ export const classicNames = [
   'eigenTrustPre',
 ] as const satisfies readonly MethodName[];
 
+/** Shares of good players hit at which the share of bad players caught is measured: the points of the plot. */
+export const hitShares = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.03, 0.05, 0.1] as const;
+
 export interface Measures extends Quality {
   /** Mean distance from the truth over the targets of an attack; NaN without targets. */
   readonly targetError: number;
   /** Share of the targets on the wrong side of 0.5, where exactly 0.5 counts half; NaN without targets. */
   readonly targetsWrong: number;
+  /**
+   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse does. For
+   * `score` it is the share that the verdict itself catches.
+   */
+  readonly caughtAsVerdict: number;
+  /** Share of bad players caught where at most one good player of a thousand is hit. */
+  readonly caughtAtFewHits: number;
 }
 
-export type MeasuresByMethod = Readonly<Record<MethodName, Measures>>;
+export const measureNames = [
+  'auc',
+  'accuracy',
+  'brier',
+  'targetError',
+  'targetsWrong',
+  'caughtAsVerdict',
+  'caughtAtFewHits',
+] as const satisfies readonly (keyof Measures)[];
+
+export interface MethodFigures extends Measures {
+  /** Share of bad players caught at each of `hitShares`. */
+  readonly caughtAt: readonly number[];
+}
+
+export type FiguresByMethod = Readonly<Record<MethodName, MethodFigures>>;
 
 /** EigenTrust with pre-trust is the same as without where a group has no pre-trusted peers. */
-export function measureAll(set: TrustSet): MeasuresByMethod {
-  const evidence = evidenceColumns(set);
-  const facts = peerFacts(set);
-  const readings = readOut(evidence, facts, peerTrustOf(evidence, facts));
-  const reference = readOut(evidence, facts, peerTrustOf(evidence, facts, referenceConstants));
-  const measure = (badness: Float64Array): Measures => ({
-    ...quality(badness, set.truth),
-    targetError: meanError(badness, set.truth, set.targets),
-    targetsWrong: meanError(badness.map(side), set.truth, set.targets),
+export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: Readings): FiguresByMethod {
+  const { truth, targets, preTrusted, adversaries } = set;
+  const { caught, hit, bad } = countVerdicts(readings.verdict, truth).suspicious;
+  const measure = (badness: Float64Array): MethodFigures => ({
+    ...quality(badness, truth),
+    targetError: meanError(badness, truth, targets),
+    targetsWrong: meanError(badness.map(side), truth, targets),
+    caughtAsVerdict: shareCaught(badness, truth, hit),
+    caughtAtFewHits: sharesCaught(badness, truth, (good) => [Math.floor(0.001 * good)])[0]!,
+    caughtAt: sharesCaught(badness, truth, (good) => hitShares.map((share) => Math.floor(share * good))),
   });
   return {
-    score: measure(readings.score.map((score) => (100 - score) / 100)),
+    score: {
+      ...measure(readings.score.map((score) => (100 - score) / 100)),
+      caughtAsVerdict: caught / bad,
+    },
     pBad: measure(readings.pBad),
-    reference: measure(reference.pBad),
     majority: measure(majority(evidence)),
     beta: measure(betaReputation(evidence)),
     dawidSkene: measure(dawidSkene(evidence)),
     eigenTrust: measure(eigenTrust(evidence, [])),
-    eigenTrustPre: measure(eigenTrust(evidence, set.preTrusted)),
-    oracle: measure(oracle(evidence, set.truth)),
+    eigenTrustPre: measure(eigenTrust(evidence, preTrusted)),
+    oracle: measure(oracle(evidence, truth, adversaries)),
   };
 }
 
@@ -72,22 +96,15 @@ function side(p: number): number {
   return p > 0.5 ? 1 : p < 0.5 ? 0 : 0.5;
 }
 
-/** The mean of every measure over groups of one kind; what is NaN in a group is left out there. */
-export function meanMeasures(groups: readonly MeasuresByMethod[]): MeasuresByMethod {
-  const mean = (method: MethodName, measure: keyof Measures): number =>
-    average(groups.map((group) => group[method][measure]));
-  return Object.fromEntries(
-    methodNames.map((method) => [
-      method,
-      {
-        auc: mean(method, 'auc'),
-        accuracy: mean(method, 'accuracy'),
-        brier: mean(method, 'brier'),
-        targetError: mean(method, 'targetError'),
-        targetsWrong: mean(method, 'targetsWrong'),
-      },
-    ]),
-  ) as Record<MethodName, Measures>;
+/** The mean of every figure over groups; what is NaN in a group is left out there. */
+export function meanFigures(groups: readonly FiguresByMethod[]): FiguresByMethod {
+  const meanOf = (method: MethodName): MethodFigures => ({
+    ...(Object.fromEntries(
+      measureNames.map((measure) => [measure, average(groups.map((group) => group[method][measure]))]),
+    ) as Record<keyof Measures, number>),
+    caughtAt: hitShares.map((_, i) => average(groups.map((group) => group[method].caughtAt[i]!))),
+  });
+  return Object.fromEntries(methodNames.map((method) => [method, meanOf(method)])) as Record<MethodName, MethodFigures>;
 }
 
 /** The mean of what is a number; NaN for nothing. */

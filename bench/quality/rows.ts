@@ -1,55 +1,95 @@
-/** The rows of the quality table: every data set, every kind of simulated attack, real votes with attackers injected. */
+/** The rows of the quality tables: every data set, every kind of simulated attack, real votes with attackers injected. */
 import { setImmediate as oneTurn } from 'node:timers/promises';
 import { listTrustSets, loadTrustSet, type TrustSet } from '../data/trust-set.js';
 import { startProgress } from '../progress.js';
-import { type MeasuresByMethod, meanMeasures, measureAll } from './methods.js';
+import { type Judgement, judge } from './judgement.js';
+import { type FiguresByMethod, meanFigures } from './methods.js';
 import type { GroupSize } from './scene.js';
-import { inject, injectedKinds, type KindName, kinds, simulate } from './simulator.js';
+import { inject, injectedKinds, isReportOnly, type KindName, kindNames, kinds, simulate } from './simulator.js';
 
 export type RowOrigin = 'real' | 'attack file' | 'simulated' | 'injected';
+
+/** Groups whose figures belong together: real votes, groups that report and praise, groups that only report. */
+export type Family = 'real' | 'both-sided' | 'report-only';
+
+export const families: readonly Family[] = ['real', 'both-sided', 'report-only'];
 
 export interface Row {
   readonly origin: RowOrigin;
   readonly name: string;
+  readonly family: Family;
+  /** The kind of attack; null for real votes, and for a file that is of no known kind. */
+  readonly kind: KindName | null;
   /** For an injected row: the real set whose votes it attacks. */
   readonly base: string | null;
-  readonly reportOnly: boolean;
-  /** Groups that the measures are a mean of. */
-  readonly groups: number;
-  readonly methods: MeasuresByMethod;
+  /** One of each group. */
+  readonly judgements: readonly Judgement[];
+  /** The mean over the groups. */
+  readonly methods: FiguresByMethod;
 }
 
 export interface RowOptions {
-  readonly data?: string;
+  /** Folders of data sets. */
+  readonly data: readonly string[];
   readonly kinds: readonly KindName[];
   readonly seed: number;
   readonly seeds: number;
   readonly size: GroupSize;
   readonly injected: boolean;
+  /** Whether players are read through a node. */
+  readonly http: boolean;
 }
 
-interface Job extends Omit<Row, 'groups' | 'methods'> {
+interface Job extends Omit<Row, 'judgements' | 'methods'> {
   readonly groups: readonly (() => TrustSet)[];
 }
 
-/** Same options, same rows. Between groups the event loop has a turn: signals would wait for the last of them otherwise. */
+/** The same options give the same rows. */
 export async function makeRows(options: RowOptions): Promise<Row[]> {
-  const jobs = [...(await dataJobs(options)), ...simulatedJobs(options)];
+  return judgeJobs([...(await dataJobs(options)), ...simulatedJobs(options)], options.http);
+}
+
+/**
+ * The report-only kinds among those asked for, each as it is and with `session_clean` events of its honest peers. Both rows are
+ * judged on the players that somebody reported.
+ */
+export async function makeReportsOnlyRows(options: RowOptions): Promise<{ without: Row; with: Row }[]> {
+  const reporting = simulatedJobs({ ...options, kinds: options.kinds.filter(isReportOnly) });
+  const praising = reporting.map((job): Job => {
+    const groups = job.groups.map((make, i) => () => {
+      const set = simulate(job.kind!, options.seed + i, options.size, { sessionClean: true });
+      return { ...set, truth: truthOfPlayersIn(make(), set) };
+    });
+    return { ...job, name: `${job.name}+session_clean`, groups };
+  });
+  const rows = await judgeJobs([...reporting, ...praising], options.http);
+  return reporting.map((_, i) => ({ without: rows[i]!, with: rows[reporting.length + i]! }));
+}
+
+/** The truth of `set` about players that `reported` has as well. */
+function truthOfPlayersIn(reported: TrustSet, set: TrustSet): Map<number, 0 | 1> {
+  const names = new Set(reported.players);
+  return new Map([...set.truth].filter(([player]) => names.has(set.players[player]!)));
+}
+
+/** Between groups the event loop has a turn, so that a signal is handled before the last of them. */
+async function judgeJobs(jobs: readonly Job[], http: boolean): Promise<Row[]> {
   const progress = startProgress(
     'judging groups',
     jobs.reduce((sum, { groups }) => sum + groups.length, 0),
   );
   const rows: Row[] = [];
-  for (const job of jobs) {
-    const measured: MeasuresByMethod[] = [];
-    for (const group of job.groups) {
+  for (const { groups, ...job } of jobs) {
+    const damage = job.kind !== null && kinds[job.kind].set === 'attempts';
+    const judgements: Judgement[] = [];
+    for (const group of groups) {
       const set = group();
       await oneTurn();
-      measured.push(measureAll(set));
+      judgements.push(await judge(set, { http, damage }));
       progress.advance(1);
       await oneTurn();
     }
-    rows.push({ ...job, groups: measured.length, methods: meanMeasures(measured) });
+    rows.push({ ...job, judgements, methods: meanFigures(judgements.map(({ methods }) => methods)) });
   }
   progress.stop();
   return rows;
@@ -60,21 +100,23 @@ function seedsOf({ seed, seeds }: RowOptions): number[] {
 }
 
 async function dataJobs(options: RowOptions): Promise<Job[]> {
-  const { data } = options;
-  if (data === undefined) return [];
   const jobs: Job[] = [];
-  for (const name of listTrustSets(data)) {
-    const set = loadTrustSet(data, name);
-    const attacked = name.startsWith('sim_');
-    jobs.push({
-      origin: attacked ? 'attack file' : 'real',
-      name,
-      base: null,
-      reportOnly: name.startsWith('sim_reportonly'),
-      groups: [() => set],
-    });
-    if (!attacked && options.injected) jobs.push(...injectedJobs(set, options));
-    await oneTurn();
+  for (const folder of options.data) {
+    for (const name of listTrustSets(folder)) {
+      const set = loadTrustSet(folder, name);
+      const attacked = name.startsWith('sim_');
+      const kind = kindNames.find((known) => name.replace(/^sim_(.*)_\d+$/, '$1') === known) ?? null;
+      jobs.push({
+        origin: attacked ? 'attack file' : 'real',
+        name,
+        family: !attacked ? 'real' : name.startsWith('sim_reportonly') ? 'report-only' : 'both-sided',
+        kind: attacked ? kind : null,
+        base: null,
+        groups: [() => set],
+      });
+      if (!attacked && options.injected) jobs.push(...injectedJobs(set, options));
+      await oneTurn();
+    }
   }
   return jobs;
 }
@@ -85,8 +127,9 @@ function injectedJobs(set: TrustSet, options: RowOptions): Job[] {
     .map((kind) => ({
       origin: 'injected',
       name: `${set.name}+${kind}`,
+      family: 'real',
+      kind: null,
       base: set.name,
-      reportOnly: false,
       groups: seedsOf(options).map((seed) => () => inject(set, kind, seed)),
     }));
 }
@@ -95,8 +138,9 @@ function simulatedJobs(options: RowOptions): Job[] {
   return options.kinds.map((kind) => ({
     origin: 'simulated',
     name: kind,
+    family: isReportOnly(kind) ? 'report-only' : 'both-sided',
+    kind,
     base: null,
-    reportOnly: 'reportOnly' in kinds[kind],
     groups: seedsOf(options).map((seed) => () => simulate(kind, seed, options.size)),
   }));
 }

@@ -1,41 +1,56 @@
 /**
- * The quality bench: how well this service's scores tell bad players from good ones, on data sets and under attack,
- * beside the methods of the field. The computation alone is measured; `replay` goes through a node.
+ * The quality bench: how right this service's scores and verdicts are, on data sets and under attack, beside the methods of the
+ * field. It reads players by the computation alone, or through a node with `--http`.
  */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { environment } from '../environment.js';
+import { buildNode } from '../own-node.js';
 import { fileToWrite, refuseOneFileForBoth, type Scenario, wholeNumber } from '../scenario.js';
 import { writeTold } from '../written-file.js';
-import { judgeGoals } from './goals.js';
+import { judgePopulations } from './goals.js';
 import { qualityPage } from './page.js';
-import { makeRows } from './rows.js';
-import { type KindName, kindNames } from './simulator.js';
-import { printTables } from './tables.js';
+import { makeReportsOnlyRows, makeRows, type RowOptions } from './rows.js';
+import { type KindName, type KindSet, kindNames, kindSets, kindsOf } from './simulator.js';
+import { printComparison, printTables } from './tables.js';
 
 interface QualityOptions {
-  readonly data?: string;
-  readonly kinds: readonly KindName[];
+  /** False with `--no-data`. */
+  readonly data?: readonly string[] | false;
+  readonly groups: readonly KindSet[];
+  readonly kinds?: readonly KindName[];
   readonly seed: number;
   readonly seeds: number;
   readonly peers: number;
   readonly players: number;
   readonly injected: boolean;
+  readonly http?: true;
+  readonly reportsOnly?: true;
   readonly json?: string;
   readonly html?: string;
 }
 
+/** Names the first folder of data sets; the second lies beside it. */
+const dataVariable = 'PTF_SHARED_DATA';
+const secondFolder = 'trust-quality-2';
+
 export const quality: Scenario = {
   name: 'quality',
-  summary: 'trust quality on data sets and simulated attacks, beside the methods of the field',
+  summary: 'scores and verdicts on data sets and under attack, beside the methods of the field',
   define(command: Command): void {
     refuseOneFileForBoth(command)
-      .option('--data <folder>', 'folder of data sets; without it simulated groups only')
-      .option('--kinds <names>', `attacks, of ${kindNames.join(',')}`, kindList, kindNames)
+      .option('--data <folders...>', `folders of data sets; by default what ${dataVariable} names`)
+      .option('--no-data', 'simulated groups only')
+      .option('--groups <sets>', `sets of attacks, of ${kindSets.join(',')}`, listOf(kindSets), ['basic', 'new'])
+      .option('--kinds <names>', 'attacks by their names, in place of whole sets', listOf(kindNames))
       .option('--seed <n>', 'first seed', wholeNumber(0), 1)
       .option('--seeds <n>', 'groups of each kind', wholeNumber(1), 20)
       .option('--peers <n>', 'peers of a simulated group, before Sybils', wholeNumber(4), 10)
       .option('--players <n>', 'players of a simulated group', wholeNumber(100), 2000)
       .option('--no-injected', 'leave out real votes with injected attackers')
+      .option('--http', 'read every player through a node of its own for each group; leaves out injected attackers')
+      .option('--reports-only', 'compare report-only groups with the same groups plus session_clean events')
       .option('--json <file>', 'write the figures as JSON', fileToWrite)
       .option('--html <file>', 'write a page with plots', fileToWrite)
       .action(run);
@@ -43,25 +58,54 @@ export const quality: Scenario = {
 };
 
 async function run({ peers, players, json, html, ...options }: QualityOptions): Promise<void> {
+  const { seed, seeds, http = false } = options;
   const size = { peers, players };
   const where = environment();
-  const rows = await makeRows({ ...options, size });
-  const goals = judgeGoals(rows, size);
+  const rowOptions: RowOptions = {
+    data: foldersOf(options.data, process.env[dataVariable]),
+    kinds: options.kinds ?? kindsOf(options.groups),
+    seed,
+    seeds,
+    size,
+    injected: options.injected && !http,
+    http,
+  };
+  if (http) await buildNode();
+  const told = { environment: where, seed, seeds, ...size, http };
+  if (options.reportsOnly) {
+    const pairs = await makeReportsOnlyRows(rowOptions);
+    console.log(printComparison(pairs));
+    if (json !== undefined) writeTold(json, `${JSON.stringify({ ...told, pairs }, null, 2)}\n`);
+    const rows = pairs.flatMap((pair) => [pair.without, pair.with]);
+    if (html !== undefined) writeTold(html, qualityPage(titleOf(rowOptions, where), rows, []));
+    return;
+  }
+  const rows = await makeRows(rowOptions);
+  const goals = judgePopulations(rows);
   console.log(printTables(rows, goals));
-  const { seed, seeds } = options;
-  if (json !== undefined) {
-    writeTold(json, `${JSON.stringify({ environment: where, seed, seeds, ...size, goals, rows }, null, 2)}\n`);
-  }
-  if (html !== undefined) {
-    const title = `Seeds ${seed} to ${seed + seeds - 1}, ${peers} peers, ${players} players; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
-    writeTold(html, qualityPage(title, rows, goals));
-  }
+  if (json !== undefined) writeTold(json, `${JSON.stringify({ ...told, goals, rows }, null, 2)}\n`);
+  if (html !== undefined) writeTold(html, qualityPage(titleOf(rowOptions, where), rows, goals));
 }
 
-function kindList(names: string): KindName[] {
-  return names.split(',').map((name) => {
-    const kind = kindNames.find((known) => known === name);
-    if (kind === undefined) throw new InvalidArgumentError(`no kind ${name}; there are ${kindNames.join(', ')}.`);
-    return kind;
-  });
+function titleOf({ seed, seeds, size, http }: RowOptions, where: ReturnType<typeof environment>): string {
+  const read = http ? 'through HTTP' : 'by the computation alone';
+  return `Seeds ${seed} to ${seed + seeds - 1}, ${size.peers} peers, ${size.players} players, read ${read}; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
+}
+
+/** The folders asked for, or those that the environment names; none with `--no-data`. */
+export function foldersOf(data: readonly string[] | false | undefined, named: string | undefined): readonly string[] {
+  if (data === false) return [];
+  if (data !== undefined) return data;
+  if (named === undefined || named === '') return [];
+  const second = join(dirname(named), secondFolder);
+  return existsSync(second) ? [named, second] : [named];
+}
+
+function listOf<T extends string>(known: readonly T[]): (names: string) => T[] {
+  return (names) =>
+    names.split(',').map((name) => {
+      const found = known.find((one) => one === name);
+      if (found === undefined) throw new InvalidArgumentError(`no ${name}; there are ${known.join(', ')}.`);
+      return found;
+    });
 }

@@ -1,6 +1,6 @@
 /**
  * A group before anybody attacks it: players, honest peers and what these reported. Honest peers and their reports follow the
- * distributions that the expected figures in `attack-reference.ts` were made with.
+ * distributions of the reference simulator, whose figures are in `attack-reference.ts`.
  */
 import type { Observation, TrustSet } from '../data/trust-set.js';
 import { poisson, type Random, uniform, weightedIndex, weightedSample } from './random.js';
@@ -11,11 +11,35 @@ export interface Skill {
   readonly onGood: number;
 }
 
+/** Mass of a peer's events on one player. */
+export interface Entry {
+  readonly lowering: number;
+  readonly raising: number;
+}
+
 export interface GroupSize {
   /** Peers without Sybils; single adversaries and colluders are among them. */
   readonly peers: number;
   readonly players: number;
 }
+
+/** How the honest peers of a group report. */
+export interface Habits {
+  /** Share of the events of one peer on one player that contradict its vote. */
+  readonly contraryEventShare: number;
+  /** Range of the share of good players that an honest peer judges rightly. */
+  readonly onGood: readonly [low: number, high: number];
+  /**
+   * In a group that sends no good votes: whether a peer sends a `session_clean` for each day on which it saw a player and
+   * found nothing.
+   */
+  readonly sessionClean: boolean;
+}
+
+export const usualHabits: Habits = { contraryEventShare: 0.1, onGood: [0.9, 0.98], sessionClean: false };
+
+/** Mass of one `session_clean`. */
+export const sessionCleanMass = 0.3;
 
 export const attackerSkill: Skill = { onBad: 0.75, onGood: 0.95 };
 
@@ -23,14 +47,16 @@ const badShare = 0.05;
 const raisingShare = 0.7;
 const reportersExponent = 1.5;
 const popularityExponent = 0.6;
-const contraryEventShare = 0.1;
 const extraEventsMean = 0.8;
 const severityMin = 0.4;
 
-/** What attacks work on: observations grow as peers report, players and peers are numbers. */
+/** A group that attacks change: observations grow as peers report. Players and peers are numbers. */
 export class Scene {
   readonly random: Random;
+  readonly habits: Habits;
   readonly observations: Observation[];
+  /** Apart from the others, so that attacks find the same group with them and without. */
+  readonly cleanSessions: Observation[] = [];
   readonly truth: ReadonlyMap<number, 0 | 1>;
   peers: number;
   players: number;
@@ -39,9 +65,10 @@ export class Scene {
 
   constructor(
     random: Random,
-    start: Pick<Scene, 'peers' | 'players' | 'observations' | 'truth'> & { reportOnly?: boolean },
+    start: Pick<Scene, 'peers' | 'players' | 'observations' | 'truth'> & { reportOnly?: boolean; habits?: Habits },
   ) {
     this.random = random;
+    this.habits = start.habits ?? usualHabits;
     this.peers = start.peers;
     this.players = start.players;
     this.observations = start.observations;
@@ -66,8 +93,43 @@ export class Scene {
     return [...this.truth].filter(([, label]) => bad === undefined || label === bad).map(([player]) => player);
   }
 
+  get isReportOnly(): boolean {
+    return this.#raisingShare === 0;
+  }
+
   report(peer: number, player: number, polarity: -1 | 1, severity: number): void {
     this.observations.push({ peer, player, polarity, severity, timestampMs: null });
+  }
+
+  reportSessionClean(peer: number, player: number): void {
+    this.cleanSessions.push({ peer, player, polarity: 1, severity: sessionCleanMass, timestampMs: null });
+  }
+
+  /** The mass of each player that a peer reported, in the order of its first report. */
+  entriesOf(peer: number): Map<number, Entry> {
+    const entries = new Map<number, Entry>();
+    for (const { player, polarity, severity, peer: by } of this.observations) {
+      if (by !== peer) continue;
+      const { lowering, raising } = entries.get(player) ?? { lowering: 0, raising: 0 };
+      entries.set(
+        player,
+        polarity < 0 ? { lowering: lowering + severity, raising } : { lowering, raising: raising + severity },
+      );
+    }
+    return entries;
+  }
+
+  /** The peers that reported most players first. */
+  peersBySize(): number[] {
+    const sizes = Array.from({ length: this.peers }, () => new Set<number>());
+    for (const { peer, player } of this.observations) sizes[peer]!.add(player);
+    return sizes.map((_, peer) => peer).sort((j, k) => sizes[k]!.size - sizes[j]!.size);
+  }
+
+  /** Players of known truth that some peer has reported. */
+  reportedPlayers(): number[] {
+    const reported = new Set(this.observations.map(({ player }) => player));
+    return [...this.truth.keys()].filter((player) => reported.has(player));
   }
 
   /** `count` events of full severity against the truth. */
@@ -77,21 +139,22 @@ export class Scene {
   }
 
   /**
-   * One honest peer's events on one player: one vote, one event and a few more, a tenth of them contrary. Of good votes
-   * only a part is sent at all; a report-only group sends events that lower trust and no others.
+   * One honest peer's events on one player: one vote, and one event or a few, some of them contrary. Only a part of the good
+   * votes is sent. A report-only group sends events that lower trust and no others, but for `session_clean`.
    */
   reportHonestly(peer: number, player: number, skill: Skill): void {
-    const { random } = this;
+    const { random, habits } = this;
     const bad = this.truth.get(player) === 1;
     const votesBad = random() < (bad ? skill.onBad : 1 - skill.onGood);
     const events = Array.from({ length: 1 + poisson(random, extraEventsMean) }, () => ({
-      bad: random() < contraryEventShare ? !votesBad : votesBad,
+      bad: random() < habits.contraryEventShare ? !votesBad : votesBad,
       severity: uniform(random, severityMin, 1),
     }));
-    const sent = votesBad || this.#raisingShare === 0 || random() < this.#raisingShare;
+    const sent = votesBad || this.isReportOnly || random() < this.#raisingShare;
     if (!sent) return;
     for (const event of events) {
-      if (event.bad || this.#raisingShare > 0) this.report(peer, player, event.bad ? -1 : 1, event.severity);
+      if (event.bad || !this.isReportOnly) this.report(peer, player, event.bad ? -1 : 1, event.severity);
+      else if (habits.sessionClean) this.reportSessionClean(peer, player);
     }
   }
 }
@@ -102,11 +165,12 @@ export function honestScene(
   peers: number,
   players: number,
   reportOnly: boolean,
+  habits: Habits = usualHabits,
 ): { scene: Scene; popular: readonly number[] } {
   const truth = new Map(Array.from({ length: players }, (_, i) => [i, random() < badShare ? 1 : 0] as const));
   const skills = Array.from({ length: peers }, () => ({
     onBad: uniform(random, 0.55, 0.9),
-    onGood: uniform(random, 0.9, 0.98),
+    onGood: uniform(random, ...habits.onGood),
   }));
   const popular = weightedSample(new Array<number>(peers).fill(1), peers, random);
   const popularity = new Array<number>(peers);
@@ -114,7 +178,7 @@ export function honestScene(
     popularity[peer] = (1 + rank) ** -popularityExponent;
   });
   const reporters = Array.from({ length: peers }, (_, i) => (i + 1) ** -reportersExponent);
-  const scene = new Scene(random, { peers, players, observations: [], truth, reportOnly });
+  const scene = new Scene(random, { peers, players, observations: [], truth, reportOnly, habits });
   for (let player = 0; player < players; player++) {
     const count = 1 + weightedIndex(reporters, random);
     for (const peer of weightedSample(popularity, count, random)) scene.reportHonestly(peer, player, skills[peer]!);
@@ -127,7 +191,8 @@ export function toTrustSet(
   scene: Scene,
   roles: Pick<TrustSet, 'name' | 'preTrusted' | 'adversaries'> & { readonly targets: readonly number[] },
 ): TrustSet {
-  const reported = [...new Set(scene.observations.map(({ player }) => player))].sort((i, j) => i - j);
+  const observations = [...scene.observations, ...scene.cleanSessions];
+  const reported = [...new Set(observations.map(({ player }) => player))].sort((i, j) => i - j);
   const renumbered = new Map(reported.map((player, i) => [player, i]));
   const truth = new Map<number, 0 | 1>();
   for (const [player, bad] of scene.truth) {
@@ -138,7 +203,7 @@ export function toTrustSet(
     ...roles,
     peers: Array.from({ length: scene.peers }, (_, j) => `p${j}`),
     players: reported.map((player) => `s${player}`),
-    observations: scene.observations.map((seen) => ({ ...seen, player: renumbered.get(seen.player)! })),
+    observations: observations.map((seen) => ({ ...seen, player: renumbered.get(seen.player)! })),
     truth,
     targets: roles.targets.map((player) => renumbered.get(player)).filter((player) => player !== undefined),
   };

@@ -1,19 +1,19 @@
 /**
- * The classic methods by hand, and against the table that an independent numpy implementation printed. The latter needs the
- * data folder in PTF_SHARED_DATA (with `reference/results-public.txt` two levels above).
+ * The classic methods by hand, and every method against the tables that an independent numpy implementation printed. The latter
+ * needs the data folder in PTF_SHARED_DATA, with `reference/results-public.txt` and `reference/v2/results.txt` two levels above.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadTrustSet, type TrustSet } from '../../bench/data/trust-set.js';
-import { quality } from '../../bench/metrics.js';
+import { loadTrustSet } from '../../bench/data/trust-set.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from '../../bench/quality/classics.js';
-import { type Measures, type MethodName, measureAll } from '../../bench/quality/methods.js';
-import { evidenceColumns, peerFacts, readOut } from '../../bench/quality/readout.js';
+import { judge } from '../../bench/quality/judgement.js';
+import type { MethodName } from '../../bench/quality/methods.js';
+import { precisionOf, type VerdictCount } from '../../bench/quality/verdicts.js';
 import type { EvidenceColumns } from '../../src/core/trust/columns.js';
-import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
-import { referenceConstants } from '../../src/core/trust-constants.js';
+
+const byComputation = { http: false, damage: false };
 
 /** Three peers on three players: [lowering, raising] per peer, null for none. */
 function evidenceOf(rows: readonly (readonly ([number, number] | null)[])[]): EvidenceColumns {
@@ -115,20 +115,28 @@ test('EigenTrust with pre-trust restarts at the pre-trusted peers alone', () => 
   close(badness[1], 1);
 });
 
-test('the oracle weighs a bad vote by how often the peer lowers bad players against good ones', () => {
-  // Two bad, two good players. Peer 0 lowers both bad and one good: with one vote at the base rate (2 + .5) / (3 + 1).
-  const badness = oracle(
-    evidenceOf([[[1, 0]], [[1, 0]], [[1, 0]], [[0, 1]]]),
-    new Map([
-      [0, 1],
-      [1, 1],
-      [2, 0],
-      [3, 0],
-    ]),
-  );
-  close(badness[0], 2.5 / 4);
-  // One good vote, on a good player: (1 + .5) / (1 + 1) for good.
-  close(badness[3], 1 - 1.5 / 2);
+const goodVote: [number, number] = [0, 1];
+const badVote: [number, number] = [1, 0];
+/** Two bad players, then two good ones. */
+const twoOfEach = new Map<number, 0 | 1>([
+  [0, 1],
+  [1, 1],
+  [2, 0],
+  [3, 0],
+]);
+
+test('the oracle weighs a vote by how often the peer really gives it to bad players and to good ones', () => {
+  // The peer lowers both bad players and one good one. With half a vote in each cell it lowers 2.5 / 3 of the bad players and 1.5 / 3 of the good
+  // ones; half of the players are bad, so the odds of a lowered player are 5 / 3, and those of the other one .5 / 1.5.
+  const badness = oracle(evidenceOf([[badVote], [badVote], [badVote], [goodVote]]), twoOfEach, []);
+  close(badness[0], 5 / 8);
+  close(badness[3], 1 / 4);
+});
+
+test('the oracle does not turn a known adversary around, but any other peer', () => {
+  const inverted = evidenceOf([[goodVote], [goodVote], [badVote], [badVote]]);
+  close(oracle(inverted, twoOfEach, [0])[0], 0.5);
+  assert.ok(oracle(inverted, twoOfEach, [])[0]! > 0.8);
 });
 
 const dir = process.env.PTF_SHARED_DATA;
@@ -136,23 +144,11 @@ const printed = dir === undefined ? undefined : join(dir, '..', '..', 'reference
 
 /** The columns of the printed table that stand for a method here. */
 const columns: readonly (readonly [string, MethodName])[] = [
-  ['reference', 'reference'],
   ['MV', 'majority'],
   ['Beta', 'beta'],
   ['DS', 'dawidSkene'],
   ['EigenTrust', 'eigenTrustPre'],
 ];
-
-/** AUC of the service's score with the reference's numbers. */
-function referenceScoreAuc(set: TrustSet): number {
-  const evidence = evidenceColumns(set);
-  const facts = peerFacts(set);
-  const { score } = readOut(evidence, facts, peerTrustOf(evidence, facts, referenceConstants));
-  return quality(
-    score.map((value) => (100 - value) / 100),
-    set.truth,
-  ).auc;
-}
 
 /** `what` was printed with so many decimals: the value rounds to it, but for the last bits. */
 function roundsTo(value: number, what: string, where: string): void {
@@ -175,18 +171,59 @@ if (dir === undefined || printed === undefined || !existsSync(printed)) {
   for (const line of lines.filter((text) => !text.startsWith('set:'))) {
     const [head = '', ...cells] = line.split(' | ');
     const name = head.split(' ')[0]!;
-    test(`${name}: every method as printed by the reference`, () => {
-      const set = loadTrustSet(dir, name);
-      const measured = measureAll(set);
-      roundsTo(referenceScoreAuc(set) * 100, head.trim().split(/\s+/).at(-1)!, `${name} score`);
+    test(`${name}: every classic method as printed by the reference`, async () => {
+      const { methods } = await judge(loadTrustSet(dir, name), byComputation);
       for (const [column, method] of columns) {
         const cell = cells.find((text) => text.startsWith(`${column} `))!;
         const figures = cell.trim().split(' ')[1]!.split('/');
-        const { auc, accuracy, brier, targetError }: Measures = measured[method];
+        const { auc, accuracy, brier, targetError } = methods[method];
         [auc * 100, accuracy * 100, brier, targetError].forEach((value, i) => {
           roundsTo(value, figures[i]!, `${name} ${method}`);
         });
       }
+    });
+  }
+}
+
+const printedVerdicts = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'results.txt');
+
+if (dir === undefined || printedVerdicts === undefined || !existsSync(printedVerdicts)) {
+  process.stdout.write(
+    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/results.txt two levels above\n',
+  );
+} else {
+  const folders = [dir, join(dirname(dir), 'trust-quality-2')];
+  const lines = readFileSync(printedVerdicts, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('caught at .1 %'));
+  for (const line of lines) {
+    const name = line.split(' ')[0]!;
+    test(`${name}: verdicts as printed by the reference`, async () => {
+      const folder = folders.find((one) => existsSync(join(one, `${name}.obs.csv.gz`)))!;
+      const { methods, verdicts } = await judge(loadTrustSet(folder, name), byComputation);
+      const { untrusted, suspicious } = verdicts;
+      const count = (counted: VerdictCount) => counted.caught + counted.hit;
+      const figures = [
+        methods.score.auc,
+        precisionOf(untrusted),
+        count(untrusted) / 100,
+        precisionOf(suspicious),
+        count(suspicious) / 100,
+        untrusted.caught / untrusted.bad,
+        suspicious.caught / suspicious.bad,
+        untrusted.hit / untrusted.good,
+        suspicious.hit / suspicious.good,
+        methods.score.caughtAtFewHits,
+        methods.oracle.caughtAtFewHits,
+      ];
+      const told = line
+        .slice(name.length)
+        .replace('at .1 %', '')
+        .match(/nan|\d+(?:\.\d+)?/g)!;
+      assert.is(told.length, figures.length);
+      figures.forEach((figure, i) => {
+        roundsTo(figure * 100, told[i]!, `${name}, figure ${i + 1}`);
+      });
     });
   }
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { auc, meanError, quality } from '../../bench/metrics.js';
+import { auc, meanError, quality, shareCaught, sharesCaught } from '../../bench/metrics.js';
 
 function truthOf(labels: readonly (0 | 1)[]): Map<number, 0 | 1> {
   return new Map(labels.map((bad, player) => [player, bad]));
@@ -41,6 +41,26 @@ test('players without a known truth are not judged', () => {
 
 test('the error on no targets is not a number', () => {
   assert.ok(Number.isNaN(meanError([0.9], truthOf([1]), [])));
+});
+
+test('a bad player is caught where it is riskier than all good ones but those that may be hit', () => {
+  // Good players at .6, .5 and .1; bad ones at .9, .55, .5 and .2.
+  const risks = [0.6, 0.9, 0.5, 0.55, 0.1, 0.5, 0.2];
+  const truth = truthOf([0, 1, 0, 1, 0, 1, 1]);
+  assert.equal(
+    sharesCaught(risks, truth, () => [0, 1, 2, 3]),
+    [1 / 4, 2 / 4, 4 / 4, 1],
+  );
+  assert.is(shareCaught(risks, truth, 1), 0.5);
+});
+
+test('a bad player that ties with a good one is caught only where the good one may be hit', () => {
+  const truth = truthOf([0, 1]);
+  assert.equal([shareCaught([0.5, 0.5], truth, 0), shareCaught([0.5, 0.5], truth, 1)], [0, 1]);
+});
+
+test('the share caught of no bad player is not a number', () => {
+  assert.ok(Number.isNaN(shareCaught([0.5], truthOf([0]), 0)));
 });
 
 test.run();

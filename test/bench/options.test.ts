@@ -1,12 +1,12 @@
 /** The options of the bench refuse before a run what would fail after it. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measured } from '../../bench/measured.js';
-import { quality } from '../../bench/quality/run.js';
+import { foldersOf, quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
 import { Report } from '../../bench/report.js';
 import type { Result } from '../../bench/result.js';
@@ -103,6 +103,20 @@ test('more peers than a group can have are refused', async () => {
     const [, text] = await refusalOf(scenario, '--peers', '65536');
     assert.match(text, 'expected a whole number from 1 to 65535.');
   }
+});
+
+test('an unknown set or kind of groups is refused, with those that there are', async () => {
+  assert.match((await refusalOf(quality, '--groups', 'basic,old'))[1], 'no old; there are basic, new, more, attempts.');
+  assert.match((await refusalOf(quality, '--kinds', 'nobody'))[1], /no nobody; there are none, invert1, /);
+});
+
+test('data sets come from the folders asked for, or from the two that the environment names, or from none', () => {
+  const [first, second] = ['trust-quality', 'trust-quality-2'].map((name) => join(folder, name));
+  assert.equal(foldersOf(undefined, first), [first]);
+  mkdirSync(second!);
+  assert.equal(foldersOf(undefined, first), [first, second]);
+  assert.equal(foldersOf(['elsewhere'], first), ['elsewhere']);
+  assert.equal([foldersOf(false, first), foldersOf(undefined, undefined), foldersOf(undefined, '')], [[], [], []]);
 });
 
 test('a file that cannot be written is named', () => {

@@ -3,19 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judgeGoals } from '../../bench/quality/goals.js';
-import { type MeasuresByMethod, methodNames } from '../../bench/quality/methods.js';
+import { judgeGoals, judgePopulations } from '../../bench/quality/goals.js';
+import { type Judgement, judge } from '../../bench/quality/judgement.js';
+import { type FiguresByMethod, hitShares, methodNames } from '../../bench/quality/methods.js';
 import { qualityPage } from '../../bench/quality/page.js';
-import { makeRows, type Row } from '../../bench/quality/rows.js';
-import { type KindName, kindNames } from '../../bench/quality/simulator.js';
-import { printTables } from '../../bench/quality/tables.js';
+import { makeReportsOnlyRows, makeRows, type Row } from '../../bench/quality/rows.js';
+import { isReportOnly, type KindName, kindsOf, simulate } from '../../bench/quality/simulator.js';
+import { summarise } from '../../bench/quality/summary.js';
+import { printComparison, printTables } from '../../bench/quality/tables.js';
 
-const size = { peers: 10, players: 300 };
-const options = { kinds: ['none', 'collude2'], seed: 1, seeds: 2, size, injected: false } as const;
+const options = {
+  data: [],
+  kinds: ['none', 'collude2', 'reportonly'],
+  seed: 1,
+  seeds: 2,
+  size: { peers: 10, players: 300 },
+  injected: false,
+  http: false,
+} as const;
 
 async function tables(): Promise<string> {
   const rows = await makeRows(options);
-  return printTables(rows, judgeGoals(rows, size));
+  return printTables(rows, judgePopulations(rows));
 }
 
 test('the same seed gives the same table', async () => {
@@ -25,7 +34,7 @@ test('the same seed gives the same table', async () => {
 test('a folder without a data set is refused by its name', async () => {
   const data = mkdtempSync(join(tmpdir(), 'ptf-no-sets-'));
   try {
-    const refusal = await makeRows({ ...options, data }).then(
+    const refusal = await makeRows({ ...options, data: [data] }).then(
       () => 'none',
       (error: Error) => error.message,
     );
@@ -45,49 +54,135 @@ test('every group leaves the event loop a turn, in which a signal is heard', asy
   setImmediate(count);
   const rows = await makeRows(options);
   isDone = true;
-  const groups = rows.reduce((sum, row) => sum + row.groups, 0);
+  const groups = rows.reduce((sum, { judgements }) => sum + judgements.length, 0);
   assert.ok(turns >= groups, `${turns} turns in ${groups} groups`);
 });
 
-test('a goal whose figure was not measured is neither met nor missed', async () => {
-  const goals = judgeGoals(await makeRows(options), size);
-  const real = goals.find(({ figure }) => figure === 'mean AUC, real sets')!;
-  assert.equal([real.reached, real.met, real.classic], [null, null, null]);
+test('the verdict suspicious or worse is the threshold that other methods are held to', async () => {
+  const { methods, verdicts } = await judge(simulate('none', 3, { peers: 10, players: 2000 }), {
+    http: false,
+    damage: false,
+  });
+  const { caught, bad } = verdicts.suspicious;
+  assert.ok(caught > 0);
+  assert.is(methods.score.caughtAsVerdict, caught / bad);
+  // The oracle that hits as many good players catches some bad ones, and not all.
+  assert.ok(methods.oracle.caughtAsVerdict > 0.05 && methods.oracle.caughtAsVerdict < 1);
 });
 
-/** A row of each of these kinds, in which every measure of every method is `value`. */
-function rowsOf(names: readonly KindName[], value: number): Row[] {
-  const one = { auc: value, accuracy: value, brier: value, targetError: value, targetsWrong: value };
-  const methods = Object.fromEntries(methodNames.map((method) => [method, one])) as unknown as MeasuresByMethod;
-  return names.map((name) => {
-    const reportOnly = name.startsWith('reportonly');
-    return { origin: 'simulated', name, base: null, reportOnly, groups: 1, methods };
-  });
+test('an attempt is held against the same group without its attackers', async () => {
+  const [row] = await makeRows({ ...options, kinds: ['latejoiner1'], seeds: 1 });
+  const { damage } = row!.judgements[0]!;
+  assert.ok(damage !== null && damage.targets > 0);
+  const [honest] = await makeRows({ ...options, kinds: ['none'], seeds: 1 });
+  assert.is(honest!.judgements[0]!.damage, null);
+});
+
+/** A judgement in which every figure of every method is `value`, and so is every share of players with a verdict. */
+function judgementOf(value: number): Judgement {
+  const one = {
+    auc: value,
+    accuracy: value,
+    brier: value,
+    targetError: value,
+    targetsWrong: value,
+    caughtAsVerdict: value,
+    caughtAtFewHits: value,
+    caughtAt: hitShares.map(() => value),
+  };
+  const count = { caught: 1000 * value, bad: 1000, hit: 1000 * (1 - value), good: 1000 };
+  return {
+    methods: Object.fromEntries(methodNames.map((method) => [method, one])) as unknown as FiguresByMethod,
+    verdicts: { untrusted: count, suspicious: count },
+    victims: count,
+    calibration: Array.from({ length: 10 }, (_, i) => ({ players: 1, bad: 0, predicted: i / 10 })),
+    promises: { lowered: 4, raised: 5, leftNeutral: 0, lowestOfMany: 40, manyLeftNeutral: 0 },
+    damage: null,
+    node: null,
+  };
 }
 
-test('a figure over all attacks is shown where all of them were simulated, and not over some', () => {
-  const reachedOf = (names: readonly KindName[]) =>
-    judgeGoals(rowsOf(names, 0.95), size)
-      .filter(({ figure }) => /simulated (?:attacks|groups)/.test(figure))
-      .map(({ reached }) => reached);
-  assert.equal(reachedOf(kindNames), ['95.00', '95.00', '0.950', '0.950', '95.00']);
-  assert.equal(reachedOf(['none', 'collude2', 'reportonly']), [null, null, null, null, null]);
-  assert.equal(reachedOf(['reportonly', 'reportonly_flood1']), [null, null, null, null, '95.00']);
-});
+function rowsOf(names: readonly KindName[], value: number): Row[] {
+  const judgement = judgementOf(value);
+  return names.map((name) => ({
+    origin: 'simulated',
+    name,
+    family: isReportOnly(name) ? 'report-only' : 'both-sided',
+    kind: name,
+    base: null,
+    judgements: [judgement],
+    methods: judgement.methods,
+  }));
+}
 
-test('simulated groups miss no goal that was set on other data', () => {
-  const goals = judgeGoals(rowsOf(kindNames, 0.1), size).filter(({ figure }) =>
-    /simulated (?:attacks|groups)/.test(figure),
+const allKinds = kindsOf(['basic', 'new']);
+
+test('every goal is judged where every kind is there, but that of real sets', () => {
+  const goals = judgeGoals(rowsOf(allKinds, 0.999));
+  assert.equal(
+    goals.filter(({ met }) => met !== true).map(({ figure }) => figure),
+    ['real sets: AUC, mean / worst'],
   );
-  assert.is(goals.length, 5);
-  assert.ok(goals.every(({ met, reached }) => met === null && reached !== null));
-  assert.not.match(printTables([], goals), /MISSED/);
+  assert.is(goals.length, 12);
 });
 
-test('a goal whose figure is no number is not measured', () => {
-  for (const goal of judgeGoals(rowsOf(kindNames, Number.NaN), size)) {
-    assert.equal([goal.reached, goal.met, goal.classic], [null, null, null], goal.figure);
+test('a figure below its goal is missed, and one that only some of its kinds have is not judged', () => {
+  const metOf = (names: readonly KindName[]) =>
+    judgeGoals(rowsOf(names, 0.5))
+      .slice(0, 8)
+      .map(({ met }) => met);
+  assert.equal(metOf(allKinds), [false, false, true, true, false, false, false, false]);
+  assert.equal(metOf(['none', 'reportonly']), Array(8).fill(null));
+});
+
+test('attempts and kinds besides count for no goal of verdicts', () => {
+  for (const goal of judgeGoals(rowsOf(kindsOf(['more', 'attempts']), 0.5))) {
+    if (goal.figure.startsWith('one event') || goal.figure.startsWith('a thousand')) continue;
+    assert.equal([goal.reached, goal.met], [null, null], goal.figure);
   }
+});
+
+test('a promise is shown beside its bound, and broken by a little more than it', () => {
+  const [row] = rowsOf(['none'], 0.5);
+  const goalWith = (lowered: number) => {
+    const judgement = { ...row!.judgements[0]!, promises: { ...row!.judgements[0]!.promises!, lowered } };
+    return judgeGoals([{ ...row!, judgements: [judgement] }]).find(({ figure }) => figure.startsWith('one event'))!;
+  };
+  assert.equal([goalWith(4).met, goalWith(4).reached], [true, '5.00 / 0']);
+  assert.equal([goalWith(5.01).met, goalWith(5.01).goal], [false, 'at most 5 / at most 0']);
+});
+
+test('data files and simulated groups are judged apart, and an injected attack with neither', () => {
+  const [row] = rowsOf(['none'], 0.5);
+  const populations = judgePopulations([row!, { ...row!, origin: 'attack file' }, { ...row!, origin: 'injected' }]);
+  assert.equal(
+    populations.map(({ name }) => name),
+    ['data files', 'simulated groups'],
+  );
+  assert.equal(judgePopulations([{ ...row!, origin: 'injected' }]), []);
+});
+
+test('a summary counts the worst precision of untrusted only among groups with twenty of them', () => {
+  const withUntrusted = (caught: number, hit: number): Judgement => {
+    const judgement = judgementOf(0.5);
+    return { ...judgement, verdicts: { ...judgement.verdicts, untrusted: { caught, bad: 100, hit, good: 100 } } };
+  };
+  const { untrustedPrecise, untrustedPreciseWorst } = summarise([
+    withUntrusted(19, 1),
+    withUntrusted(0, 1),
+    withUntrusted(30, 0),
+  ]);
+  assert.equal([untrustedPrecise, untrustedPreciseWorst], [49 / 51, 19 / 20]);
+});
+
+test('session_clean is judged on the players that the report-only group knows', async () => {
+  const [pair, ...others] = await makeReportsOnlyRows(options);
+  assert.is(others.length, 0);
+  const playersOf = ({ judgements }: Row) =>
+    judgements.map(({ verdicts }) => [verdicts.untrusted.bad, verdicts.untrusted.good]);
+  assert.equal(playersOf(pair!.with), playersOf(pair!.without));
+  assert.ok(pair!.with.methods.score.auc > pair!.without.methods.score.auc);
+  assert.match(printComparison([pair!]), /reportonly\+session_clean x2/);
 });
 
 test('no two methods have the same colour on the page, and this service has shapes that no other has', () => {
@@ -97,25 +192,52 @@ test('no two methods have the same colour on the page, and this service has shap
   const colourOf = (mark: string) => /(?:fill|stroke)="(#\w+|currentColor)"/.exec(mark)?.[1];
   const shapeOf = (mark: string) => /<circle|d="M6,6([^"]*)"/.exec(mark)?.slice(0, 2).join();
   assert.is(new Set(keys.map(colourOf)).size, methodNames.length);
-  const [score, pBad, reference, ...others] = keys.map(shapeOf);
+  const [score, pBad, ...others] = keys.map(shapeOf);
   assert.is.not(score, pBad);
-  assert.is.not(pBad, reference);
-  for (const shape of others.slice(0, -1)) assert.not([score, pBad, reference].includes(shape));
+  for (const shape of others.slice(0, -1)) assert.not([score, pBad].includes(shape));
 });
 
-test('a plot that is wider than the screen is moved by itself, and says what it is of', async () => {
+test('a method has one colour in all plots of the page', async () => {
+  const page = qualityPage('a title', await makeRows(options), []);
+  const coloursOf = (name: string) => [
+    ...new Set(
+      [
+        ...page.matchAll(
+          /<svg[^>]*><(?:line|circle|path)[^>]*?(?:fill|stroke)="(#\w+|currentColor)"[^>]*\/><\/svg> ([^<]*)/g,
+        ),
+      ]
+        .filter(([, , label]) => label === name)
+        .map(([, colour]) => colour),
+    ),
+  ];
+  for (const name of ['score', 'majority', 'Dawid-Skene', 'EigenTrust+pre']) {
+    assert.is(coloursOf(name).length, 1, `${name}: ${coloursOf(name)}`);
+  }
+});
+
+test('the page plots calibration, and the catch against the hit for each family', async () => {
   const rows = await makeRows(options);
-  const page = qualityPage('a title', rows, judgeGoals(rows, size));
+  const page = qualityPage('a title', rows, judgePopulations(rows));
   const plots = [...page.matchAll(/(<div class="wide">)?<svg[^>]* role="img"( aria-label="([^"]*)")?>/g)];
   assert.equal(
-    plots.map(([, wide, , about]) => [wide, about]),
-    ['AUC, %', 'Accuracy, %', 'Brier score', 'Mean error on the targets'].map((title) => ['<div class="wide">', title]),
+    plots.map(([, wide, , about]) => [wide, about!.split(':')[0]]),
+    [
+      'actual share of bad players by predicted P(bad)',
+      'share of bad players caught by share of good players hit',
+      'share of bad players caught by share of good players hit',
+      'AUC, %',
+      'Accuracy, %',
+      'Brier score',
+      'Mean error on the targets',
+      'Bad players caught where as many good ones are hit as by suspicious or worse, %',
+      'Bad players caught where at most .1 % of the good ones are hit, %',
+    ].map((title) => ['<div class="wide">', title]),
   );
 });
 
 test('the page escapes what it shows and loads nothing from elsewhere', async () => {
   const rows = (await makeRows(options)).map((row) => ({ ...row, name: '<b>&"' }));
-  const page = qualityPage('a <title>', rows, judgeGoals(rows, size));
+  const page = qualityPage('a <title>', rows, judgePopulations(rows));
   assert.match(page, '&lt;b&gt;&amp;&quot;');
   assert.not.match(page, '<b>');
   assert.not.match(page, /https?:|src=|url\(|<script/);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Row } from '../../bench/quality/rows.js';
 import type { Result } from '../../bench/result.js';
 
 const bench = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
@@ -97,10 +98,27 @@ test('the file of a log is no smaller than the live data in it, although it grew
   assert.ok(file! >= live!, `${file} MB, ${live} MB live`);
 });
 
-test('quality runs', async () => {
-  const { code, output } = await run('quality', '--kinds', 'none', '--seeds', '1', '--players', '100', '--no-injected');
+const oneGroup = ['--no-data', '--kinds', 'reportonly', '--seeds', '1', '--peers', '4', '--players', '100'];
+
+test('quality runs by the computation alone, and compares groups that only report', async () => {
+  for (const [args, figure] of [
+    [oneGroup, 'Verdicts, %'],
+    [[...oneGroup, '--reports-only'], 'with session_clean'],
+  ] as const) {
+    const { code, output } = await run('quality', ...args);
+    assert.is(code, 0, output);
+    assert.match(output, figure);
+  }
+});
+
+test('quality reads through HTTP what the computation alone gives, but for rounding', async () => {
+  const json = join(dir, 'quality.json');
+  const { code, output } = await run('quality', ...oneGroup, '--http', '--json', json);
   assert.is(code, 0, output);
-  assert.match(output, 'AUC');
+  const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: readonly Row[] };
+  const { scoreDifference, verdictsThatDiffer } = rows[0]!.judgements[0]!.node!;
+  assert.ok(scoreDifference <= 0.0051, `${scoreDifference}`);
+  assert.is(verdictsThatDiffer, 0);
 });
 
 test('a result compares with itself, not with one of another scenario, and results make a table', async () => {

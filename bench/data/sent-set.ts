@@ -1,0 +1,95 @@
+/**
+ * Sends a data set to a node as the peers of the set would, and reads every player back. What a failure means is for callers to
+ * say.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient, EventBody, HealthReply, RegisteredPeer, ScoreReply } from '../api-client.js';
+import { inParallel } from '../parallel.js';
+import type { TrustSet } from './trust-set.js';
+
+/** The contract's bounds of one batch and of one match read. */
+const batchEvents = 500;
+const idsPerRead = 128;
+const gameId = 'replay';
+/**
+ * Observations without a time of their own are a second apart from here on. The times lie in the past, and are the same in every
+ * run. No two are equal, because a node may take equal events of one time for one.
+ */
+const firstTimestampMs = Date.UTC(2020, 0, 1);
+const settlePollMs = 100;
+
+/** In the order of the set only with one registration at a time. */
+export function registerPeers(client: ApiClient, set: TrustSet, inFlight: number): Promise<RegisteredPeer[]> {
+  return inParallel('registering peers', set.peers, inFlight, (name) => client.register(`${set.name} ${name}`, gameId));
+}
+
+export interface Batch {
+  readonly apiKey: string;
+  readonly events: EventBody[];
+}
+
+/** One batch carries the key of one peer, so the observations of each peer are cut on their own. */
+export function makeBatches(set: TrustSet, runId: string, peers: readonly RegisteredPeer[]): Batch[] {
+  const batches: Batch[] = [];
+  const open = new Map<number, Batch>();
+  set.observations.forEach((observation, index) => {
+    const peer = peers[observation.peer]!;
+    let batch = open.get(observation.peer);
+    if (batch === undefined || batch.events.length === batchEvents) {
+      batch = { apiKey: peer.api_key, events: [] };
+      open.set(observation.peer, batch);
+      batches.push(batch);
+    }
+    batch.events.push({
+      schema_version: '1.0.0',
+      event_id: eventId(set.name, runId, index),
+      event_type: observation.polarity < 0 ? 'ban_applied' : 'commendation',
+      peer_id: peer.peer_id,
+      player_id: playerId(set, runId, observation.player),
+      game_id: gameId,
+      severity: observation.severity,
+      timestamp: new Date(observation.timestampMs ?? firstTimestampMs + 1000 * index).toISOString(),
+    });
+  });
+  return batches;
+}
+
+/** In the form of a UUIDv4, the same for the same observation of the same run. */
+function eventId(setName: string, runId: string, index: number): string {
+  const hex = createHash('sha256').update(`${setName}\n${runId}\n${index}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Sets and runs on one node keep apart. */
+function playerId(set: TrustSet, runId: string, player: number): string {
+  return `${set.name}/${runId}/${set.players[player]}`;
+}
+
+/** Waits until the peer weights cover all that was sent, or the time is up. */
+export async function settled(client: ApiClient, patienceMs: number): Promise<HealthReply> {
+  const first = await client.health();
+  const giveUpMs = performance.now() + patienceMs;
+  let health = first;
+  while (health.weights.based_on_seq < first.last_seq && performance.now() < giveUpMs) {
+    await delay(settlePollMs);
+    health = await client.health();
+  }
+  return health;
+}
+
+/** What the node answers about every player of the set, in the order of the players. */
+export async function readScores(
+  client: ApiClient,
+  set: TrustSet,
+  runId: string,
+  inFlight: number,
+): Promise<ScoreReply[]> {
+  const pages: number[] = [];
+  for (let first = 0; first < set.players.length; first += idsPerRead) pages.push(first);
+  const answers = await inParallel('reading scores', pages, inFlight, (first) => {
+    const players = Array.from(set.players.slice(first, first + idsPerRead), (_, i) => first + i);
+    return client.scores(players.map((player) => playerId(set, runId, player)));
+  });
+  return answers.flat();
+}

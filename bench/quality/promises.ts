@@ -1,0 +1,82 @@
+/**
+ * The promises about single events and single peers, tried on a group: for each peer, unknown players about whom it alone says
+ * one thing. `probesOf` makes these players, `promisesOf` judges how they are read.
+ */
+import type { Verdict } from '../../src/core/vocabulary.js';
+import type { Observation, TrustSet } from '../data/trust-set.js';
+
+/** Larger groups are not probed. */
+const peersMax = 200;
+const manyEvents = 1000;
+const probesPerPeer = 3;
+
+export interface Promises {
+  /** Points by which one event moved an unknown player at most. */
+  readonly lowered: number;
+  readonly raised: number;
+  /** Players that one event took out of `neutral`. */
+  readonly leftNeutral: number;
+  /** The lowest score after a thousand reports of one peer that is not pre-trusted, and how many players these made `suspicious` or worse. */
+  readonly lowestOfMany: number;
+  readonly manyLeftNeutral: number;
+}
+
+/**
+ * The group's peers on new players, three each in the order of the peers: one event that lowers, one that raises, a thousand that
+ * lower. Null for a group of more than 200 peers.
+ */
+export function probesOf(set: TrustSet): TrustSet | null {
+  if (set.peers.length > peersMax) return null;
+  const players: string[] = [];
+  const observations: Observation[] = [];
+  set.peers.forEach((name, peer) => {
+    const add = (what: string, polarity: -1 | 1, count: number): void => {
+      const player = players.push(`${name} ${what}`) - 1;
+      for (let k = 0; k < count; k++) observations.push({ peer, player, polarity, severity: 1, timestampMs: null });
+    };
+    add('lowers', -1, 1);
+    add('raises', 1, 1);
+    add('floods', -1, manyEvents);
+  });
+  return {
+    ...set,
+    name: `${set.name} probes`,
+    players,
+    observations,
+    truth: new Map(),
+    targets: [],
+  };
+}
+
+/** `readings`: of the players of `probesOf(set)`. */
+export function promisesOf(
+  { peers, preTrusted }: TrustSet,
+  { score, verdict }: { readonly score: ArrayLike<number>; readonly verdict: readonly Verdict[] },
+): Promises {
+  let lowered = 0;
+  let raised = 0;
+  let leftNeutral = 0;
+  let lowestOfMany = 100;
+  let manyLeftNeutral = 0;
+  peers.forEach((_, peer) => {
+    const first = peer * probesPerPeer;
+    lowered = Math.max(lowered, 50 - score[first]!);
+    raised = Math.max(raised, score[first + 1]! - 50);
+    for (const player of [first, first + 1]) if (verdict[player] !== 'neutral') leftNeutral++;
+    if (preTrusted.includes(peer)) return;
+    lowestOfMany = Math.min(lowestOfMany, score[first + 2]!);
+    if (verdict[first + 2] !== 'neutral') manyLeftNeutral++;
+  });
+  return { lowered, raised, leftNeutral, lowestOfMany, manyLeftNeutral };
+}
+
+/** The worst of each over several groups. */
+export function worstPromises(groups: readonly Promises[]): Promises {
+  return groups.reduce((worst, group) => ({
+    lowered: Math.max(worst.lowered, group.lowered),
+    raised: Math.max(worst.raised, group.raised),
+    leftNeutral: worst.leftNeutral + group.leftNeutral,
+    lowestOfMany: Math.min(worst.lowestOfMany, group.lowestOfMany),
+    manyLeftNeutral: worst.manyLeftNeutral + group.manyLeftNeutral,
+  }));
+}

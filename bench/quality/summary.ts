@@ -1,0 +1,63 @@
+/** Figures of verdicts over several groups: what the groups of one family reach together, and the worst of them. */
+import type { Judgement } from './judgement.js';
+import { average } from './methods.js';
+import { precisionOf, sumCounts, type VerdictCount } from './verdicts.js';
+
+/** Shares in [0, 1]; NaN where no group has the figure. Means are over groups, each of which counts alike. */
+export interface Summary {
+  readonly groups: number;
+  readonly aucMean: number;
+  readonly aucWorst: number;
+  /** Of all players that read `untrusted` in any group, how many are bad. */
+  readonly untrustedPrecise: number;
+  /** The worst among groups where at least `enoughUntrusted` players are `untrusted`. */
+  readonly untrustedPreciseWorst: number;
+  readonly suspiciousPreciseMean: number;
+  readonly suspiciousPreciseWorst: number;
+  /** Share of all bad players caught, and of all good players hit. */
+  readonly untrustedCaught: number;
+  readonly untrustedHit: number;
+  readonly suspiciousCaught: number;
+  readonly suspiciousHit: number;
+  /** Share of bad players caught where at most one good player of a thousand is hit. */
+  readonly scoreAtFewHits: number;
+  readonly oracleAtFewHits: number;
+}
+
+export const enoughUntrusted = 20;
+
+export function summarise(groups: readonly Judgement[]): Summary {
+  const aucs = groups.map(({ methods }) => methods.score.auc);
+  const untrusted = groups.map(({ verdicts }) => verdicts.untrusted);
+  const suspicious = groups.map(({ verdicts }) => verdicts.suspicious);
+  const enough = untrusted.filter(({ caught, hit }) => caught + hit >= enoughUntrusted);
+  return {
+    groups: groups.length,
+    aucMean: average(aucs),
+    aucWorst: least(aucs),
+    untrustedPrecise: precisionOf(sumCounts(untrusted)),
+    untrustedPreciseWorst: least(enough.map(precisionOf)),
+    suspiciousPreciseMean: average(suspicious.map(precisionOf)),
+    suspiciousPreciseWorst: least(suspicious.map(precisionOf)),
+    untrustedCaught: average(untrusted.map(caughtShare)),
+    untrustedHit: average(untrusted.map(hitShare)),
+    suspiciousCaught: average(suspicious.map(caughtShare)),
+    suspiciousHit: average(suspicious.map(hitShare)),
+    scoreAtFewHits: average(groups.map(({ methods }) => methods.score.caughtAtFewHits)),
+    oracleAtFewHits: average(groups.map(({ methods }) => methods.oracle.caughtAtFewHits)),
+  };
+}
+
+export function caughtShare({ caught, bad }: VerdictCount): number {
+  return caught / bad;
+}
+
+export function hitShare({ hit, good }: VerdictCount): number {
+  return hit / good;
+}
+
+/** The least of what is a number; NaN for nothing. */
+export function least(values: readonly number[]): number {
+  const numbers = values.filter((value) => !Number.isNaN(value));
+  return numbers.length === 0 ? Number.NaN : Math.min(...numbers);
+}

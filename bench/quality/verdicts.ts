@@ -1,0 +1,156 @@
+/**
+ * How right the verdicts of one group are: how many bad players each catches, how many good ones it hits, what happens to the
+ * targets of an attack, and how well the predicted probabilities match what the players are.
+ */
+import type { Verdict } from '../../src/core/vocabulary.js';
+import type { TrustSet } from '../data/trust-set.js';
+
+/** Players with a verdict, or a worse one, among the labelled players of a group. */
+export interface VerdictCount {
+  /** Bad players with the verdict, and all bad ones. */
+  readonly caught: number;
+  readonly bad: number;
+  /** Good players with the verdict, and all good ones. */
+  readonly hit: number;
+  readonly good: number;
+}
+
+export interface VerdictCounts {
+  readonly untrusted: VerdictCount;
+  /** `suspicious` or worse. */
+  readonly suspicious: VerdictCount;
+}
+
+export function countVerdicts(verdicts: readonly Verdict[], truth: ReadonlyMap<number, 0 | 1>): VerdictCounts {
+  return {
+    untrusted: countOf(verdicts, truth, isUntrusted),
+    suspicious: countOf(verdicts, truth, isSuspicious),
+  };
+}
+
+/** Good players among the targets of an attack, and how many of them read `suspicious` or worse. */
+export function countVictims(
+  verdicts: readonly Verdict[],
+  { truth, targets }: Pick<TrustSet, 'truth' | 'targets'>,
+): VerdictCount {
+  const victims = new Map(targets.filter((player) => truth.get(player) === 0).map((player) => [player, 0 as const]));
+  return countOf(verdicts, victims, isSuspicious);
+}
+
+function countOf(
+  verdicts: readonly Verdict[],
+  truth: ReadonlyMap<number, 0 | 1>,
+  has: (verdict: Verdict) => boolean,
+): VerdictCount {
+  const count = { caught: 0, bad: 0, hit: 0, good: 0 };
+  for (const [player, label] of truth) {
+    const one = has(verdicts[player]!) ? 1 : 0;
+    if (label === 1) {
+      count.bad++;
+      count.caught += one;
+    } else {
+      count.good++;
+      count.hit += one;
+    }
+  }
+  return count;
+}
+
+function isUntrusted(verdict: Verdict): boolean {
+  return verdict === 'untrusted';
+}
+
+function isSuspicious(verdict: Verdict): boolean {
+  return verdict === 'untrusted' || verdict === 'suspicious';
+}
+
+export function sumCounts(counts: readonly VerdictCount[]): VerdictCount {
+  const sum = (key: keyof VerdictCount) => counts.reduce((total, count) => total + count[key], 0);
+  return { caught: sum('caught'), bad: sum('bad'), hit: sum('hit'), good: sum('good') };
+}
+
+/** Share of the players with the verdict that are bad; NaN where no player has it. */
+export function precisionOf({ caught, hit }: VerdictCount): number {
+  return caught / (caught + hit);
+}
+
+/** What an attack did to a group, beside the same group without the attackers. Counts of labelled players. */
+export interface Damage {
+  readonly targets: number;
+  /** Good players that are `untrusted`, `suspicious` or worse, only because of the attack. */
+  readonly goodUntrusted: number;
+  readonly goodSuspicious: number;
+  /** Bad players `suspicious` or worse without the attack, and how many of them the attack makes neutral or better. */
+  readonly badCaught: number;
+  readonly badLost: number;
+  /** Bad players that are `trusted` only because of the attack. */
+  readonly badTrusted: number;
+  /** Bad players that are `suspicious` or worse only with the attackers in the group. */
+  readonly badGained: number;
+}
+
+export function damageOf(
+  verdicts: readonly Verdict[],
+  without: readonly Verdict[],
+  { truth, targets }: Pick<TrustSet, 'truth' | 'targets'>,
+): Damage {
+  const count = (label: 0 | 1, changed: (now: Verdict, before: Verdict) => boolean) =>
+    [...truth].filter(([player, bad]) => bad === label && changed(verdicts[player]!, without[player]!)).length;
+  return {
+    targets: targets.length,
+    goodUntrusted: count(0, (now, before) => isUntrusted(now) && !isUntrusted(before)),
+    goodSuspicious: count(0, (now, before) => isSuspicious(now) && !isSuspicious(before)),
+    badCaught: count(1, (_, before) => isSuspicious(before)),
+    badLost: count(1, (now, before) => !isSuspicious(now) && isSuspicious(before)),
+    badTrusted: count(1, (now, before) => now === 'trusted' && before !== 'trusted'),
+    badGained: count(1, (now, before) => isSuspicious(now) && !isSuspicious(before)),
+  };
+}
+
+export function sumDamages(damages: readonly Damage[]): Damage {
+  const sum = (key: keyof Damage) => damages.reduce((total, damage) => total + damage[key], 0);
+  return {
+    targets: sum('targets'),
+    goodUntrusted: sum('goodUntrusted'),
+    goodSuspicious: sum('goodSuspicious'),
+    badCaught: sum('badCaught'),
+    badLost: sum('badLost'),
+    badTrusted: sum('badTrusted'),
+    badGained: sum('badGained'),
+  };
+}
+
+/** Labelled players whose predicted P(bad) lies in one tenth of [0, 1]. */
+export interface CalibrationBin {
+  readonly players: number;
+  readonly bad: number;
+  /** Sum of the predicted probabilities. */
+  readonly predicted: number;
+}
+
+const binCount = 10;
+
+export function calibrationOf(pBad: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>): CalibrationBin[] {
+  const bins = Array.from({ length: binCount }, () => ({ players: 0, bad: 0, predicted: 0 }));
+  for (const [player, label] of truth) {
+    const p = pBad[player]!;
+    const bin = bins[Math.min(binCount - 1, Math.floor(p * binCount))]!;
+    bin.players++;
+    bin.bad += label;
+    bin.predicted += p;
+  }
+  return bins;
+}
+
+export function sumCalibrations(groups: readonly (readonly CalibrationBin[])[]): CalibrationBin[] {
+  return Array.from({ length: binCount }, (_, i) =>
+    groups.reduce(
+      (sum, bins) => ({
+        players: sum.players + bins[i]!.players,
+        bad: sum.bad + bins[i]!.bad,
+        predicted: sum.predicted + bins[i]!.predicted,
+      }),
+      { players: 0, bad: 0, predicted: 0 },
+    ),
+  );
+}

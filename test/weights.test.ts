@@ -29,14 +29,15 @@ async function peersOf(node: TestNode, count: number): Promise<PeerView[]> {
   return peers;
 }
 
-/** Four honest peers and a liar report the same 60 players, 20 of them bad. */
+/** Four honest peers, each of which errs about three players of its own, and a liar report the same 60 players, 20 of them bad. */
 async function liedTo(node: TestNode): Promise<PeerView[]> {
   const peers = await peersOf(node, 5);
   for (const peer of peers) {
     const isLiar = peer.index === 4;
     const events = Array.from({ length: 60 }, (_, i) => {
       const bad = i < 20;
-      return event(peer, `e${i}`, `player ${i}`, bad !== isLiar ? 'ban_applied' : 'commendation');
+      const errs = !isLiar && i % 20 === 5 + peer.index;
+      return event(peer, `e${i}`, `player ${i}`, (bad !== isLiar) !== errs ? 'ban_applied' : 'commendation');
     });
     const outcomes = await node.group.submit(peer, events);
     assert.ok(outcomes.every(({ ok }) => ok));

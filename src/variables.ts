@@ -99,7 +99,9 @@ function parseHalfLife(text: string): Parsed<number> {
 function parseBadShare(text: string): Parsed<number> {
   const [least, most] = [limits.priorBadShareMin, limits.priorBadShareMax];
   const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
-  return share >= least && share <= most ? value(share) : fault(`must be a number from ${least} to ${most}, such as .04`);
+  return share >= least && share <= most
+    ? value(share)
+    : fault(`must be a number from ${least} to ${most}, such as .04`);
 }
 
 function parsePeerIds(text: string): Parsed<readonly string[]> {

@@ -1,7 +1,14 @@
 /** The rules of peers: registration, status, keys and pre-trust. */
 import { granted } from '../errors.js';
 import { limits } from '../limits.js';
-import type { ChangePeerStatus, ChangePreTrust, GroupBounds, RegisterPeer, RelatePeers, RotateKey } from './commands.js';
+import type {
+  ChangePeerStatus,
+  ChangePreTrust,
+  GroupBounds,
+  RegisterPeer,
+  RelatePeers,
+  RotateKey,
+} from './commands.js';
 import { audited, type Decision, refuse } from './decision.js';
 import type { LogRecord } from './records.js';
 import type { GroupState } from './state.js';
@@ -106,13 +113,18 @@ export function decideRelation(state: GroupState, command: RelatePeers, now: num
   const one = state.peers.byId(command.peerId);
   const other = state.peers.byId(command.otherId);
   if (one === undefined || other === undefined) {
-    return refuse('unknown_peer', { text: `no peer has the id ${one === undefined ? command.peerId : command.otherId}` });
+    return refuse('unknown_peer', {
+      text: `no peer has the id ${one === undefined ? command.peerId : command.otherId}`,
+    });
   }
-  if (one === other) return refuse('peer_id_mismatch', { text: 'expected the ids of two different peers, found one twice' });
+  if (one === other)
+    return refuse('peer_id_mismatch', { text: 'expected the ids of two different peers, found one twice' });
   const first = Math.min(one.index, other.index);
   const second = Math.max(one.index, other.index);
   const { relation } = command;
-  if (state.relations.some((known) => known.first === first && known.second === second && known.relation === relation)) {
+  if (
+    state.relations.some((known) => known.first === first && known.second === second && known.relation === relation)
+  ) {
     return { records: [], outcome: granted(null) };
   }
   const target = `${state.peers.at(first).peerId} ${state.peers.at(second).peerId}`;

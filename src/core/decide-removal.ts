@@ -35,7 +35,9 @@ export function decideWithdrawal(
   if (readsChain && state.takenBackSeq > command.chainAsOf) return readAgain;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
   const count = entries.count(entry) - 1;
-  const { lowering, hidden } = readsChain ? loweringWithout(state, command, entries.lowering(entry), part) : { lowering: entries.lowering(entry) };
+  const { lowering, hidden } = readsChain
+    ? loweringWithout(state, command, entries.lowering(entry), part)
+    : { lowering: entries.lowering(entry) };
   const record: LogRecord = {
     type: 'event_withdrawn',
     peer: event.peer,
@@ -83,7 +85,8 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
   const base = stated === undefined ? 0 : rescaledSince(state, stated.seq, stated.lowering ?? 0);
   let hidden = base;
   for (const { seq, event } of before) {
-    if (event !== null && event.mass < 0 && !state.withdrawals.has(seq)) hidden += rescaledSince(state, seq, -event.mass);
+    if (event !== null && event.mass < 0 && !state.withdrawals.has(seq))
+      hidden += rescaledSince(state, seq, -event.mass);
   }
   for (const { seq, unhidden } of chain) {
     // What was withdrawn of the events between is not among them any more.
@@ -96,7 +99,11 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
 /**
  * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null where it takes nothing back.
  */
-export function decideTakingBack(state: GroupState, event: DecidedEvent, subject: Uint8Array): EvidenceTakenBack | null {
+export function decideTakingBack(
+  state: GroupState,
+  event: DecidedEvent,
+  subject: Uint8Array,
+): EvidenceTakenBack | null {
   if (!takesBack(event)) return null;
   const kept = keptEvidence(state, subject, event.peer);
   if (kept === null || kept.lowering === 0) return null;

@@ -59,7 +59,10 @@ export function decideScoring(state: GroupState, now: number): Decision<null> {
 const movedColumns = ['tau', 'a', 'b', 'z'] as const;
 
 /** Weights as the pool computed them. */
-export type ComputedWeights = Omit<WeightsPublished, 'type'>;
+export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
+  readonly z: Float64Array;
+  readonly witness: Uint16Array;
+}
 
 /**
  * Publishes weights where a value moved by more than `publishStep`, or where those in force are old and rest on older records.
@@ -76,7 +79,10 @@ export function decideWeights(state: GroupState, computed: ComputedWeights, now:
 function hasMoved({ weights, peerWeights }: GroupState, computed: ComputedWeights): boolean {
   if (weights.z === null || Math.abs(computed.pi - weights.pi) > k.publishStep) return true;
   return computed.tau.some((_, peer) => {
-    const hasNewWitness = computed.witness?.[peer] !== peerWeights.witness[peer];
-    return hasNewWitness || movedColumns.some((name) => Math.abs(computed[name]?.[peer]! - peerWeights[name][peer]!) > k.publishStep);
+    const hasNewWitness = computed.witness[peer] !== peerWeights.witness[peer];
+    return (
+      hasNewWitness ||
+      movedColumns.some((name) => Math.abs(computed[name][peer]! - peerWeights[name][peer]!) > k.publishStep)
+    );
   });
 }

@@ -50,7 +50,15 @@ export function isEventTypeId(id: number): id is EventTypeId {
  * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust; theirs carry a mass, one of no
  * severity takes nothing back.
  */
-export function takesBack({ event_type, mass, severity }: { event_type: number; mass: number; severity: number }): boolean {
+export function takesBack({
+  event_type,
+  mass,
+  severity,
+}: {
+  event_type: number;
+  mass: number;
+  severity: number;
+}): boolean {
   return event_type === eventTypes.ban_lifted.id && mass === 0 && severity > 0;
 }
 

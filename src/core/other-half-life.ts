@@ -3,8 +3,8 @@
  * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
 import { evidenceAt, scaleAt, worthAt, worthOf } from './decay.js';
-import { putVote } from './evidence.js';
 import { takesBack } from './event-types.js';
+import { putVote } from './evidence.js';
 import type { EvidenceSubjects } from './evidence-view.js';
 import { subjectBytes, subjectHex } from './pseudonym.js';
 import type { EventAccepted, EvidenceTakenBack, LogRecord } from './records.js';

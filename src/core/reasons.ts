@@ -10,16 +10,21 @@ const ONE_SIDED = 0.5;
 export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): string[] {
   const { peers, witnesses, oneSided, logOdds, suspicious } = explanation;
   if (peers === 0) return ['No peer holds evidence about this player that counts.'];
-  if (witnesses === 0) return ['No peer that reported this player has a weight: weights are not computed yet, or its reports prove nothing.'];
+  if (witnesses === 0)
+    return [
+      'No peer that reported this player has a weight: weights are not computed yet, or its reports prove nothing.',
+    ];
   const reasons = [witnessesText(explanation)];
   if (verdict === 'trusted') return reasons;
   if (verdict === 'untrusted' || verdict === 'suspicious') {
-    if (oneSided < ONE_SIDED) reasons.push('Most of what they say comes from peers that report and also say what is good.');
+    if (oneSided < ONE_SIDED)
+      reasons.push('Most of what they say comes from peers that report and also say what is good.');
     if (verdict === 'suspicious') reasons.push('For untrusted, more independent witnesses would have to agree.');
     return reasons;
   }
   if (logOdds <= 0) {
-    if (peers >= limits.summaryPeersMin && explanation.lowering > 0) reasons.push('Its peers differ, and what is good prevails.');
+    if (peers >= limits.summaryPeersMin && explanation.lowering > 0)
+      reasons.push('Its peers differ, and what is good prevails.');
     return reasons;
   }
   if (witnesses > 1 && oneSided >= ONE_SIDED) {
@@ -33,7 +38,8 @@ export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): stri
 function witnessesText({ peers, witnesses, preTrusted }: TrustExplanation): string {
   const known = preTrusted ? ', a pre-trusted one among them' : '';
   if (peers === 1) return `Reported by one peer only${preTrusted ? ', which is pre-trusted' : ''}.`;
-  if (witnesses === 1) return `Reported by ${peers} peers, of which only one is an independent witness with a weight${known}.`;
+  if (witnesses === 1)
+    return `Reported by ${peers} peers, of which only one is an independent witness with a weight${known}.`;
   if (witnesses === peers) return `Reported by ${peers} independent peers${known}.`;
   return `Reported by ${peers} peers, which are ${witnesses} independent witnesses${known}.`;
 }

@@ -156,7 +156,11 @@ export function trustOf(state: EvidenceView, row: number, moment: Moment): Trust
 }
 
 /** Takes what the peers of a row say into `voices`. */
-function hear(state: EvidenceView, row: number, moment: Moment): { readonly confidence: number; readonly events: number } {
+function hear(
+  state: EvidenceView,
+  row: number,
+  moment: Moment,
+): { readonly confidence: number; readonly events: number } {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
   const { tau, z, weight, witness, isGrouped, excluded } = peerWeights;

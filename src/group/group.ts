@@ -77,7 +77,9 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   /** Applies a part of the configuration, before anything is let in. */
-  configure(command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' }>): Promise<Outcome<null>> {
+  configure(
+    command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' }>,
+  ): Promise<Outcome<null>> {
     return this.#ask(command);
   }
 

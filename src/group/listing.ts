@@ -1,6 +1,7 @@
 /** A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool. */
-import { type ChainLink, chainTo } from '../core/chain.js';
+
 import type { Batch } from '../core/batch.js';
+import { type ChainLink, chainTo } from '../core/chain.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { DecidedEvent, EventAccepted, LogRecord } from '../core/records.js';
 import { DAY_MS, limits } from '../limits.js';

@@ -8,9 +8,9 @@ import { type ChainLink, chainTo } from '../core/chain.js';
 import { decideWithdrawal, headOfPair, keptEvidence, readAgain } from '../core/decide-removal.js';
 import { audited } from '../core/decision.js';
 import type {
-  EventAccepted,
   AuditPart,
   ErasureRequested,
+  EventAccepted,
   EventWithdrawn,
   EvidenceKept,
   LogRecord,
@@ -199,7 +199,11 @@ class Restore {
     if (event.type !== 'event_accepted') return [];
     const state = this.#stateNow();
     const chain = this.#chainTo(event, eventSeq);
-    const decision = decideWithdrawal(state, { caller: null, eventSeq, event, asOf: state.redacted, chain, chainAsOf: state.lastSeq }, at);
+    const decision = decideWithdrawal(
+      state,
+      { caller: null, eventSeq, event, asOf: state.redacted, chain, chainAsOf: state.lastSeq },
+      at,
+    );
     if (decision === readAgain || !decision.outcome.ok) return [];
     this.#found.withdrawals++;
     return decision.records.map((record) => this.#applied(record, at));

@@ -8,15 +8,15 @@ import {
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
-  decideRelation,
   decideRegistration,
+  decideRelation,
 } from '../core/decide-peer.js';
-import { takesBack } from '../core/event-types.js';
 import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../core/decide-removal.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
 import { bytesOf, type EventKeys } from '../core/event-columns.js';
 import type { EventTypeId } from '../core/event-types.js';
+import { takesBack } from '../core/event-types.js';
 import { subjectHex } from '../core/pseudonym.js';
 import type { DecidedEvent, LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';

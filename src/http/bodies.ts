@@ -55,10 +55,7 @@ export function cutCount(count: number): number {
   return Math.floor(count / unit) * unit;
 }
 
-export function explanationBody(
-  verdict: Verdict,
-  explanation: TrustExplanation,
-): FromSchema<typeof explanationSchema> {
+export function explanationBody(verdict: Verdict, explanation: TrustExplanation): FromSchema<typeof explanationSchema> {
   const split =
     explanation.peers < limits.summaryPeersMin
       ? {}

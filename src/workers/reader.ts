@@ -2,7 +2,14 @@
 import { workerData } from 'node:worker_threads';
 import type { ChainLink } from '../core/chain.js';
 import type { LogRecord } from '../core/records.js';
-import { type ChainQuery, type Listing, type ListingQuery, listEvents, readChain, readRecords } from '../group/listing.js';
+import {
+  type ChainQuery,
+  type Listing,
+  type ListingQuery,
+  listEvents,
+  readChain,
+  readRecords,
+} from '../group/listing.js';
 import { readWeights, type WeightsPiece } from '../group/weights-history.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';

@@ -42,7 +42,10 @@ function publish({ state }: Given, at: number): void {
   const scratch = new Scratch();
   const votes = gatherVotes(state, at, trustConstants, scratch);
   const { tau, a, b, z, witness, pi } = computePeerTrust(votes, trustConstants, scratch);
-  state.apply({ type: 'weights_published', based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness }, state.lastAt);
+  state.apply(
+    { type: 'weights_published', based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness },
+    state.lastAt,
+  );
 }
 
 function scoresOf(state: GroupState, at: number): string[] {

@@ -1,9 +1,9 @@
 /** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { stateDigest } from '../../src/core/digest.js';
 import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
+import { stateDigest } from '../../src/core/digest.js';
 import type { EventTypeName } from '../../src/core/event-types.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import { GroupState } from '../../src/core/state.js';

@@ -67,7 +67,17 @@ class Telling {
     const column = new Float64Array(4).fill(tau);
     const ab = new Float64Array(4).fill(2);
     this.apply([
-      { type: 'weights_published', based_on_seq: 1, computed_at: this.now, pi: 0.1, tau: column, a: ab, b: ab, z: ab.map(() => 0.5), witness: Uint16Array.of(0, 1, 2, 3) },
+      {
+        type: 'weights_published',
+        based_on_seq: 1,
+        computed_at: this.now,
+        pi: 0.1,
+        tau: column,
+        a: ab,
+        b: ab,
+        z: ab.map(() => 0.5),
+        witness: Uint16Array.of(0, 1, 2, 3),
+      },
     ]);
   }
 

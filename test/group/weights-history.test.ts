@@ -10,7 +10,15 @@ import { MemoryLog } from '../support/memory-log.js';
 function vector(computedAt: number, peers: number): LogRecord {
   const column = () => new Float64Array(peers).fill(0.5);
   const columns = { tau: column(), a: column(), b: column() };
-  return { type: 'weights_published', based_on_seq: 1, computed_at: computedAt, pi: 0.1, ...columns, z: null, witness: null };
+  return {
+    type: 'weights_published',
+    based_on_seq: 1,
+    computed_at: computedAt,
+    pi: 0.1,
+    ...columns,
+    z: null,
+    witness: null,
+  };
 }
 
 /** A log with one batch for each list of records. */

@@ -43,7 +43,17 @@ test('without a new record weights are computed again hourly, since decay moves 
 
 // Health said that weights took account of all events one commit before they were in force: reads in between knew nothing of them.
 test('weights count as computed once what came of them is durable, and not before', async () => {
-  const computed: WeightsComputed = { basedOnSeq: 5, computedAt: t0, pi: 0.5, tau: none, a: none, b: none, z: none, witness: new Uint16Array(0), signals };
+  const computed: WeightsComputed = {
+    basedOnSeq: 5,
+    computedAt: t0,
+    pi: 0.5,
+    tau: none,
+    a: none,
+    b: none,
+    z: none,
+    witness: new Uint16Array(0),
+    signals,
+  };
   const pool = { follow: async () => undefined, weights: async () => computed };
   let durable = (): void => undefined;
   const told = new Promise<void>((resolve) => {
@@ -130,14 +140,16 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
 
 test('a vector becomes a record when a witness group changed, and where the one in force is of the first version of scoring', () => {
   const given = new Given().peers(2);
-  const old = { ...computed(given, [1, 1]), z: null, witness: null };
-  given.apply([{ type: 'weights_published', ...old }], t0);
+  given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), z: null, witness: null }], t0);
   const publishes = (witness: number[]) => {
     const decision = decideWeights(given.state, computed(given, [1, 1], t0, witness), t0);
     given.apply(decision.records, t0);
     return decision.outcome.ok && decision.outcome.value;
   };
-  assert.equal([publishes([0, 1]), publishes([0, 1]), publishes([0, 0]), publishes([0, 0])], [true, false, true, false]);
+  assert.equal(
+    [publishes([0, 1]), publishes([0, 1]), publishes([0, 0]), publishes([0, 0])],
+    [true, false, true, false],
+  );
 });
 
 test('evidence is gathered at its worth of the moment, with what each peer shares', () => {

@@ -77,7 +77,8 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
       check: { running: false, checkedSeq: 12, endedAt: null, faults: [] },
     }),
-    signals: ({ index }) => (index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] } : undefined),
+    signals: ({ index }) =>
+      index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] } : undefined,
     setPeerStatus: unused,
     rotateKey: unused,
     preTrust: unused,

@@ -46,7 +46,9 @@ test('a lone peer that only reports has the constant of such a peer, and two pee
 const dir = process.env.PTF_SHARED_DATA;
 const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'golden.json');
 if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
-  process.stdout.write('SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n');
+  process.stdout.write(
+    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n',
+  );
 } else {
   const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Record<string, Golden>;
   // Peers and players that a naive fit is done with in seconds.

@@ -61,7 +61,10 @@ export class Ledger {
   }
 
   /** A turn was taken: the same commands are put to the oracle. `redacted` and `retired`: what withdrawals of it were held against. */
-  turn({ now, mails, withdrawn, records, own, lastSeq }: TurnTaken, { redacted, retired, takenBackSeq }: HeldAgainst): void {
+  turn(
+    { now, mails, withdrawn, records, own, lastSeq }: TurnTaken,
+    { redacted, retired, takenBackSeq }: HeldAgainst,
+  ): void {
     const { facts } = this.oracle;
     const staged = {
       from: facts.all.length,
@@ -109,7 +112,16 @@ export class Ledger {
   }
 
   /** Published is what was computed, in the order in which it was. */
-  #mustBeComputed({ based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness }: ComputedWeights): void {
+  #mustBeComputed({
+    based_on_seq: basedOnSeq,
+    computed_at: computedAt,
+    pi,
+    tau,
+    a,
+    b,
+    z,
+    witness,
+  }: ComputedWeights): void {
     const at = this.#computed.findIndex((one) => one.basedOnSeq === basedOnSeq && one.computedAt === computedAt);
     const found = this.#computed.splice(0, at + 1).at(-1);
     if (at < 0 || found === undefined)
@@ -117,7 +129,7 @@ export class Ledger {
     const numbersOf = (weights: Pick<WeightsComputed, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness'>) => {
       return [weights.pi, ...weights.tau, ...weights.a, ...weights.b, ...weights.z, ...weights.witness];
     };
-    same('weights', 'published', numbersOf({ pi, tau, a, b, z: z!, witness: witness! }), numbersOf(found));
+    same('weights', 'published', numbersOf({ pi, tau, a, b, z, witness }), numbersOf(found));
   }
 
   #listing(subject: string): Listed | undefined {

@@ -339,14 +339,14 @@ export class Oracle {
     const isOld = now - (last?.computedAt ?? 0) >= 3_600_000 && computed.based_on_seq > (last?.basedOnSeq ?? 0);
     const inForce = Array.from(computed.tau, (_, peer) => this.weightsOf(peer));
     const moved = inForce.some(({ tau, a, b, z, witness }, peer) => {
-      const far = [tau - computed.tau[peer]!, a - computed.a[peer]!, b - computed.b[peer]!, z - computed.z![peer]!];
-      return Math.max(...far.map(Math.abs)) > 0.001 || witness !== computed.witness![peer];
+      const far = [tau - computed.tau[peer]!, a - computed.a[peer]!, b - computed.b[peer]!, z - computed.z[peer]!];
+      return Math.max(...far.map(Math.abs)) > 0.001 || witness !== computed.witness[peer];
     });
     const isNews = isOld || moved || last === undefined || Math.abs(computed.pi - last.pi) > 0.001;
     if (isNews) {
       const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = computed;
-      const columns = { tau: tau.slice(), a: a.slice(), b: b.slice(), z: computed.z!.slice() };
-      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...columns, witness: computed.witness!.slice() });
+      const columns = { tau: tau.slice(), a: a.slice(), b: b.slice(), z: computed.z.slice() };
+      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...columns, witness: computed.witness.slice() });
     }
     return { ok: true, value: isNews };
   }

@@ -5,7 +5,14 @@ import type { Simulation } from '../../src/core/simulation.js';
 import type { ToldWalk } from '../../src/core/told-table.js';
 import type { VerdictCounts } from '../../src/core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import { type ChainQuery, type Listing, type ListingQuery, listEvents, readChain, readRecords } from '../../src/group/listing.js';
+import {
+  type ChainQuery,
+  type Listing,
+  type ListingQuery,
+  listEvents,
+  readChain,
+  readRecords,
+} from '../../src/group/listing.js';
 import {
   type GroupPool,
   type LogReader,

@@ -155,7 +155,10 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
 /** Whether a peer lowered the player before this event of its own, by one that may have left the log. */
 function lowersBefore(oracle: Oracle, { peer, subject, id }: EventFact): boolean {
   const events = oracle.eventsOf(subject);
-  const before = events.slice(0, events.findIndex((one) => one.id === id));
+  const before = events.slice(
+    0,
+    events.findIndex((one) => one.id === id),
+  );
   return before.some((one) => one.peer === peer && types[one.type][0] < 0 && !oracle.isKept(one));
 }
 

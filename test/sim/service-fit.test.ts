@@ -110,7 +110,11 @@ test('groups in which peers copy one another get the same witness groups from bo
   const random = new Random(3);
   joined.clear();
   for (let group = 0; group < 80; group++) {
-    const size = { peers: 3 + random.below(10), players: random.pick([60, 200, 400]), events: random.pick([600, 1_500]) };
+    const size = {
+      peers: 3 + random.below(10),
+      players: random.pick([60, 200, 400]),
+      events: random.pick([600, 1_500]),
+    };
     compare(random, size, true);
   }
   assert.equal([...joined].sort(), ['clones', 'copied_list', 'declared']);

@@ -83,10 +83,9 @@ test('a spread that is exactly the least of a two-sided pair is on either side o
   const evidence = sums.map(([player, peer, lowering, raising]) => {
     return { player, peer, lowering, raising, error: 1e-12 * (lowering + raising) };
   });
-  const [twoSided, oneSided] = [1, -1].map((way) => fit(evidence, group, numbers, (value) => value * (1 + way * 2 ** -44))) as [
-    Fitted,
-    Fitted,
-  ];
+  const [twoSided, oneSided] = [1, -1].map((way) =>
+    fit(evidence, group, numbers, (value) => value * (1 + way * 2 ** -44)),
+  ) as [Fitted, Fitted];
   assert.ok(Math.abs(twoSided.tau[1]! - oneSided.tau[1]!) > 1e-3, 'two sides');
   for (const side of [twoSided, oneSided]) assert.match(compareFit(evidence, group, side), /^compared/);
   assert.throws(() => compareFit(evidence, group, { ...oneSided, tau: [1, 0.5, 1, 1] }), /nearest/);

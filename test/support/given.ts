@@ -81,7 +81,9 @@ export class Given {
   }
 
   /** Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told otherwise. */
-  weigh(more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {}): this {
+  weigh(
+    more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {},
+  ): this {
     const { pi = 0.04, ...columns } = more;
     const column = (name: keyof typeof columns, usual: number) =>
       Float64Array.from({ length: this.state.peers.size }, (_, peer) => columns[name]?.[peer] ?? usual);

@@ -52,13 +52,18 @@ export async function goldenLife(): Promise<Machine> {
   await ask({ type: 'rotate_key', peerId: 'peer-1', keyDigest: 'new key', overlapMs: 1000, by: 'test' });
   await ask({ type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' });
   const columns = { tau: Float64Array.of(1, 0.5, 0), a: Float64Array.of(1.4, 2, 0), b: Float64Array.of(1.4, 1 / 3, 0) };
-  const weights = { based_on_seq: machine.actor.durableSeq, computed_at: machine.now, pi: 0.2, ...columns, z: null, witness: null };
-  await ask({ type: 'publish_weights', weights });
   await ask({ type: 'scoring' });
   await ask({ type: 'relate_peers', relation: 'same', peerId: 'peer-2', otherId: 'peer-0', by: 'test' });
   await ask({ type: 'relate_peers', relation: 'independent', peerId: 'peer-0', otherId: 'peer-1', by: 'test' });
   const witnesses = { z: Float64Array.of(0.75, 1 / 3, 0), witness: Uint16Array.of(0, 1, 0) };
-  await ask({ type: 'publish_weights', weights: { ...weights, pi: 0.04, ...witnesses } });
+  const weights = {
+    based_on_seq: machine.actor.durableSeq,
+    computed_at: machine.now,
+    pi: 0.04,
+    ...columns,
+    ...witnesses,
+  };
+  await ask({ type: 'publish_weights', weights });
   await ask({ type: 'half_life', days: 7 });
   await ask(machine.withdrawal(1, (await ask({ type: 'locate', eventId: 'event-10' })) as Located));
   await ask({ type: 'erase', caller: 0, subject: subjectOf('player 5'), commitment: 'commitment', by: 'peer:peer-0' });

@@ -13,7 +13,7 @@ import type { Pairs } from './pair-list.js';
 import { Scratch } from './scratch.js';
 import { VoteSums } from './vote-sums.js';
 import { readVotes } from './votes.js';
-import { joinClones, type PeerRelation, type WitnessPair, Witnesses } from './witnesses.js';
+import { joinClones, type PeerRelation, Witnesses, type WitnessPair } from './witnesses.js';
 
 /** Two peers that agree with each other while the group trusts neither fully. */
 export interface DiscountedPair {

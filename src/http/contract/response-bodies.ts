@@ -168,8 +168,14 @@ export const explanationSchema = {
       description: 'Why the player has its verdict, in words for a person; they may change with a release.',
     },
     peers: { ...count, description: 'Peers that hold evidence.' },
-    witnesses: { ...count, description: 'Independent witnesses among them that have a weight; clones and copied lists count as one.' },
-    two_sided: { type: 'boolean', description: 'Whether most of what they say comes from peers that also say what is good.' },
+    witnesses: {
+      ...count,
+      description: 'Independent witnesses among them that have a weight; clones and copied lists count as one.',
+    },
+    two_sided: {
+      type: 'boolean',
+      description: 'Whether most of what they say comes from peers that also say what is good.',
+    },
     pre_trusted: { type: 'boolean', description: 'Whether pre-trusted peers are among them.' },
     half_life_days: { type: 'number', minimum: 0 },
     weights_based_on_seq: { ...count, description: 'The log record that the peer weights are based on.' },

@@ -46,7 +46,9 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     }
     const body = trustScoreBody(playerId, view);
     const explanation = group.explain(trust.value.subject);
-    return ok(explanation === undefined ? body : { ...body, explain: explanationBody(trust.value.view.verdict, explanation) });
+    return ok(
+      explanation === undefined ? body : { ...body, explain: explanationBody(trust.value.view.verdict, explanation) },
+    );
   }
 
   function getVerdict({ params }: ApiRequest<undefined>): ApiReply {

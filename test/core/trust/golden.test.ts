@@ -46,7 +46,9 @@ test('a set becomes one entry per player and peer, with its severities summed by
 });
 
 if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
-  process.stdout.write('SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n');
+  process.stdout.write(
+    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n',
+  );
 } else {
   const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Record<string, Golden>;
   const dirs = [dir, join(dir, '..', 'trust-quality-2')];

@@ -11,12 +11,7 @@ import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
 
 const even: Centres = { mu: 0.5, own: Float64Array.of(0.5, 0.5) };
 
-function pairsOf(
-  rows: readonly (readonly Entry[])[],
-  centres: Centres,
-  peers = 2,
-  witnesses = new Witnesses(peers),
-) {
+function pairsOf(rows: readonly (readonly Entry[])[], centres: Centres, peers = 2, witnesses = new Witnesses(peers)) {
   const scratch = new Scratch();
   const sums = new VoteSums(peers, trustConstants, scratch);
   sums.take(readVotes(evidenceOf(peers, rows), factsOf(peers), scratch));

@@ -14,7 +14,12 @@ const asPeer = (peer: number, [, lowering, raising]: Entry): Entry => [peer, low
 const voteOf = (row: readonly Entry[], peer: number) => row.find(([j]) => j === peer);
 
 /** Each row with what `copier` takes over of peer `of`: the votes that `takes` says. */
-function copied(rows: readonly (readonly Entry[])[], of: number, copier: number, takes: (vote: Entry, i: number) => boolean) {
+function copied(
+  rows: readonly (readonly Entry[])[],
+  of: number,
+  copier: number,
+  takes: (vote: Entry, i: number) => boolean,
+) {
   return rows.map((row, i) => {
     const vote = voteOf(row, of);
     return vote !== undefined && takes(vote, i) ? [...row, asPeer(copier, vote)] : [...row];
@@ -29,7 +34,10 @@ test('honest peers are witnesses of their own', () => {
 
 test('a peer that repeats nearly all of another is one witness with it', () => {
   const { rows } = honestGroup(6, 300);
-  const trust = trustOf(7, copied(rows, 2, 6, (_, i) => i % 10 !== 0));
+  const trust = trustOf(
+    7,
+    copied(rows, 2, 6, (_, i) => i % 10 !== 0),
+  );
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 2]);
   assert.equal(trust.witnessPairs, [{ first: 2, second: 6, reason: 'clones' }]);
 });
@@ -37,7 +45,15 @@ test('a peer that repeats nearly all of another is one witness with it', () => {
 test('three copies of one peer are one group, named by its lowest peer', () => {
   const { rows } = honestGroup(6, 300);
   const once = copied(rows, 2, 6, () => true);
-  const trust = trustOf(9, copied(copied(once, 2, 7, () => true), 6, 8, () => true));
+  const trust = trustOf(
+    9,
+    copied(
+      copied(once, 2, 7, () => true),
+      6,
+      8,
+      () => true,
+    ),
+  );
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 2, 2, 2]);
   assert.is(trust.witnessPairs.length, 3);
 });
@@ -55,7 +71,10 @@ test('fewer than thirty shared players make no clones', () => {
 test('adding a clone of a peer hardly moves what the others count for', () => {
   const { rows } = honestGroup(7, 300);
   const alone = trustOf(7, rows);
-  const beside = trustOf(8, copied(rows, 3, 7, () => true));
+  const beside = trustOf(
+    8,
+    copied(rows, 3, 7, () => true),
+  );
   for (const column of ['tau', 'a', 'b', 'z'] as const) {
     for (let j = 0; j < 7; j++) {
       const moved = Math.abs(alone[column][j]! - beside[column][j]!);
@@ -94,7 +113,9 @@ test('peers that carry one list are told by the mistakes that they share', () =>
 test('peers whose lists agree because they are right stay apart', () => {
   // Both find nearly every bad player, and no good one.
   const { rows, isBad } = honestGroup(8, 600, 3);
-  const sharp = rows.map((row, i) => [...row, ...[8, 9].map((j) => (isBad[i] ? bad(j) : good(j)))].filter(([j], n) => j < 8 || (i + n) % 2 === 0));
+  const sharp = rows.map((row, i) =>
+    [...row, ...[8, 9].map((j) => (isBad[i] ? bad(j) : good(j)))].filter(([j], n) => j < 8 || (i + n) % 2 === 0),
+  );
   const trust = trustOf(10, sharp);
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
@@ -104,7 +125,12 @@ test('what the operator declared the same is one witness, and nothing joins what
   const same = trustOf(6, rows, [{ first: 1, second: 4, relation: 'same' }]);
   assert.equal([...same.witness], [0, 1, 2, 3, 1, 5]);
   assert.equal(same.witnessPairs, [{ first: 1, second: 4, reason: 'declared' }]);
-  const clones = copied(copied(rows, 2, 6, () => true), 2, 7, () => true);
+  const clones = copied(
+    copied(rows, 2, 6, () => true),
+    2,
+    7,
+    () => true,
+  );
   const declared = trustOf(8, clones, [{ first: 2, second: 7, relation: 'independent' }]);
   assert.is(declared.witness[6], 2);
   assert.is(declared.witness[7], 7, 'not by way of the third clone either');

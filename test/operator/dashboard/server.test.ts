@@ -13,7 +13,19 @@ let dashboard: TestDashboard;
 test.before.each(async () => {
   dashboard = await startTestDashboard({
     trust: () => ({ score: 12.5, confidence: 0.5, verdict: 'untrusted', eventCount: 4, updatedAt: 0 }),
-    explain: () => ({ lowering: 3, raising: 1, peers: 2, preTrusted: false, witnesses: 3, loweringWitnesses: 2, oneSided: 0.25, logOdds: 0.5, suspicious: 2.5, halfLifeDays: 30, weightsBasedOnSeq: 1 }),
+    explain: () => ({
+      lowering: 3,
+      raising: 1,
+      peers: 2,
+      preTrusted: false,
+      witnesses: 3,
+      loweringWitnesses: 2,
+      oneSided: 0.25,
+      logOdds: 0.5,
+      suspicious: 2.5,
+      halfLifeDays: 30,
+      weightsBasedOnSeq: 1,
+    }),
     playerEvents: async () =>
       granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], nextBefore: null }),
   });

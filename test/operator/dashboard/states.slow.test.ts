@@ -135,7 +135,12 @@ const player: Partial<GroupApi> = {
     raising: 3.5,
     peers: 4,
     preTrusted: true,
-    witnesses: 3, loweringWitnesses: 2, oneSided: 0.25, logOdds: 0.5, suspicious: 2.5, halfLifeDays: 30,
+    witnesses: 3,
+    loweringWitnesses: 2,
+    oneSided: 0.25,
+    logOdds: 0.5,
+    suspicious: 2.5,
+    halfLifeDays: 30,
     weightsBasedOnSeq: 1_234_567,
   }),
   playerEvents: async () =>

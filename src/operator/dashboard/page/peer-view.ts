@@ -66,7 +66,11 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
     shown = peer;
     const hadFocus = content.contains(document.activeElement);
     fill(headArea, heading(peer.peer_name, ...actionsOf(peer)));
-    fill(body, card('Peer', factsOf(peer, all)), h('div', { class: 'column' }, plotCard, witnessCard(peer, all), signalsCard(peer, all)));
+    fill(
+      body,
+      card('Peer', factsOf(peer, all)),
+      h('div', { class: 'column' }, plotCard, witnessCard(peer, all), signalsCard(peer, all)),
+    );
     if (isFirst) fill(content, h('p', { class: 'crumb' }, link('peers', 'Peers')), headArea, body);
     if (hadFocus) headArea.querySelector('h1')?.focus();
   }

@@ -42,7 +42,10 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   }
   const witnesses = signals?.one_witness_with ?? [];
   if (witnesses.length > 0) {
-    remarks.push({ text: `one witness with ${plural(witnesses.length, 'peer')}`, hint: witnessHints[witnesses[0]!.reason] });
+    remarks.push({
+      text: `one witness with ${plural(witnesses.length, 'peer')}`,
+      hint: witnessHints[witnesses[0]!.reason],
+    });
   }
   const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
   if (discounted > 0) {

@@ -245,18 +245,23 @@ test('weights of the first version of scoring are read as those of one-sided pee
 });
 
 test('an explanation names sides, peers and the weights it rests on', () => {
-  const given = new Given().peers(3);
+  const given = new Given().peers(3).weigh({ z: [0.5, 0.5, 0.5] });
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'report_spam', severity: 0.5 });
   given.event(2, 'a', { eventType: 'commendation' });
-  assert.equal(explanationOf(given.state, given.row('a'), momentOf(given.state, t0)), {
+  const { logOdds, suspicious, ...rest } = explanationOf(given.state, given.row('a'), momentOf(given.state, t0));
+  assert.equal(rest, {
     lowering: 1.125,
     raising: 1,
     peers: 3,
     preTrusted: false,
+    witnesses: 3,
+    loweringWitnesses: 2,
+    oneSided: 0.5,
     halfLifeDays: 0,
-    weightsBasedOnSeq: 0,
+    weightsBasedOnSeq: 4,
   });
+  assert.ok(logOdds > 0 && logOdds < suspicious);
 });
 
 test.run();

@@ -74,7 +74,12 @@ test('every ptf line of the page does what it says', async () => {
     const { peerId, subject } = await peerWithPlayer();
     if (line.startsWith('pretrust remove')) await node.group.preTrust('add', peerId, 'test');
     if (line.startsWith('peers reinstate')) await node.group.setPeerStatus(peerId, 'suspended', 'test');
-    const filled = line.replaceAll('PEER_ID', peerId).replaceAll('SUBJECT_HASH', subject);
+    // Where a line names two peers, they are two.
+    const other = line.includes('PEER_ID PEER_ID') ? (await peerWithPlayer()).peerId : peerId;
+    const filled = line
+      .replace('PEER_ID PEER_ID', `${peerId} ${other}`)
+      .replaceAll('PEER_ID', peerId)
+      .replaceAll('SUBJECT_HASH', subject);
     // By a shell, since lines may redirect and join; all of it within a folder that goes afterwards.
     const command = `fpath=("$PWD"); mkdir -p .config/fish/completions; node ${entry} ${filled}`;
     const child = spawn('bash', ['-c', command], {

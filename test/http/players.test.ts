@@ -29,6 +29,8 @@ const hour = /^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/;
 
 test('a score and a verdict tell the same, rounded and cut', async () => {
   const player = newPlayer();
+  // The word of a pre-trusted peer counts before weights are computed.
+  await node.group.preTrust('add', peer.peerId, 'test');
   await peer.submit({ player_id: player, severity: 1 });
   const { body: score } = await read(player, 'trust-score');
   assert.is(score.player_id, player);
@@ -41,6 +43,7 @@ test('a score and a verdict tell the same, rounded and cut', async () => {
   const { body: verdict } = await read(player, 'verdict');
   const { confidence, updated_at } = score;
   assert.equal(verdict, { player_id: player, verdict: score.verdict, confidence, updated_at });
+  await node.group.preTrust('remove', peer.peerId, 'test');
 });
 
 test('an unknown player is 404 in every read', async () => {
@@ -65,7 +68,16 @@ test('explain adds what the score is made of, and the split from three peers on'
   const player = newPlayer();
   await peer.submit({ player_id: player, severity: 1 });
   const one = (await read(player, 'trust-score?explain=true')).body.explain;
-  assert.equal(Object.keys(one).sort(), ['half_life_days', 'peers', 'pre_trusted', 'weights_based_on_seq']);
+  assert.equal(Object.keys(one).sort(), [
+    'half_life_days',
+    'peers',
+    'pre_trusted',
+    'reasons',
+    'two_sided',
+    'weights_based_on_seq',
+    'witnesses',
+  ]);
+  assert.ok(one.reasons.length > 0);
   assert.equal([one.peers, one.pre_trusted, one.half_life_days], [1, false, 30]);
   await peers[1]?.submit({ player_id: player });
   await peers[2]?.submit({ player_id: player, event_type: 'commendation' });

@@ -164,6 +164,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['peers', 'add', '--name', 'n', '--games', 'a,a'],
     ['peers', 'add', '--name', 'n'.repeat(201), '--games', 'a'],
     ['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
+    ['peers', 'same', id],
     ['peers', 'rotate-key', id, '--overlap', '25h'],
     ['peers', 'rotate-key', id, '--overlap', '60'],
     ['pretrust', 'add'],
@@ -238,6 +239,7 @@ test('without a node every command that needs one ends with 3', async () => {
     ['peers', 'suspend', id],
     ['peers', 'reinstate', id],
     ['peers', 'revoke', id],
+    ['peers', 'same', id, 'another'],
     ['peers', 'rotate-key', id],
     ['pretrust', 'list'],
     ['pretrust', 'add', id],
@@ -292,6 +294,7 @@ test('status shows what the node serves and how it stands', async () => {
     'snapshots',
     'version',
     'weights',
+    'witness_groups',
     'writable',
   ]);
   assert.is(value.group_id, 'local');
@@ -338,6 +341,19 @@ test('suspended and active change into each other, and the peer feels it', async
   assert.is((await json(['peers', 'reinstate', peer.id])).status, 'active');
   assert.is((await newestAudit())?.actor, 'operator');
   assert.is(await submit(peer, 'suspended-2'), 201);
+});
+
+test('two peers are declared the same or independent, the newest counts, and the audit log tells', async () => {
+  const [one, other] = [await addPeer('one'), await addPeer('other')];
+  for (const relation of ['same', 'independent', 'same'] as const) {
+    const value = await json(['peers', relation, other.id, one.id, '--by', 'alice']);
+    assert.is(value.relation, relation);
+    const { actor, action, target } = (await newestAudit())!;
+    assert.equal([actor, action, target], ['operator:alice', `peers_${relation}`, `${one.id} ${other.id}`]);
+  }
+  assert.match((await ptf(['peers', 'same', one.id, other.id])).out, 'They count as one witness');
+  assert.is((await json(['peers', 'same', one.id, one.id], 1)).code, 'peer_id_mismatch');
+  assert.is((await json(['peers', 'same', one.id, 'nobody'], 1)).code, 'unknown_peer');
 });
 
 test('a revocation is final', async () => {

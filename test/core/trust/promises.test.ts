@@ -17,8 +17,8 @@ interface Group {
 const groups = 60;
 
 /** Peers that are right more or less often, some of which only report, on players of whom some are bad. */
-function drawn(random: Random): Group {
-  const peers = 3 + random.below(9);
+function drawn(random: Random, peersMin = 3): Group {
+  const peers = peersMin + random.below(9);
   const players = random.pick([40, 120, 400]);
   const kinds = Array.from({ length: peers }, () => ({
     right: random.pick([0.95, 0.9, 0.8, 0.3]),
@@ -72,11 +72,12 @@ test('one peer alone never takes a player out of neutral downwards, and a pre-tr
   }
 });
 
-test('a clone of a peer, joined or declared, condemns nobody whom its original does not condemn with it', () => {
+test('in a group of eight peers or more the clone of one condemns one player in fifty more or fewer at most, of those near an edge', () => {
   const random = new Random(23);
   let compared = 0;
+  const isLow = (verdict: string | undefined) => verdict === 'suspicious' || verdict === 'untrusted';
   for (let n = 0; n < groups; n++) {
-    const group = drawn(random);
+    const group = drawn(random, 8);
     const original = random.below(group.peers);
     const clone = group.peers;
     const rows = group.rows.map((row) => [
@@ -91,11 +92,11 @@ test('a clone of a peer, joined or declared, condemns nobody whom its original d
     before.verdict.forEach((verdict, i) => {
       compared++;
       // The rates of the group are summed over one peer more, so that weights move a little, and who stood at an edge may cross it.
-      if (after.verdict[i] === verdict) return;
+      if (isLow(after.verdict[i]) === isLow(verdict)) return;
       changed++;
       assert.ok(Math.abs(after.score[i]! - before.score[i]!) < 6, `${before.score[i]} became ${after.score[i]}`);
     });
-    assert.ok(changed <= Math.max(2, before.verdict.length / 10), `${changed} of ${before.verdict.length}`);
+    assert.ok(changed <= Math.max(2, before.verdict.length / 50), `${changed} of ${before.verdict.length}`);
   }
   assert.ok(compared > 1_000);
 });

@@ -36,6 +36,14 @@ echo '# The same event_id again is 409, which means: stored already.'
 curl -sS -o /dev/null -w '%{http_code}\n' "$BASE/api/v1/events" -H "X-Peer-API-Key: $API_KEY" \
   -H 'Content-Type: application/json' -d "$EVENT"
 
+echo '# The word of a new peer counts once weights are computed with its event in them, within a few seconds.'
+number() { curl -sS --fail-with-body "$BASE/api/v1/health" | sed -E "s/.*\"$1\":([0-9]+).*/\1/"; }
+LAST_SEQ=$(number last_seq)
+for _ in {1..100}; do
+  if [ "$(number based_on_seq)" -ge "$LAST_SEQ" ]; then break; fi
+  sleep 0.1
+done
+
 echo '# Read one player, with what the score is made of. One report of one peer leaves the verdict neutral.'
 curl -sS --fail-with-body "$BASE/api/v1/players/$PLAYER/trust-score?explain=true"; echo
 

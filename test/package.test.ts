@@ -373,6 +373,7 @@ test('the quick start in the shell runs as it stands', async () => {
   assert.is(code, 0, errors + output);
   assert.match(output, '"status":"accepted"');
   assert.match(output, /^409$/m);
+  assert.match(output, /"score":4\d/, 'the report counts');
   assert.match(output, '"explain":');
   assert.match(output, '"code":"player_not_found"');
 });

@@ -133,36 +133,31 @@ export interface EventGone {
   readonly prev: number;
 }
 
-/** A peer took back its own event; the pair's sums are stated as they are afterwards. */
-export interface EventWithdrawn {
-  readonly type: 'event_withdrawn';
+/** States what a pair's sums are from here on. */
+interface StatedSums {
   readonly peer: number;
   /** Hex, or null once the subject was erased. */
   readonly subject: string | null;
-  readonly event_seq: number;
   readonly lowering: number;
   readonly raising: number;
   readonly count: number;
-  /** The subject's times afterwards: of its newest change, and of its newest evidence. */
+  /** The subject's times: of its newest change, and of its newest evidence. */
   readonly updated_at: number;
   readonly evidence_at: number;
   readonly prev: number;
+}
+
+/** A peer took back its own event. */
+export interface EventWithdrawn extends StatedSums {
+  readonly type: 'event_withdrawn';
+  readonly event_seq: number;
   /** Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides, below 0 where it hides more. */
   readonly hidden?: { readonly under: number; readonly mass: number };
 }
 
-/** A peer took back what it had lowered, by the event of the record before; the pair's sums are stated as they are afterwards. */
-export interface EvidenceTakenBack {
+/** A peer took back what it had lowered, by the event of the record before. */
+export interface EvidenceTakenBack extends StatedSums {
   readonly type: 'evidence_taken_back';
-  readonly peer: number;
-  /** Hex, or null once the subject was erased. */
-  readonly subject: string | null;
-  readonly lowering: number;
-  readonly raising: number;
-  readonly count: number;
-  readonly updated_at: number;
-  readonly evidence_at: number;
-  readonly prev: number;
 }
 
 /** An erasure that waits for the operator. */

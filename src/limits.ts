@@ -96,6 +96,9 @@ export const limits = {
   peersMaxCeiling: 65_535,
   preTrustedWarnAbove: 3,
   preTrustedMax: 64,
+  /** From which age on a group tells newcomers from its other peers; in ms. */
+  establishedMs: 3_600_000,
+  newPeerDaysMax: 30,
   priorBadShareMin: 0.005,
   priorBadShareMax: 0.3,
   /** Peers that have metrics of their own. */

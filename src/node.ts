@@ -173,7 +173,11 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
     clock,
     metrics,
   });
-  const pool = new PiscinaPool({ dir, salt, badSharePrior: config.priorBadShare });
+  const pool = new PiscinaPool({
+    dir,
+    salt,
+    scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays },
+  });
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
   // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
   const windDownBy = closers.reserve();

@@ -225,6 +225,12 @@ export const variables = {
     fallback: trustConstants.badSharePrior,
     parse: parseBadShare,
   }),
+  newPeerDays: variable<number>({
+    name: 'NEW_PEER_DAYS',
+    meaning: 'Days after which a new peer counts in full in a group that is older; 0 lets it at once',
+    fallback: trustConstants.newPeerDays,
+    parse: wholeNumber(0, limits.newPeerDaysMax),
+  }),
   retentionDays: variable<number>({
     name: 'RETENTION_DAYS',
     meaning: 'Days after which events leave the log, while what they said of players stays and decays; 0 keeps them',

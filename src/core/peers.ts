@@ -20,6 +20,9 @@ export interface Peer {
   eventCount: number;
 }
 
+/** So many peers that have reported tell how old a group is: fewer could be one of long ago that nobody uses. */
+const SENIORS_MIN = 3;
+
 /** Hex digits of a digest that find a peer, 64 bits: no two keys of a group have the same. */
 const FOUND_BY = 16;
 
@@ -38,6 +41,25 @@ export class Peers {
     const counts = { active: 0, suspended: 0, revoked: 0 };
     for (const { status } of this.list) counts[status]++;
     return counts;
+  }
+
+  /**
+   * How far each peer counts for its age at a moment, in [0, 1]: in full from `newPeerMs` on. A group that is younger itself takes the age of its third peer
+   * for that; one in which fewer than three peers have reported for an hour knows no newcomers.
+   */
+  seniority(at: number, newPeerMs: number): Float64Array {
+    const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);
+    const reporting = this.list.filter(({ eventCount, status }) => eventCount > 0 && status !== 'revoked');
+    const third = reporting.map(ageOf).sort((p, q) => q - p)[SENIORS_MIN - 1] ?? 0;
+    const fullMs = Math.min(newPeerMs, third);
+    const knowsNewcomers = third >= limits.establishedMs && fullMs > 0;
+    return Float64Array.from(this.list, (peer) => (knowsNewcomers ? Math.min(1, ageOf(peer) / fullMs) : 1));
+  }
+
+  /** Peers that registered within so many ms before a moment, and those of them that have reported. */
+  newcomers(at: number, withinMs: number): { readonly registered: number; readonly reporting: number } {
+    const young = this.list.filter(({ registeredAt, status }) => at - registeredAt < withinMs && status !== 'revoked');
+    return { registered: young.length, reporting: young.filter(({ eventCount }) => eventCount > 0).length };
   }
 
   at(index: number): Peer {

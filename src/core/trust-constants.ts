@@ -53,6 +53,9 @@ export const trustConstants = {
   /** Published weights are replaced where tau, A, B, z or the share of bad players moved by more than this, or a witness group changed. */
   publishStep: 0.001,
 
+  /** Days after which a peer counts in full in a group that is older (`NEW_PEER_DAYS`); 0: at once. */
+  newPeerDays: 1,
+
   // Witness groups: peers that count as one
   /** Clones: players that two peers must share, as a number and as a part of the players of the smaller one. */
   cloneSharedMin: 30,

@@ -233,6 +233,8 @@ export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
   readonly peersByStatus: Readonly<Record<PeerStatus, number>>;
+  /** Peers that registered within a day, and those of them that have reported. */
+  readonly newcomers: { readonly registered: number; readonly reporting: number };
   readonly halfLifeDays: number;
   readonly preTrusted: readonly string[];
   /** Groups of two peers or more that count as one witness, and the peers in them. */

@@ -9,7 +9,7 @@ import { subjectHex } from '../core/pseudonym.js';
 import { groupsOf, oneWitnessWith, type PeerRelation } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
-import { limits } from '../limits.js';
+import { DAY_MS, limits } from '../limits.js';
 import type { GroupActor } from './actor.js';
 import type {
   AcceptedEvent,
@@ -177,6 +177,7 @@ export class Group extends GroupReads implements GroupApi {
       identity: this.identity,
       counts: this.counts(),
       peersByStatus: state.peers.byStatus(),
+      newcomers: state.peers.newcomers(this.#deps.clock.now(), DAY_MS),
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
       witnesses: groupsOf(state.weights.witness),

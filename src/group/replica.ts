@@ -63,6 +63,9 @@ const toldBounds = {
   touchedMax: limits.streamTouchedRows,
 };
 
+/** What the configuration says of scoring; by default the numbers of `trustConstants`. */
+export type ScoringSettings = Partial<Pick<TrustConstants, 'badSharePrior' | 'newPeerDays'>>;
+
 export class Replica {
   readonly #log: LogReader;
   readonly #snapshots: SnapshotStore;
@@ -75,19 +78,19 @@ export class Replica {
   /** Of what is told of the follower's state. */
   #generation = '';
 
-  /** `pause`: of the computation of weights, and `badSharePrior` the share of bad players that it assumes before it knows better. */
+  /** `pause`: of the computation of weights. */
   constructor(
     log: LogReader,
     snapshots: SnapshotStore,
     salt: Uint8Array,
-    badSharePrior: number = trustConstants.badSharePrior,
+    scoring: ScoringSettings = {},
     pause?: () => void,
   ) {
     this.#log = log;
     this.#snapshots = snapshots;
     this.#salt = salt;
     this.#scratch = new Scratch(pause);
-    this.#constants = { ...trustConstants, badSharePrior };
+    this.#constants = { ...trustConstants, ...scoring };
   }
 
   /** The state at record `upTo`, or at a later one where an earlier task went further. */

@@ -35,6 +35,11 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
   },
   ptf_events_max: { help: 'Events ever accepted that a node holds at most.', read: () => limits.eventIdsMax },
   ptf_pre_trusted_peers: { help: 'Pre-trusted peers.', read: ({ preTrusted }) => preTrusted.length },
+  ptf_new_peers: { help: 'Peers that registered within a day.', read: ({ newcomers }) => newcomers.registered },
+  ptf_new_peers_reporting: {
+    help: 'Peers that registered within a day and have reported.',
+    read: ({ newcomers }) => newcomers.reporting,
+  },
   ptf_witness_groups: {
     help: 'Groups of two peers or more that count as one witness.',
     read: ({ witnesses }) => witnesses.groups,

@@ -98,6 +98,7 @@ export interface StatusValue {
   readonly last_seq: number;
   readonly weights: { readonly based_on_seq: number; readonly computed_at: string | null };
   readonly counts: { readonly peers: number; readonly players: number; readonly events: number };
+  readonly new_peers: { readonly registered: number; readonly reporting: number };
   readonly half_life_days: number;
   readonly pre_trusted: readonly string[];
   readonly witness_groups: { readonly groups: number; readonly peers: number };

@@ -33,6 +33,7 @@ export function showStatus(value: StatusValue): Shown {
     ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
     ['peers', String(counts.peers)],
     ['players', String(counts.players)],
+    ['new peers', `${value.new_peers.registered} within a day, ${value.new_peers.reporting} of them report`],
     ['events', String(counts.events)],
     ['half-life', value.half_life_days === 0 ? 'off' : `${value.half_life_days} days`],
     ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],

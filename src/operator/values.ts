@@ -41,6 +41,7 @@ export function statusValue(view: GroupStatus, version: string): StatusValue {
       computed_at: weights.computedAt === null ? null : isoTime(weights.computedAt),
     },
     counts: status.counts,
+    new_peers: status.newcomers,
     half_life_days: status.halfLifeDays,
     pre_trusted: status.preTrusted,
     witness_groups: status.witnesses,

@@ -14,7 +14,7 @@ import type { OnProgress, VerifyReport } from '../group/api.js';
 import type { ChainQuery, Listing, ListingQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
-import type { SimulationWork, TellWork, Told, WalkWork } from '../group/replica.js';
+import type { ScoringSettings, SimulationWork, TellWork, Told, WalkWork } from '../group/replica.js';
 import type { WeightsComputed } from '../group/weights.js';
 import type { WeightsPiece } from '../group/weights-history.js';
 import { limits } from '../limits.js';
@@ -25,8 +25,7 @@ import { verifyInChild } from './verification.js';
 export interface WorkerFolder {
   readonly dir: string;
   readonly salt: Uint8Array;
-  /** The share of bad players that scoring assumes before it knows better; absent: the default. */
-  readonly badSharePrior?: number;
+  readonly scoring?: ScoringSettings;
 }
 
 /** What the replica's worker needs besides. */

@@ -19,12 +19,12 @@ const PRIORITY = 19;
 // On Linux this lowers the calling thread, and those that it starts from now on. Elsewhere it would lower the whole node.
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
-const { dir, salt, badSharePrior, ending } = workerData as ReplicaFolder;
+const { dir, salt, scoring, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
 const partner = new Partner();
 const rests = new Rests(restsByPartner(partner));
-const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, badSharePrior, rests.pause);
+const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, rests.pause);
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   // How long a snapshot takes tells whether another one fits in a stop: loading is not part of that.

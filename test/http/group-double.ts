@@ -69,6 +69,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       peersByStatus: { active: 1, suspended: 1, revoked: 0 },
       halfLifeDays: 30,
       preTrusted: [],
+      newcomers: { registered: 0, reporting: 0 },
       witnesses: { groups: 0, peers: 0 },
       mailbox: { events: 3, bytes: 300 },
       pendingErasures: 0,

@@ -286,6 +286,7 @@ test('status shows what the node serves and how it stands', async () => {
     'identity_mode',
     'last_seq',
     'mailbox',
+    'new_peers',
     'owner_epoch',
     'pending_erasures',
     'pre_trusted',

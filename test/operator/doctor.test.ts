@@ -65,6 +65,7 @@ const running: StatusValue = {
   last_seq: 10,
   weights: { based_on_seq: 10, computed_at: '2026-01-01T00:00:00.000Z' },
   counts: { peers: 1, players: 1, events: 1 },
+  new_peers: { registered: 0, reporting: 0 },
   half_life_days: 30,
   pre_trusted: [],
   witness_groups: { groups: 0, peers: 0 },

@@ -89,6 +89,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       peersByStatus: { active: peers, suspended: 0, revoked: 0 },
       halfLifeDays: 30,
       preTrusted: ['peer-0'],
+      newcomers: { registered: 0, reporting: 0 },
       witnesses: { groups: 0, peers: 0 },
       mailbox: { events: 0, bytes: 0 },
       pendingErasures: 0,

@@ -17,6 +17,8 @@ export interface FittedGroup {
   readonly preTrusted: ReadonlySet<number>;
   /** Peers whose evidence counts for nothing. */
   readonly revoked: ReadonlySet<number>;
+  /** How far each peer counts for its age, in [0, 1]; absent: all in full. */
+  readonly seniority?: readonly number[];
   /** What the operator declared, ordered by peers. */
   readonly relations?: readonly Relation[];
 }
@@ -221,16 +223,18 @@ interface Agreement {
 function gates(
   votes: readonly Vote[],
   witness: readonly number[],
-  { peers, preTrusted }: FittedGroup,
+  { peers, preTrusted, seniority }: FittedGroup,
   k: FitNumbers,
   rounded: Rounded,
 ): number[] {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
-  const size = witness.map((one) => witness.filter((other) => other === one).length);
+  const senior = witness.map((_, j) => (preTrusted.has(j) ? 1 : (seniority?.[j] ?? 1)));
+  // A member of a witness group is a part of a peer, and a newcomer likewise.
+  const size = witness.map((one, j) => witness.filter((other) => other === one).length / senior[j]!);
   const anchored = preTrusted.size > 0;
   const agreement = agreements(votes, volume, witness, size, k, rounded);
   const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));
-  if (!anchored && partners.filter((mass) => mass > 0).length <= 2) return volume.map(() => 1);
+  if (!anchored && partners.filter((mass) => mass > 0).length <= 2) return senior;
   let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
   for (let round = 1; ; round++) {
     const rho = agreement.map((row) => {
@@ -246,7 +250,7 @@ function gates(
     const next = rho.map((value, j) => (preTrusted.has(j) ? 1 : Math.min(1, value / ref)));
     // Peers without evidence are not among those that are judged.
     const moved = next.map((gate, j) => (volume[j]! > 0 ? Math.abs(gate - t[j]!) : 0));
-    if (Math.max(...moved) < k.gateSettled || round === k.gateRounds) return next;
+    if (Math.max(...moved) < k.gateSettled || round === k.gateRounds) return next.map((gate, j) => gate * senior[j]!);
     t = t.map((gate, j) => (gate + next[j]!) / 2);
   }
 }

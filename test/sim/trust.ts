@@ -59,9 +59,20 @@ export function checkWeights(oracle: Oracle, computed: Weights & { readonly comp
     preTrusted: new Set(oracle.preTrusted),
     revoked: new Set(peers.filter((peer) => oracle.statusOf(peer) === 'revoked')),
     relations: oracle.relations,
+    seniority: seniorityOf(oracle, computedAt),
   };
   const reported = reportedAt(oracle, computedAt);
   return reported === null ? 'in doubt' : compareFit(reported, group, computed);
+}
+
+/** Ages count in a group whose third peer has been there for an hour: up to that peer's age, or a day. */
+function seniorityOf(oracle: Oracle, at: number): number[] {
+  const { peers, events } = oracle.facts;
+  const sent = new Set([...events.values()].map(({ peer }) => peer));
+  const age = peers.map((peer) => Math.max(0, at - peer.at));
+  const old = age.filter((_, peer) => sent.has(peer) && oracle.statusOf(peer) !== 'revoked').sort((p, q) => q - p);
+  const third = old[2] ?? 0;
+  return third < 3_600_000 ? age.map(() => 1) : age.map((one) => Math.min(1, one / Math.min(third, 86_400_000)));
 }
 
 /** All evidence at a moment; null where what may be missing of some of it could move the fit. */

@@ -19,9 +19,11 @@ export interface EvidenceColumns {
   readonly raising: Float64Array;
 }
 
-/** What the group has decided about its peers; one byte per peer, 0 for no. */
+/** What is known of the peers besides their evidence; flags are one byte per peer, 0 for no. */
 export interface PeerFacts {
   readonly preTrusted: Uint8Array;
   /** Revoked peers: their entries count for nothing, and their pre-trust neither. */
   readonly excluded: Uint8Array;
+  /** How far each counts for its age, in [0, 1]; absent: all in full. */
+  readonly seniority?: Float64Array;
 }

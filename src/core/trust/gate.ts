@@ -13,27 +13,37 @@ export interface Gate {
   readonly pairs: Pairs;
 }
 
-/** `preTrusted`: one byte per peer. Peers without votes move nothing. */
-export function openGates(votes: VoteSums, preTrusted: Uint8Array, witnesses: Witnesses, c: TrustConstants): Gate {
+/** `preTrusted`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers without votes move nothing. */
+export function openGates(
+  votes: VoteSums,
+  preTrusted: Uint8Array,
+  witnesses: Witnesses,
+  seniority: Float64Array,
+  c: TrustConstants,
+): Gate {
   const hasPreTrusted = preTrusted.includes(1);
-  const { sizes } = witnesses;
-  const pairs = new PairList(centres(votes, sizes, c), witnesses, preTrusted, c);
+  // As how much of a peer each counts: the members of a witness group are one together.
+  const parts = seniority.map((part, j) => part / witnesses.sizes[j]!);
+  const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
   votes.showPairs(pairs);
-  const partnerMass = sumOfWeights(pairs, sizes);
+  const partnerMass = sumOfWeights(pairs, parts);
   const sharing = partnerMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
   // Two peers that differ: nothing tells which of them is right.
-  if (sharing <= c.ungatedPeersMax && !hasPreTrusted) return { tau: new Float64Array(votes.peers).fill(1), pairs };
-  return { tau: settle(votes, pairs, partnerMass, sizes, preTrusted, hasPreTrusted, c), pairs };
+  const isUngated = sharing <= c.ungatedPeersMax && !hasPreTrusted;
+  const gates = isUngated
+    ? new Float64Array(votes.peers).fill(1)
+    : settle(votes, pairs, partnerMass, parts, preTrusted, hasPreTrusted, c);
+  return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
 }
 
 /** `mu = clip(weighted median of the peers' mean votes)`, `mu_j = (sum n1 x + .5 mu) / (sum n1 + .5)`. */
-function centres({ peers, volume, badVolume }: VoteSums, sizes: Uint16Array, c: TrustConstants): Centres {
+function centres({ peers, volume, badVolume }: VoteSums, parts: Float64Array, c: TrustConstants): Centres {
   const means: number[] = [];
   const weights: number[] = [];
   for (let j = 0; j < peers; j++) {
     if (volume[j]! === 0) continue;
     means.push(badVolume[j]! / Math.max(volume[j]!, c.massMin));
-    weights.push(Math.min(volume[j]!, c.medianVoteMassMax) / sizes[j]!);
+    weights.push(Math.min(volume[j]!, c.medianVoteMassMax) * parts[j]!);
   }
   const median = means.length > 0 ? lowerWeightedMedian(means, weights) : c.medianVoteMin;
   const mu = Math.min(c.medianVoteMax, Math.max(c.medianVoteMin, median));
@@ -41,14 +51,14 @@ function centres({ peers, volume, badVolume }: VoteSums, sizes: Uint16Array, c: 
   return { mu, own };
 }
 
-/** Per peer the weight of its pairs, each shared among the witness group of the partner. */
-function sumOfWeights(pairs: Pairs, sizes: Uint16Array): Float64Array {
-  const sums = new Float64Array(sizes.length);
+/** Per peer the weight of its pairs, each by the part of its partner. */
+function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
+  const sums = new Float64Array(parts.length);
   for (let p = 0; p < pairs.count; p++) {
     const j = pairs.first[p]!;
     const k = pairs.second[p]!;
-    sums[j]! += pairs.weight[p]! / sizes[k]!;
-    sums[k]! += pairs.weight[p]! / sizes[j]!;
+    sums[j]! += pairs.weight[p]! * parts[k]!;
+    sums[k]! += pairs.weight[p]! * parts[j]!;
   }
   return sums;
 }
@@ -58,15 +68,15 @@ function settle(
   votes: VoteSums,
   pairs: Pairs,
   partnerMass: Float64Array,
-  sizes: Uint16Array,
+  parts: Float64Array,
   preTrusted: Uint8Array,
   hasPreTrusted: boolean,
   c: TrustConstants,
 ): Float64Array {
   let trust = hasPreTrusted ? Float64Array.from(preTrusted) : new Float64Array(votes.peers).fill(1);
   for (let round = 1; ; round++) {
-    const rho = reputations(pairs, trust, sizes, hasPreTrusted ? 0 : c.reputationPrior, c);
-    const reference = gateReference(rho, partnerMass, sizes, hasPreTrusted, c);
+    const rho = reputations(pairs, trust, parts, hasPreTrusted ? 0 : c.reputationPrior, c);
+    const reference = gateReference(rho, partnerMass, parts, hasPreTrusted, c);
     const next = rho.map((value, j) => (preTrusted[j] === 1 ? 1 : Math.min(1, value / reference)));
     const change = next.reduce(
       (most, t, j) => (votes.volume[j]! > 0 ? Math.max(most, Math.abs(t - trust[j]!)) : most),
@@ -77,16 +87,16 @@ function settle(
   }
 }
 
-/** `rho_j = max(0, (6 r0 + sum_k w t_k a) / (6 + sum_k w t_k))`, `w` the pair's weight by the size of the partner's group. */
+/** `rho_j = max(0, (6 r0 + sum_k w t_k a) / (6 + sum_k w t_k))`, `w` the pair's weight by the partner's part. */
 function reputations(
   pairs: Pairs,
   trust: Float64Array,
-  sizes: Uint16Array,
+  parts: Float64Array,
   prior: number,
   c: TrustConstants,
 ): Float64Array {
   const { count, first, second, agreement, weight } = pairs;
-  const vouching = trust.map((t, j) => t / sizes[j]!);
+  const vouching = trust.map((t, j) => t * parts[j]!);
   const earned = new Float64Array(trust.length).fill(c.reputationPriorMass * prior);
   const mass = new Float64Array(trust.length).fill(c.reputationPriorMass);
   for (let p = 0; p < count; p++) {
@@ -106,7 +116,7 @@ function reputations(
 function gateReference(
   rho: Float64Array,
   partnerMass: Float64Array,
-  sizes: Uint16Array,
+  parts: Float64Array,
   hasPreTrusted: boolean,
   c: TrustConstants,
 ): number {
@@ -115,7 +125,7 @@ function gateReference(
   for (let j = 0; j < rho.length; j++) {
     if (partnerMass[j]! === 0 || rho[j]! === 0) continue;
     values.push(rho[j]!);
-    weights.push(Math.min(partnerMass[j]!, c.reputationMassMax) / sizes[j]!);
+    weights.push(Math.min(partnerMass[j]!, c.reputationMassMax) * parts[j]!);
   }
   const median = values.length > 0 ? lowerWeightedMedian(values, weights) : 1;
   return Math.max(c.fullGatePart * median, hasPreTrusted ? c.gateReferenceMinPreTrusted : c.gateReferenceMin);

@@ -1,5 +1,7 @@
 /** The votes of a group, read from the tables of a state at one moment, as peer trust is computed from them. */
+import { DAY_MS } from '../../limits.js';
 import type { EvidenceView } from '../evidence-view.js';
+import type { Peers } from '../peers.js';
 import { momentOf } from '../score.js';
 import type { TrustConstants } from '../trust-constants.js';
 import type { PeerFacts } from './columns.js';
@@ -12,7 +14,7 @@ import { VoteColumns, type Votes } from './votes.js';
 
 /** A view together with how many peers there are. */
 export interface GatheredView extends EvidenceView {
-  readonly peers: { readonly size: number };
+  readonly peers: Pick<Peers, 'size' | 'seniority'>;
 }
 
 export interface GroupVotes {
@@ -41,6 +43,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const facts = {
     preTrusted: peerWeights.preTrusted.slice(0, peers),
     excluded: peerWeights.excluded.slice(0, peers),
+    seniority: state.peers.seniority(at, c.newPeerDays * DAY_MS),
   };
   const most = Math.max(c.sampledPlayers, c.sampledPlayersPerPeer * peers);
   const isSampled = subjects.size > most;

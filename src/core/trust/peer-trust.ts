@@ -56,10 +56,12 @@ export function computePeerTrust(
 ): PeerTrust {
   const { sums, judged, part, facts } = votes;
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
+  // The operator vouches for the pre-trusted ones.
+  const seniority = Float64Array.from(preTrusted, (flag, j) => (flag === 1 ? 1 : (facts.seniority?.[j] ?? 1)));
   const witnesses = new Witnesses(facts.excluded.length, relations);
   joinClones(witnesses, sums, constants);
   const fit = () => {
-    const gate = openGates(sums, preTrusted, witnesses, constants);
+    const gate = openGates(sums, preTrusted, witnesses, seniority, constants);
     return { gate, odds: fitLogOdds(judged, sums, gate.tau, witnesses, preTrusted, constants, scratch) };
   };
   let { gate, odds } = fit();

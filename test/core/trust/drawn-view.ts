@@ -89,7 +89,13 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
     preTrusted: flag(0),
     excluded: flag(2),
   };
-  return { subjects, peers: { size: peers }, peerWeights, epoch: 0, halfLifeDays: 30 };
+  return {
+    subjects,
+    peers: { size: peers, seniority: () => new Float64Array(peers).fill(1) },
+    peerWeights,
+    epoch: 0,
+    halfLifeDays: 30,
+  };
 }
 
 /** The peers with a vote on a row. */

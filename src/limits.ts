@@ -92,6 +92,10 @@ export const limits = {
 
   // Peers
   peersMaxDefault: 10_000,
+  /** Places beyond `PEERS_MAX` that the operator alone can give out, so that a flood of registrations does not keep the operator's peers out. */
+  peersReserve: 16,
+  /** Peers that one turn revokes for never having sent an event. */
+  purgedAtOnce: 1_000,
   /** A peer's number takes 16 bits in the event id table. */
   peersMaxCeiling: 65_535,
   preTrustedWarnAbove: 3,

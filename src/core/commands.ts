@@ -37,6 +37,13 @@ export interface RegisterPeer extends Registration {
   readonly peerId: string;
   /** SHA-256 of the key, hex. */
   readonly keyDigest: string;
+  /** The operator may use the places that are kept for that; absent: somebody else asks. */
+  readonly byOperator?: boolean;
+  readonly by: string;
+}
+
+export interface PurgePeers {
+  readonly idleMs: number;
   readonly by: string;
 }
 

@@ -1,10 +1,12 @@
 /** The rules of peers: registration, status, keys and pre-trust. */
 import { granted } from '../errors.js';
 import { limits } from '../limits.js';
+import { auditPart } from './audit.js';
 import type {
   ChangePeerStatus,
   ChangePreTrust,
   GroupBounds,
+  PurgePeers,
   RegisterPeer,
   RelatePeers,
   RotateKey,
@@ -20,7 +22,9 @@ export function decideRegistration(
   command: RegisterPeer,
   now: number,
 ): Decision<number> {
-  if (state.peers.size >= bounds.peersMax) {
+  const places = bounds.peersMax + (command.byOperator ? limits.peersReserve : 0);
+  // A number is never given out again.
+  if (state.peers.taken >= places || state.peers.size >= limits.peersMaxCeiling) {
     return refuse('overloaded', { text: 'this group holds as many peers as it may' });
   }
   const index = state.peers.size;
@@ -51,6 +55,26 @@ export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, n
   const audit = audited(state, now, { action: actions[command.status], actor: command.by, target: peer.peerId });
   const record: LogRecord = { type: 'peer_status_changed', peer: peer.index, status: command.status, audit };
   return { records: [record], outcome: granted(peer.index) };
+}
+
+/**
+ * Revokes the active peers that never sent an event, registered longer ago than `idleMs`, and are not pre-trusted; the oldest first, and not more than one
+ * turn is to take. Answers which.
+ */
+export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: number): Decision<readonly string[]> {
+  const idle = state.peers.list.filter(({ index, status, eventCount, registeredAt }) => {
+    return status === 'active' && eventCount === 0 && now - registeredAt > idleMs && !state.preTrusted.includes(index);
+  });
+  const purged = idle.slice(0, limits.purgedAtOnce);
+  const records: LogRecord[] = [];
+  let head = state.auditHead;
+  for (const [i, { index, peerId }] of purged.entries()) {
+    const fact = { action: 'peer_revoked', actor: by, target: peerId };
+    const audit = auditPart(head, state.lastSeq + 1 + i, now, fact);
+    head = audit.hash;
+    records.push({ type: 'peer_status_changed', peer: index, status: 'revoked', audit });
+  }
+  return { records, outcome: granted(purged.map(({ peerId }) => peerId)) };
 }
 
 /** A new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */

@@ -62,6 +62,11 @@ export class Peers {
     return { registered: young.length, reporting: young.filter(({ eventCount }) => eventCount > 0).length };
   }
 
+  /** Places that are taken: a revoked peer that never sent an event has given its own back. */
+  get taken(): number {
+    return this.list.filter(({ status, eventCount }) => status !== 'revoked' || eventCount > 0).length;
+  }
+
   at(index: number): Peer {
     const peer = this.list[index];
     if (peer === undefined) throw new Error(`peers: there is no peer number ${index}`);

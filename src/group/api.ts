@@ -279,7 +279,8 @@ export interface GroupViews {
 export interface GroupCommands {
   /** `caller` null: peer authentication is off and `peerId` of each event names the acting peer. One outcome per event, in order. */
   submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]>;
-  register(registration: Registration, by: string): Promise<Outcome<IssuedKey>>;
+  /** `byOperator`: places that are kept for the operator may be used. */
+  register(registration: Registration, by: string, byOperator?: boolean): Promise<Outcome<IssuedKey>>;
   withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>>;
   /** `caller` null: authentication is off; the audit names `anonymous`. */
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>>;
@@ -306,6 +307,8 @@ export interface GroupOperations {
     peerId: string,
     by: string,
   ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>>;
+  /** Revokes the peers that never sent an event and registered longer ago than `idleMs`; answers their ids. */
+  purgePeers(idleMs: number, by: string): Promise<Outcome<readonly string[]>>;
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
   /** Subject hashes (hex) whose erasure waits for the operator. */

@@ -4,6 +4,7 @@ import type {
   ChangePreTrust,
   EraseSubject,
   EventSubmission,
+  PurgePeers,
   RegisterPeer,
   RelatePeers,
   RotateKey,
@@ -40,6 +41,7 @@ export type Command =
   | ({ readonly type: 'rotate_key' } & RotateKey)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
   | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
+  | ({ readonly type: 'purge_peers' } & PurgePeers)
   | ({ readonly type: 'relate_peers' } & RelatePeers)
   | { readonly type: 'scoring' }
   | { readonly type: 'half_life'; readonly days: number }
@@ -57,6 +59,7 @@ export interface Answers {
   rotate_key: Outcome<number>;
   pre_trust: Outcome<null>;
   configured_pre_trust: Outcome<null>;
+  purge_peers: Outcome<readonly string[]>;
   relate_peers: Outcome<null>;
   scoring: Outcome<null>;
   half_life: Outcome<null>;

@@ -107,10 +107,10 @@ export class Group extends GroupReads implements GroupApi {
     });
   }
 
-  async register(registration: Registration, by: string): Promise<Outcome<IssuedKey>> {
+  async register(registration: Registration, by: string, byOperator = false): Promise<Outcome<IssuedKey>> {
     const peerId = this.#deps.entropy.uuid();
     const { apiKey, keyDigest } = this.#newKey();
-    const command = { type: 'register', ...registration, peerId, keyDigest, by } as const;
+    const command = { type: 'register', ...registration, peerId, keyDigest, byOperator, by } as const;
     return this.#issued(await this.#ask(command, 1, limits.eventBodyBytes), apiKey);
   }
 
@@ -226,6 +226,16 @@ export class Group extends GroupReads implements GroupApi {
   ): Promise<Outcome<{ readonly preTrusted: readonly string[] }>> {
     const answer = await this.#ask({ type: 'pre_trust', change, peerId, by });
     return answer.ok ? granted({ preTrusted: this.preTrusted() }) : answer;
+  }
+
+  async purgePeers(idleMs: number, by: string): Promise<Outcome<readonly string[]>> {
+    const purged: string[] = [];
+    for (;;) {
+      const answer = await this.#ask({ type: 'purge_peers', idleMs, by });
+      if (!answer.ok) return answer;
+      if (answer.value.length === 0) return granted(purged);
+      purged.push(...answer.value);
+    }
   }
 
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>> {

@@ -8,6 +8,7 @@ import {
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
+  decidePurge,
   decideRegistration,
   decideRelation,
 } from '../core/decide-peer.js';
@@ -108,6 +109,8 @@ export class Turn<T> {
         return this.#decide(decidePreTrust(state, command, this.#now));
       case 'configured_pre_trust':
         return this.#decide(decideConfiguredPreTrust(state, command.peerIds, this.#now));
+      case 'purge_peers':
+        return this.#decide(decidePurge(state, command, this.#now));
       case 'relate_peers':
         return this.#decide(decideRelation(state, command, this.#now));
       case 'scoring':

@@ -71,7 +71,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
         gameIds: request.game_ids,
         ...(request.contact_email === undefined ? {} : { contactEmail: request.contact_email }),
       };
-      const outcome = await group.register(registration, actorOf(request));
+      const outcome = await group.register(registration, actorOf(request), true);
       return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
     },
 
@@ -86,6 +86,10 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
         api_key: apiKey,
         overlap_ms: request.overlap_ms,
       }));
+    },
+
+    async 'peers-purge'(request) {
+      return mapped(await group.purgePeers(request.idle_ms, actorOf(request)), (purged) => ({ purged }));
     },
 
     async 'peers-relate'(request) {

@@ -1,6 +1,6 @@
 /** Reads the command line's own notations; each throws commander's error, which says what is allowed. */
 import { InvalidArgumentError } from 'commander';
-import { limits } from '../limits.js';
+import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -10,6 +10,14 @@ export function parseOverlap(text: string): number {
   const ms = Number(found?.[1]) * (unitsMs[found?.[2] ?? ''] ?? Number.NaN);
   if (ms <= limits.keyOverlapMsMax) return ms;
   throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / 3_600_000}h: 1h`);
+}
+
+/** How long a peer must have been there: `30m`, `12h`, `7d`; in ms. */
+export function parseIdle(text: string): number {
+  const found = /^(\d{1,6})([mhd])$/.exec(text);
+  const unit = { m: 60_000, h: HOUR_MS, d: DAY_MS }[found?.[2] ?? ''];
+  if (found !== null && unit !== undefined) return Math.min(Number(found[1]) * unit, 3_650 * DAY_MS);
+  throw new InvalidArgumentError('Write a number and m, h or d: 1d');
 }
 
 /** `none`, or comma-separated peer ids. */

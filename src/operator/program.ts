@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import type { PeerStatus } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { faultTexts } from '../validation/validator.js';
-import { parseCount, parseHash, parseNames, parseOverlap } from './arguments.js';
+import { parseCount, parseHash, parseIdle, parseNames, parseOverlap } from './arguments.js';
 import { verifyChain } from './audit-chain.js';
 import { addBackup, addRestore } from './backups.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
@@ -128,6 +128,26 @@ function addPeers(program: Command, session: Session): void {
     });
   addPeersRotateKey(peers, session);
   addPeersRelate(peers, session);
+  addPeersPurge(peers, session);
+}
+
+function addPeersPurge(peers: Command, { ask, done, terminal }: Session): void {
+  interface Options extends Signed {
+    readonly idle: number;
+    readonly yes?: true;
+  }
+  signed(peers.command('purge'))
+    .description('revoke the peers that never sent an event, so that others can have their places')
+    .requiredOption('--idle <time>', 'only those that registered longer ago: 30m, 12h, 1d', parseIdle)
+    .option('--yes', 'do not ask back, as it does at a terminal')
+    .addHelpText('after', examples('peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'))
+    .action(async ({ idle, yes, by }: Options) => {
+      const question = 'Revoke every peer that never sent an event and registered longer ago? This is final.';
+      if (yes !== true && terminal.confirm !== null && !(await terminal.confirm(question))) {
+        throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
+      }
+      done(show.showPurged(await ask('peers-purge', { idle_ms: idle, ...signature(by) })));
+    });
 }
 
 function addPeersRelate(peers: Command, { ask, done }: Session): void {

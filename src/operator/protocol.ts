@@ -5,7 +5,7 @@
 import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
-import { limits } from '../limits.js';
+import { DAY_MS, limits } from '../limits.js';
 import { contactEmail, gameIds, operatorPatterns, peerName } from '../validation/identifiers.js';
 import type { Schema } from '../validation/schema.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
@@ -26,6 +26,8 @@ export interface Requests {
   };
   readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
   readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
+  /** Revokes peers that never sent an event. */
+  readonly 'peers-purge': Signed & { readonly idle_ms: number };
   /** Whether two peers are one witness. */
   readonly 'peers-relate': Signed & {
     readonly relation: PeerRelation['relation'];
@@ -201,6 +203,7 @@ export interface Values {
   readonly 'peers-add': PeerValue & { readonly api_key: string };
   readonly 'peers-status': PeerValue;
   readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
+  readonly 'peers-purge': { readonly purged: readonly string[] };
   readonly 'peers-relate': {
     readonly relation: PeerRelation['relation'];
     readonly peers: readonly [PeerValue, PeerValue];
@@ -253,6 +256,7 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
   ]),
   'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  'peers-purge': shape({ idle_ms: count(0, 3_650 * DAY_MS), by }, ['by']),
   'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),

@@ -131,6 +131,11 @@ function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
 }
 
+export function showPurged(value: Values['peers-purge']): Shown {
+  const { purged } = value;
+  return { value, lines: () => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`] };
+}
+
 export function showRelation(value: Values['peers-relate']): Shown {
   const { relation, peers } = value;
   const told =

@@ -1,7 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideEvent } from '../../src/core/decide-event.js';
-import { decideKeyRotation, decidePeerStatus, decidePreTrust, decideRegistration } from '../../src/core/decide-peer.js';
+import {
+  decideKeyRotation,
+  decidePeerStatus,
+  decidePreTrust,
+  decidePurge,
+  decideRegistration,
+} from '../../src/core/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { explanationOf, momentOf, trustOf } from '../../src/core/score.js';
@@ -149,6 +155,32 @@ function withdraw(given: Given, caller: number | null, eventSeq: number, now = t
   given.apply(decision.records, now);
   return codeOf(decision.outcome);
 }
+
+test('a revoked peer without events gives its place back, and the operator has places of its own', () => {
+  const given = new Given();
+  const register = (byOperator: boolean) => {
+    const index = given.state.peers.size;
+    const more = { peerName: 'p', gameIds: ['g1'], keyDigest: `k${index}`, by: 'test', byOperator };
+    const decision = decideRegistration(
+      given.state,
+      { ...bounds, peersMax: 2 },
+      { peerId: `peer-${index}`, ...more },
+      t0,
+    );
+    given.apply(decision.records, t0);
+    return codeOf(decision.outcome);
+  };
+  assert.equal([register(false), register(false), register(false)], ['ok', 'ok', 'overloaded']);
+  for (let place = 0; place < limits.peersReserve; place++) assert.is(register(true), 'ok');
+  assert.is(register(true), 'overloaded');
+  given.event(0, 'a');
+  const purge = decidePurge(given.state, { idleMs: 1_000, by: 'test' }, t0 + 1_000);
+  assert.equal(purge.outcome, { ok: true, value: [] }, 'none is idle for longer');
+  const { records } = decidePurge(given.state, { idleMs: 1_000, by: 'test' }, t0 + 1_001);
+  given.apply(records, t0 + 1_001);
+  assert.equal(given.state.peers.byStatus(), { active: 1, suspended: 0, revoked: 1 + limits.peersReserve });
+  assert.equal([register(false), register(false)], ['ok', 'overloaded']);
+});
 
 test('a withdrawal leaves the pair as if the event had never been', () => {
   const given = new Given(30).peers(1);

@@ -84,6 +84,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     rotateKey: unused,
     preTrust: unused,
     relatePeers: unused,
+    purgePeers: unused,
     pendingErasures: unused,
     confirmErasure: unused,
     auditTail: unused,

@@ -165,6 +165,8 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['peers', 'add', '--name', 'n'.repeat(201), '--games', 'a'],
     ['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
     ['peers', 'same', id],
+    ['peers', 'purge'],
+    ['peers', 'purge', '--idle', '1w'],
     ['peers', 'rotate-key', id, '--overlap', '25h'],
     ['peers', 'rotate-key', id, '--overlap', '60'],
     ['pretrust', 'add'],
@@ -355,6 +357,19 @@ test('two peers are declared the same or independent, the newest counts, and the
   assert.match((await ptf(['peers', 'same', one.id, other.id])).out, 'They count as one witness');
   assert.is((await json(['peers', 'same', one.id, one.id], 1)).code, 'peer_id_mismatch');
   assert.is((await json(['peers', 'same', one.id, 'nobody'], 1)).code, 'unknown_peer');
+});
+
+test('peers that never sent an event are purged once they are idle for long enough, and give their places back', async () => {
+  const [idle, busy] = [await addPeer('idle'), await addPeer('busy')];
+  assert.is(await submit(busy, 'busy-1'), 201);
+  assert.equal((await json(['peers', 'purge', '--idle', '1h'])).purged, []);
+  const { purged } = (await json(['peers', 'purge', '--idle', '0m', '--by', 'alice'])) as { purged: string[] };
+  assert.ok(purged.includes(idle.id) && !purged.includes(busy.id));
+  const { actor, action } = (await newestAudit())!;
+  assert.equal([actor, action], ['operator:alice', 'peer_revoked']);
+  assert.is(await submit(busy, 'busy-2'), 201);
+  assert.is(await submit(idle, 'idle-1'), 403);
+  assert.match((await ptf(['peers', 'purge', '--idle', '0m'])).out, '0 peers revoked');
 });
 
 test('a revocation is final', async () => {

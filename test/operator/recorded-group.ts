@@ -103,6 +103,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     rotateKey: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
     preTrust: async () => granted({ preTrusted: ['peer-0'] }),
     relatePeers: async () => granted(null),
+    purgePeers: async () => granted([]),
     pendingErasures: () => ['5f'.repeat(32)],
     confirmErasure: async () => granted({ status: 'erased', eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),

@@ -159,6 +159,8 @@ export class Oracle {
       case 'scoring':
         // Groups are formed with this release's.
         return { ok: true };
+      case 'purge_peers':
+        throw new Error('the simulation purges nobody');
       case 'relate_peers':
         return this.#relate(command, now);
       case 'withdraw':
@@ -220,7 +222,9 @@ export class Oracle {
   }
 
   #register(command: Extract<Command, { type: 'register' }>, now: number): Expected {
-    if (this.facts.peers.length >= this.rules.peersMax) return no('overloaded');
+    const sent = new Set([...this.facts.events.values()].map(({ peer }) => peer));
+    const taken = this.facts.peers.filter((_, peer) => this.statusOf(peer) !== 'revoked' || sent.has(peer)).length;
+    if (taken >= this.rules.peersMax + (command.byOperator ? 16 : 0)) return no('overloaded');
     const { peerId, peerName, gameIds, keyDigest, by } = command;
     this.facts.add({ kind: 'peer', peerId, peerName, gameIds, keyDigest, at: now });
     this.#audit('peer_registered', by, peerId, now);

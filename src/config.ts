@@ -106,7 +106,10 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
   const environment = settings.read(environmentRow);
   const production = environment === 'prod' || settings.read(nodeEnvRow) === 'production';
-  const config: Config = { environment, production, ...valuesOf(settings) };
+  const values = valuesOf(settings);
+  // A fresh key must not be able to erase what others reported.
+  const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;
+  const config: Config = { environment, production, ...values, erasureMode };
   checkTogether(config, settings);
   const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
   // A variable that is required and missing may be there under a mistyped name.
@@ -142,6 +145,11 @@ function warningsOf(config: Config): Remark[] {
     const text =
       'is 0 while registration is open: one caller can fill the list of peers; set it to 20, or close registration';
     warnings.push({ variable: variables.registrationsPerAddressPerHour.name, text });
+  }
+  if (config.erasureMode === 'peer') {
+    const text =
+      'is peer: any peer erases any player at once, whoever reported it; production has own unless told otherwise';
+    warnings.push({ variable: variables.erasureMode.name, text });
   }
   const preTrusted = config.preTrustedPeers?.length ?? 0;
   if (preTrusted > limits.preTrustedWarnAbove) {

@@ -127,6 +127,10 @@ export const limits = {
   withdrawalTries: 8,
   /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
+  /** Erasures of a group in a sliding day, in quotas of one peer: fresh keys bring no more. */
+  groupErasuresFactor: 10,
+  /** From which age on a peer erases players at once whom it alone reported. */
+  erasureAgeMs: 86_400_000,
   /** Free pages that one commit of a scrub claims, in bytes. */
   scrubPieceBytes: 4 * MiB,
   /** On a disk with less room no removal is taken up: a piece with its pages, and as much again. */

@@ -259,7 +259,8 @@ export const variables = {
   }),
   erasureMode: variable<ErasureMode>({
     name: 'ERASURE_MODE',
-    meaning: '`peer` erases on request, `operator` waits for `ptf erase`',
+    meaning:
+      '`peer` erases on request; `own` only whom the asking peer alone reported, once it is a day old; what else is asked for, and all with `operator`, waits for `ptf erase`. In production the default is `own`',
     fallback: 'peer',
     parse: oneOf(erasureModes),
   }),

@@ -286,7 +286,8 @@ test('the description names every variable but NODE_ENV', () => {
 test('authentication that is off and more than three pre-trusted peers give a warning each', () => {
   const warned = (env: Environ): string[] => {
     const outcome = loadConfig(env, noFile);
-    return outcome.ok ? outcome.warnings.map(({ variable }) => variable) : ['faulty'];
+    const warned = outcome.ok ? outcome.warnings.map(({ variable }) => variable) : ['faulty'];
+    return warned.filter((variable) => variable !== 'ERASURE_MODE');
   };
   assert.equal(warned({}), []);
   assert.equal(warned({ PRE_TRUSTED_PEERS: 'a,b,c' }), []);
@@ -337,9 +338,19 @@ test('an open registration in production without a limit is warned about', () =>
   assert.equal(warned({ ...open, REGISTRATION_MODE: 'closed' }), []);
 });
 
+test('erasures of any peer are warned about, and in production they are not the default', () => {
+  const warned = (env: Environ) => loadConfig(env, () => undefined).warnings.map(({ variable }) => variable);
+  assert.equal(warned({}), ['ERASURE_MODE']);
+  assert.equal(warned({ ERASURE_MODE: 'own' }), []);
+  assert.is(load({}).erasureMode, 'peer');
+  assert.is(load(production).erasureMode, 'own');
+  assert.is(load({ ...production, ERASURE_MODE: 'peer' }).erasureMode, 'peer');
+  assert.is(load({ ...production, ERASURE_MODE: 'operator' }).erasureMode, 'operator');
+});
+
 /** The text of each warning about a variable that the node does not read, by its name. */
 function strangers(env: Environ): Record<string, string> {
-  const { warnings } = loadConfig(env, () => undefined);
+  const { warnings } = loadConfig({ ERASURE_MODE: 'own', ...env }, () => undefined);
   return Object.fromEntries(warnings.map(({ variable, text }) => [variable, text]));
 }
 

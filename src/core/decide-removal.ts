@@ -151,7 +151,7 @@ export function decideErasure(
     const wait = quotaWaitMs(state, bounds, command.caller, now);
     if (wait > 0) return refuse('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
   }
-  const pending = bounds.erasureMode === 'operator' && !byOperator;
+  const pending = !byOperator && mustWait(state, bounds, command.caller, row, now);
   if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
     return refuse('overloaded', { text: 'too many erasures wait for the operator' });
   }
@@ -164,6 +164,29 @@ export function decideErasure(
   const events = row < 0 ? 0 : eventsOf(state, row);
   const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
   return { records: [record], outcome: granted({ events, pending }) };
+}
+
+/** Whether an erasure waits for the operator. */
+function mustWait(state: GroupState, { erasureMode }: GroupBounds, caller: number, row: number, now: number): boolean {
+  switch (erasureMode) {
+    case 'peer':
+      return false;
+    case 'operator':
+      return true;
+    case 'own':
+      return !isOwn(state, caller, row) || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs;
+  }
+}
+
+/** Whether a peer alone holds events about the player. */
+function isOwn(state: GroupState, caller: number, row: number): boolean {
+  if (caller < 0) return false;
+  const { entries } = state.subjects;
+  const first = state.subjects.firstEntry(row);
+  for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
+    if (entries.count(entry) > 0 && entries.peer(entry) !== caller) return false;
+  }
+  return true;
 }
 
 /** The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any more. */
@@ -199,13 +222,19 @@ function eventsOf(state: GroupState, row: number): number {
   return events;
 }
 
-/** ms until the caller may erase again; 0: now. */
+/** ms until the caller may erase again, by its own quota and by that of the group; 0: now. */
 function quotaWaitMs(state: GroupState, bounds: GroupBounds, caller: number, now: number): number {
-  const recent = (state.erasuresBy.get(caller) ?? []).filter(
-    // A time that has not come was noted before the clock was set back.
-    (at) => at > now - limits.erasureWindowMs && at <= now,
-  );
-  if (recent.length < bounds.erasureQuotaPerDay) return 0;
-  const frees = recent[recent.length - bounds.erasureQuotaPerDay] ?? now;
+  const { erasureQuotaPerDay } = bounds;
+  const own = waitMs(state.erasuresBy.get(caller) ?? [], erasureQuotaPerDay, now);
+  const all = [...state.erasuresBy.values()].flat().sort((p, q) => p - q);
+  return Math.max(own, waitMs(all, erasureQuotaPerDay * limits.groupErasuresFactor, now));
+}
+
+/** ms until fewer than `quota` of these times lie within the window; they are in order. */
+function waitMs(times: readonly number[], quota: number, now: number): number {
+  // A time that has not come was noted before the clock was set back.
+  const recent = times.filter((at) => at > now - limits.erasureWindowMs && at <= now);
+  if (recent.length < quota) return 0;
+  const frees = recent[recent.length - quota] ?? now;
   return Math.max(1, frees + limits.erasureWindowMs - now);
 }

@@ -9,7 +9,8 @@ export type Environment = (typeof environments)[number];
 export const registrationModes = ['open', 'session', 'closed'] as const;
 export type RegistrationMode = (typeof registrationModes)[number];
 
-export const erasureModes = ['peer', 'operator'] as const;
+/** Who erases at once: any peer, a peer that alone reported the player, or the operator alone. */
+export const erasureModes = ['peer', 'own', 'operator'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
 
 export const peerStatuses = ['active', 'suspended', 'revoked'] as const;

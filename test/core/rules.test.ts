@@ -340,6 +340,36 @@ test('requests that wait for the operator are held once per player, and all are 
   assert.is([...given.state.erasures.values()][0]!.heads.length, 101);
 });
 
+test('in mode own a peer erases at once whom it alone reported, once it is a day old; all else waits for the operator', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'mine');
+  given.event(0, 'shared');
+  given.event(1, 'shared');
+  const own = { ...bounds, erasureQuotaPerDay: 100, erasureMode: 'own' } as const;
+  const outcome = (player: string, caller: number, now: number) => {
+    const decided = decideErasure(given.state, own, { ...erasure(player), caller }, now).outcome;
+    return decided.ok && (decided.value.pending ? 'pending' : 'erased');
+  };
+  assert.is(outcome('mine', 0, t0 + dayMs - 1), 'pending');
+  assert.is(outcome('mine', 0, t0 + dayMs), 'erased');
+  assert.is(outcome('mine', 1, t0 + dayMs), 'pending');
+  assert.is(outcome('mine', -1, t0 + dayMs), 'pending');
+  assert.is(outcome('shared', 0, t0 + dayMs), 'pending');
+  assert.is(outcome('shared', -2, t0), 'erased');
+});
+
+test('fresh keys erase no more together than ten quotas of one peer', () => {
+  const given = new Given().peers(12);
+  for (let peer = 0; peer < 12; peer++) given.event(peer, `of ${peer}`);
+  const one = { ...bounds, erasureQuotaPerDay: 1 };
+  const codes = Array.from({ length: 12 }, (_, peer) => {
+    const decision = decideErasure(given.state, one, { ...erasure(`of ${peer}`), caller: peer }, t0 + peer);
+    given.apply(decision.records, t0 + peer);
+    return codeOf(decision.outcome);
+  });
+  assert.equal(codes, [...Array(10).fill('ok'), 'erasure_quota_exceeded', 'erasure_quota_exceeded']);
+});
+
 test('an event that was erased cannot be withdrawn, even where the log still shows it', () => {
   const given = new Given().peers(1);
   const { value: seq } = given.event(0, 'a') as { value: number };

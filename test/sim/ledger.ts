@@ -4,7 +4,7 @@
  */
 import type { ComputedWeights } from '../../src/core/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
-import type { Answer } from '../../src/group/commands.js';
+import type { Answer, Command } from '../../src/group/commands.js';
 import type { Resolve } from '../../src/group/group.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
 import { Difference, same } from './difference.js';
@@ -14,6 +14,8 @@ import { type Expected, hex, no, type Oracle } from './oracle.js';
 
 /** What a withdrawal must be told that looked at what a redaction rewrote meanwhile: look again. The service has a symbol for it. */
 const again = Symbol('again');
+/** Of several withdrawals of one event in a turn, each with a chain that may be too old, nothing tells which one was carried out. */
+const either = Symbol('either');
 
 type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'takenBackSeq'>;
 
@@ -39,7 +41,7 @@ export class Ledger {
   /** The newest record of a turn. */
   lastSeq: number;
   #staged: Staged | null = null;
-  #expected = new Map<Resolve, Expected | Expected[] | typeof again>();
+  #expected = new Map<Resolve, Expected | Expected[] | typeof again | typeof either>();
   #audited = new Map<Resolve, AuditedFact>();
   #listed = new Map<Resolve, Listed | undefined>();
   /** What the pool computed: the only weights that may be published. */
@@ -85,7 +87,8 @@ export class Ledger {
       }
       if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);
       const known = facts.all.length;
-      this.#expected.set(token, this.oracle.decide(command, now));
+      const decided = this.oracle.decide(command, now);
+      this.#expected.set(token, isAmbiguous(command, mails) ? either : decided);
       // Whether a chain was too old is told by the sums that come of it; what is known here is when none was.
       if (command.type === 'withdraw' && takenBackSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
         if (facts.all.length > known) this.#expected.set(token, again);
@@ -147,6 +150,7 @@ export class Ledger {
   answered(token: Resolve, answer: Answer): void {
     if (this.#staged?.tokens.has(token)) throw new Difference('durable', 'an answer left before its turn was durable');
     const expected = this.#expected.get(token);
+    if (expected === either) return;
     if (typeof answer === 'symbol' || expected === again) {
       if (typeof answer !== typeof expected)
         throw new Difference('answer', 'a withdrawal looked at what was rewritten meanwhile');
@@ -158,7 +162,7 @@ export class Ledger {
   expectedOf(token: Resolve, what: string): Expected | Expected[] {
     const expected = this.#expected.get(token);
     this.#expected.delete(token);
-    if (expected === undefined || expected === again)
+    if (expected === undefined || expected === again || expected === either)
       throw new Difference('answer', `${what}: answered before it was decided`);
     return expected;
   }
@@ -208,4 +212,10 @@ export class Ledger {
 function isWithdrawal(expected: Expected | Expected[] | undefined): expected is Expected {
   if (expected === undefined || Array.isArray(expected) || !expected.ok) return false;
   return typeof expected.value === 'object' && expected.value !== null && 'withdrawnAt' in expected.value;
+}
+
+function isAmbiguous(command: Command, mails: TurnTaken['mails']): boolean {
+  if (command.type !== 'withdraw') return false;
+  const { eventSeq } = command;
+  return mails.filter(({ command: other }) => other.type === 'withdraw' && other.eventSeq === eventSeq).length > 1;
 }

@@ -23,7 +23,7 @@ function keyHex({ words, at }: NonNullable<EventSubmission['subject']>): string 
 export interface Rules {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
-  readonly erasureMode: 'peer' | 'operator';
+  readonly erasureMode: 'peer' | 'own' | 'operator';
   readonly eventIdsMax: number;
   readonly subjectsMax: number;
   readonly epochHalfLivesMax: number;
@@ -325,11 +325,16 @@ export class Oracle {
   #erase(caller: number, subject: string, by: string, now: number): Expected {
     if (!this.knows(subject)) return no('subject_not_found');
     const byOperator = caller === -2;
-    const used = this.facts.erasures.filter(
-      (fact) => fact.caller === caller && fact.at > now - dayMs && fact.at <= now,
-    );
-    if (!byOperator && used.length >= this.rules.erasureQuotaPerDay) return no('erasure_quota_exceeded');
-    const pending = this.rules.erasureMode === 'operator' && !byOperator;
+    const recent = this.facts.erasures.filter((fact) => fact.caller !== -2 && fact.at > now - dayMs && fact.at <= now);
+    const used = recent.filter((fact) => fact.caller === caller);
+    const { erasureQuotaPerDay: quota, erasureMode } = this.rules;
+    const isExceeded = used.length >= quota || recent.length >= 10 * quota;
+    if (!byOperator && isExceeded) return no('erasure_quota_exceeded');
+    const isOwn =
+      caller >= 0 &&
+      this.liveOf(subject).every(({ peer }) => peer === caller) &&
+      now - this.facts.peers[caller]!.at >= dayMs;
+    const pending = !byOperator && (erasureMode === 'operator' || (erasureMode === 'own' && !isOwn));
     const events = pending ? 0 : this.liveOf(subject).length;
     this.facts.add({ kind: 'erasure', subject, caller, pending, at: now } satisfies ErasureFact);
     // The target is a commitment that only whoever holds the receipt can tell.

@@ -8,7 +8,7 @@ export interface Profile {
   readonly peersAtFirst: number;
   /** The first is the one to start with. */
   readonly halfLives: readonly number[];
-  readonly erasureMode: 'peer' | 'operator';
+  readonly erasureMode: 'peer' | 'own' | 'operator';
   readonly erasureQuotaPerDay: number;
   readonly peersMax: number;
   readonly snapshotEvery: number;
@@ -35,7 +35,7 @@ export function drawProfile(random: Random, seed: number): Profile {
     players: random.pick([3, 6, 20, 60, 200]),
     peersAtFirst: random.pick([2, 3, 6, 12]),
     halfLives,
-    erasureMode: random.pick(['peer', 'peer', 'operator']),
+    erasureMode: random.pick(['peer', 'own', 'operator']),
     erasureQuotaPerDay: random.pick([1, 3, 100]),
     peersMax: random.pick([4, 6, 12, 70]),
     snapshotEvery: random.pick([20, 60, 250, 1_000]),

@@ -19,7 +19,7 @@ import type { FaceDeps } from './deps.js';
 import { decodeText } from './head.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import type { ApiReply, Handler } from './request.js';
+import type { ApiReply, Handler, Remote } from './request.js';
 
 /** A request whose route is known. */
 export interface Incoming {
@@ -27,8 +27,7 @@ export interface Incoming {
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
   readonly query: string;
-  /** The connection: its address is looked up where a limit asks for it. */
-  readonly remote: { readonly remoteAddress?: string | undefined };
+  readonly remote: Remote;
   /**
    * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is parsed: a
    * body that will be refused costs little until then.
@@ -118,8 +117,8 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     return then(this.#readBody(incoming), (body) => {
       if (!body.ok) return refusalReply(body);
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
-      const { query, headers } = incoming;
-      const request = { params: params.value, query, body: body.value, headers, caller };
+      const { query, headers, remote } = incoming;
+      const request = { params: params.value, query, body: body.value, headers, caller, remote };
       if (this.#registrations === null) return this.#handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
       return then(this.#registrations.take(address), (refusal) => refusal ?? this.#handle(request));

@@ -1,9 +1,10 @@
 /**
- * The thread behind `watchVictim`. It asks at fixed times, at most one request at a time, and counts from when each was due: while one
- * waits, those behind it are late as well.
+ * The thread behind `watchVictim`. It asks at fixed times, whatever has become of the requests before, and counts from when each was due. A
+ * connection carries one request at a time.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface VictimTask {
@@ -35,40 +36,43 @@ const patienceMs = 10_000;
 const { port, request, expects, everyMs, connections, localAddress, over } = workerData as VictimTask;
 const refusals = new Map<string, number>();
 const latenciesMs: number[] = [];
-const sockets: (Socket | undefined)[] = new Array(Math.max(1, connections)).fill(undefined);
-let asked = 0;
+const sockets: (Socket | undefined)[] = [];
+const places: Promise<void>[] = new Array(Math.max(1, connections)).fill(Promise.resolve());
 const startedMs = performance.now();
-while (Atomics.load(over, 0) === 0) {
+let asked = 0;
+for (; Atomics.load(over, 0) === 0; asked++) {
   const dueMs = startedMs + asked * everyMs;
-  // Nothing is on its way meanwhile; a timer would add up to a millisecond to every latency.
-  Atomics.wait(over, 0, 0, Math.max(0, dueMs - performance.now()));
-  const answer = await ask(asked % sockets.length, request.replaceAll('@', String(asked).padStart(8, '0')));
-  asked++;
-  if (answer.startsWith(expects)) latenciesMs.push(performance.now() - dueMs);
-  else refusals.set(answer, (refusals.get(answer) ?? 0) + 1);
+  await delay(Math.max(0, dueMs - performance.now()));
+  const place = connections === 0 ? asked : asked % connections;
+  const text = request.replaceAll('@', String(asked).padStart(8, '0'));
+  places[place] = (places[place] ?? Promise.resolve()).then(async () => {
+    const answer = await ask(place, text);
+    if (answer.startsWith(expects)) latenciesMs.push(performance.now() - dueMs);
+    else refusals.set(answer, (refusals.get(answer) ?? 0) + 1);
+  });
 }
+await Promise.all(places);
 for (const socket of sockets) socket?.destroy();
 parentPort!.postMessage({ asked, served: latenciesMs.length, refusals, latenciesMs } satisfies VictimReport);
 
 /** The status line of the answer, or what came in its place. A connection that ended while it was idle is no answer either. */
 async function ask(place: number, text: string): Promise<string> {
   try {
-    const socket = sockets[place] ?? connect({ port, host: '127.0.0.1', localAddress });
+    const socket = sockets[place] ?? connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
     sockets[place] = socket;
-    // It is heard where it is raced.
-    socket.on('error', () => {});
-    const signal = AbortSignal.timeout(patienceMs);
-    const closed = socket.destroyed ? Promise.resolve() : once(socket, 'close', { signal });
-    closed.catch(() => {});
-    socket.write(text);
-    const answer = once(socket, 'data', { signal }).then(([chunk]) => String(chunk).split('\r\n')[0]!);
-    answer.catch(() => {});
-    const line = await Promise.race([answer, closed.then(() => 'no answer')]);
-    if (connections === 0 || line === 'no answer') forget(place);
-    return line;
-  } catch (error) {
+    if (socket.destroyed) throw new Error('no answer');
+    const ended = new AbortController();
+    const patience = setTimeout(() => ended.abort(), patienceMs).unref();
+    const onClose = (): void => ended.abort();
+    socket.once('close', onClose).write(text);
+    const [chunk] = (await once(socket, 'data', { signal: ended.signal })) as [Buffer];
+    clearTimeout(patience);
+    socket.off('close', onClose);
+    if (connections === 0) forget(place);
+    return String(chunk).split('\r\n')[0]!;
+  } catch {
     forget(place);
-    return error instanceof Error ? error.message : String(error);
+    return 'no answer';
   }
 }
 

@@ -9,7 +9,7 @@ export type VictimOptions = Pick<VictimTask, 'port' | 'request' | 'expects' | 'e
 /** Asks from a thread of its own while `during` lasts: what else this process does is not counted. */
 export async function watchVictim(options: VictimOptions, during: () => Promise<unknown>): Promise<VictimReport> {
   const over = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const task: VictimTask = { connections: 1, localAddress: '127.0.0.1', ...options, over };
+  const task: VictimTask = { connections: 10, localAddress: '127.0.0.1', ...options, over };
   const thread = new Worker(new URL('./victim-thread.js', import.meta.url), { workerData: task });
   const reported = new Promise<VictimReport>((resolve, reject) => {
     thread.once('message', resolve);

@@ -6,18 +6,18 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { limits } from '../../src/limits.js';
-import { registerPeer } from '../http/peer-client.js';
-import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import {
   type Attack,
-  type Caller,
-  eventText,
+  attackEvent,
   floodOfBatches,
   halfBatches,
   heldStreams,
   idleConnections,
-} from './attackers.js';
+} from '../../bench/load/attackers.js';
+import { type Credentials, gameId } from '../../bench/load/requests.js';
+import { limits } from '../../src/limits.js';
+import { registerPeer } from '../http/peer-client.js';
+import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import { figures, success, type VictimOptions, watchVictim } from './victim.js';
 
 const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 4) * 1000;
@@ -38,6 +38,11 @@ async function withNode(env: Record<string, string>, run: (node: NodeProcess, po
   }
 }
 
+async function register(url: string): Promise<Credentials> {
+  const { peerId, key } = await registerPeer(url, 'Peer', [gameId]);
+  return { peerId, apiKey: key };
+}
+
 /** Watches a victim alone, then while `attack` lasts, and judges what it was served meanwhile. */
 async function underAttack(name: string, victim: VictimOptions, attack: () => Promise<Attack[]>): Promise<void> {
   const before = await watchVictim({ ...victim, request: victim.request.replaceAll('#', 'b') }, () => delay(watchedMs));
@@ -54,16 +59,16 @@ async function underAttack(name: string, victim: VictimOptions, attack: () => Pr
   assert.ok(success(during) >= successMin, `during: ${figures(during)}`);
 }
 
-function post(path: string, { key }: Caller, body: string): string {
+function post(path: string, { apiKey }: Credentials, body: string): string {
   // `@` becomes eight digits.
   const length = body.length + 7 * (body.split('@').length - 1);
-  return `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }
 
-const event = (peer: Caller): string => post('/api/v1/events', peer, eventText(peer, '#-@'));
+const event = (peer: Credentials): string => post('/api/v1/events', peer, attackEvent(peer, '#-@'));
 
-function batch(peer: Caller, events = 50): string {
-  const texts = Array.from({ length: events }, (_, place) => eventText(peer, `#-@-${place}`));
+function batch(peer: Credentials, events = 50): string {
+  const texts = Array.from({ length: events }, (_, place) => attackEvent(peer, `#-@-${place}`));
   return post('/api/v1/events/batch', peer, `{"events":[${texts.join(',')}]}`);
 }
 
@@ -72,7 +77,7 @@ const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\
 for (const bytes of [1, 60_000]) {
   test(`heads of large batches with ${bytes} bytes of them keep no batch of another peer out`, async () => {
     await withNode({}, async ({ url }, port) => {
-      const [attacker, peer] = [await registerPeer(url), await registerPeer(url)];
+      const [attacker, peer] = [await register(url), await register(url)];
       const victim = { port, request: batch(peer), expects: 'HTTP/1.1 200', everyMs: 50 };
       const attack = async () => [await halfBatches(port, attacker, 140, bytes)];
       await underAttack(`half batches of ${bytes} bytes`, victim, attack);
@@ -86,7 +91,7 @@ for (const [what, request, status] of [
 ] as const) {
   test(`one key that floods batches keeps no ${what} of another peer out`, async () => {
     await withNode({}, async ({ url }, port) => {
-      const [attacker, peer] = [await registerPeer(url), await registerPeer(url)];
+      const [attacker, peer] = [await register(url), await register(url)];
       const victim = { port, request: request(peer), expects: `HTTP/1.1 ${status}`, everyMs: 50 };
       await underAttack(`flood of batches, ${what}`, victim, async () => [await floodOfBatches(port, attacker, 64)]);
     });
@@ -94,10 +99,10 @@ for (const [what, request, status] of [
 
   test(`eight fresh keys that flood batches keep no ${what} of another peer out`, async () => {
     await withNode({}, async ({ url }, port) => {
-      const peer = await registerPeer(url);
+      const peer = await register(url);
       const victim = { port, request: request(peer), expects: `HTTP/1.1 ${status}`, everyMs: 50 };
       await underAttack(`flood of eight keys, ${what}`, victim, async () => {
-        const attackers = await Promise.all(Array.from({ length: 8 }, () => registerPeer(url)));
+        const attackers = await Promise.all(Array.from({ length: 8 }, () => register(url)));
         return Promise.all(attackers.map((attacker) => floodOfBatches(port, attacker, 8)));
       });
     });
@@ -106,8 +111,8 @@ for (const [what, request, status] of [
 
 test('two keys that hold every verdict stream leave one to another peer', async () => {
   await withNode({}, async ({ url }, port) => {
-    const [first, second, peer] = [await registerPeer(url), await registerPeer(url), await registerPeer(url)];
-    const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peer.key}\r\n\r\n`;
+    const [first, second, peer] = [await register(url), await register(url), await register(url)];
+    const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peer.apiKey}\r\n\r\n`;
     const victim = { port, request, expects: 'HTTP/1.1 200', everyMs: 50, connections: 0 };
     const each = limits.streamReadersMax / 2;
     await underAttack('held streams', victim, async () => [

@@ -2,14 +2,10 @@
  * Callers that try to keep the others out, each for as long as it is let: it takes as much room as it can and takes it again whenever it
  * loses it. What they send is bounded by their callers.
  */
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { limits } from '../../src/limits.js';
-import { open } from './clients.js';
-
-export interface Caller {
-  readonly key: string;
-  readonly peerId: string;
-}
+import { type Credentials, fixedTimestamp, gameId } from './requests.js';
 
 export interface Attack {
   /** Statuses of the answers that it got. */
@@ -25,7 +21,7 @@ export async function keepOpen(
   port: number,
   count: number,
   begin: (socket: Socket) => void,
-  localAddress?: string,
+  localAddress = '127.0.0.1',
 ): Promise<Attack> {
   const sockets = new Set<Socket>();
   const statuses = new Map<number, number>();
@@ -34,16 +30,16 @@ export async function keepOpen(
   let opened = 0;
   const keep = async (first: () => void): Promise<void> => {
     while (!isOver) {
-      const socket = await open(port, localAddress === undefined ? {} : { localAddress }).catch(() => undefined);
+      const socket = await open(port, localAddress).catch(() => undefined);
       first();
-      // Refused by the kernel: a moment later it may take one again.
+      // The kernel refused it; a moment later it may take one again.
       if (socket === undefined) {
         await new Promise((resolve) => setTimeout(resolve, 10));
         continue;
       }
       opened += 1;
       sockets.add(socket);
-      socket.on('data', (chunk: Buffer) => count1(statuses, chunk));
+      socket.on('data', (chunk: Buffer) => countAnswer(statuses, chunk));
       const closed = new Promise((resolve) => socket.once('close', resolve));
       if (isOver) socket.destroy();
       else begin(socket);
@@ -68,27 +64,34 @@ export async function keepOpen(
   };
 }
 
+async function open(port: number, localAddress: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  await once(socket, 'connect');
+  // Whatever the other side does to it is no failure of ours.
+  return socket.on('error', () => undefined);
+}
+
 /** Answers of this API are small and begin a chunk. */
-function count1(statuses: Map<number, number>, chunk: Buffer): void {
+function countAnswer(statuses: Map<number, number>, chunk: Buffer): void {
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.subarray(0, 16).toString('latin1'))?.[1]);
   if (!Number.isNaN(status)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
 }
 
-function batchHead({ key }: Caller, length: number): string {
-  return `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+function batchHead({ apiKey }: Credentials, length: number): string {
+  return `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
 /** The head of a batch as large as may be, and `bytes` of its body. */
-export function halfBatches(port: number, caller: Caller, count: number, bytes = 1): Promise<Attack> {
+export function halfBatches(port: number, caller: Credentials, count: number, bytes = 1): Promise<Attack> {
   const begin = Buffer.from(batchHead(caller, limits.batchBodyBytes) + '{'.padEnd(bytes));
   return keepOpen(port, count, (socket) => socket.write(begin));
 }
 
 /** Full batches of new events, one after the other on each connection. */
-export function floodOfBatches(port: number, caller: Caller, count: number): Promise<Attack> {
+export function floodOfBatches(port: number, caller: Credentials, count: number): Promise<Attack> {
   let batches = 0;
   const mark = '@@@@@@@@';
-  const events = Array.from({ length: limits.batchEventsMax }, (_, place) => eventText(caller, `${mark}-${place}`));
+  const events = Array.from({ length: limits.batchEventsMax }, (_, place) => attackEvent(caller, `${mark}-${place}`));
   const template = `{"events":[${events.join(',')}]}`;
   const request = batchHead(caller, template.length) + template;
   const send = (socket: Socket): void => {
@@ -101,8 +104,8 @@ export function floodOfBatches(port: number, caller: Caller, count: number): Pro
 }
 
 /** Verdict streams, read for as long as they last. */
-export function heldStreams(port: number, { key }: Caller, count: number): Promise<Attack> {
-  const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\n\r\n`;
+export function heldStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
+  const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
   return keepOpen(port, count, (socket) => {
     // A refusal leaves the connection open.
     socket.on('data', (chunk: Buffer) => {
@@ -118,15 +121,15 @@ export function idleConnections(port: number, count: number, localAddress?: stri
 }
 
 /** An event as JSON, in ASCII. */
-export function eventText({ peerId }: Pick<Caller, 'peerId'>, eventId: string): string {
+export function attackEvent({ peerId }: Pick<Credentials, 'peerId'>, eventId: string): string {
   return JSON.stringify({
     schema_version: '1.0.0',
     event_id: eventId,
     event_type: 'report_cheating',
     peer_id: peerId,
     player_id: `player-${eventId}`,
-    game_id: 'arena',
+    game_id: gameId,
     severity: 1,
-    timestamp: '2026-01-01T00:00:00Z',
+    timestamp: fixedTimestamp,
   });
 }

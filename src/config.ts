@@ -17,7 +17,7 @@ type Values = { readonly [Key in keyof Rows]: Rows[Key]['fallback'] };
 
 export interface Config extends Values {
   readonly environment: Environment;
-  /** `ENVIRONMENT=prod` or `NODE_ENV=production`. */
+  /** `ENVIRONMENT=prod` or `NODE_ENV=production`, in capital letters or not. */
   readonly production: boolean;
 }
 
@@ -105,7 +105,7 @@ export function withDotenv(env: Environ, readFile: ReadFile, path: string): Envi
 export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
   const environment = settings.read(environmentRow);
-  const production = environment === 'prod' || settings.read(nodeEnvRow) === 'production';
+  const production = environment === 'prod' || settings.read(nodeEnvRow).toLowerCase() === 'production';
   const config: Config = { environment, production, ...valuesOf(settings) };
   checkTogether(config, settings);
   const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));

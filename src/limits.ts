@@ -52,6 +52,8 @@ export const limits = {
   unreadTimeoutMs: 20_000,
   /** At a stop, for connections that the system took before and the node did not. */
   acceptLastMs: 500,
+  /** What a process needs to start: loading the service alone opens up to 120 at a time. */
+  openFilesMin: 256,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
   /** What one address may hold of them. */

@@ -1,7 +1,8 @@
 /**
  * Whether further events are let in, by the work that waits before them. A calm node takes a burst. One whose queue has filled up
  * is overloaded: from then on little may wait, so that what is let in is answered soon, and the rest is told at once to come
- * again; a holder that had less than its share is let in all the same. It is calm once more when it has had nothing to do for a moment, or had to refuse nothing for a while.
+ * again; a holder that had less than its share is let in all the same. It is calm once more when it has had nothing to do for a
+ * moment, or had to refuse nothing for a while.
  */
 import { limits } from '../limits.js';
 import type { Holder } from './holder.js';
@@ -29,6 +30,7 @@ export class Admission {
     return this.#overloaded;
   }
 
+  /** The share of a holder, good until this turn of the event loop is over: one that is not used is forgotten. */
   shareOf(holder: Holder): Share {
     return this.#shares.of(holder);
   }

@@ -30,7 +30,7 @@ export class Shares {
     return share;
   }
 
-  /** Whether the holder of `share` may have `more` events before others: it stays below a part of the mean, or below a few batches. */
+  /** Whether the holder of `share` may have `more` events before others: it stays below a part of the mean, or below two batches. */
   hasRoom(share: Share, more: number): boolean {
     return share.recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
   }

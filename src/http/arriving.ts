@@ -20,12 +20,13 @@ export interface Beginning {
   readonly events: number;
   /** By `performance.now()`. */
   readonly now: number;
-  /** Whether the node is. */
+  /** Whether the node is overloaded. */
   readonly overloaded: boolean;
+  /** Whether the holder comes before others in an overload. */
   readonly isFirst: boolean;
 }
 
-/** All bodies of one holder. */
+/** The bodies of one holder. */
 interface OfHolder {
   readonly holder: Holder;
   readonly bodies: Set<ArrivingBatch>;
@@ -34,14 +35,14 @@ interface OfHolder {
   counted: number;
 }
 
-/** One that is on its way in. */
+/** A batch whose body is on its way in. */
 export class ArrivingBatch {
   /** Frees what was read of the body. Set by whoever reads it. */
   onDrop: () => void = () => undefined;
   readonly #all: ArrivingBatches;
   readonly of: OfHolder;
   readonly socket: Socket;
-  /** That it may hold. */
+  /** Events that it may hold. */
   readonly events: number;
   /** By `performance.now()`. */
   readonly since: number;
@@ -50,6 +51,7 @@ export class ArrivingBatch {
   bytesSeen = 0;
   /** Looks in a row that found too few new bytes. */
   slowLooks = 0;
+  /** Whether nothing more of the body is taken. */
   isOver = false;
 
   constructor(all: ArrivingBatches, of: OfHolder, { socket, events, now }: Beginning) {
@@ -60,13 +62,13 @@ export class ArrivingBatch {
     this.since = now;
   }
 
-  /** So many more bytes of the body are held. False where it was refused for them: nothing more of it is read. */
+  /** So many more bytes of the body are held. False where it is over: they are not to be kept. */
   arrived(bytes: number): boolean {
     if (!this.isOver) this.#all.hold(this, bytes);
     return !this.isOver;
   }
 
-  /** It is there, or will never be. */
+  /** The body is there, or will never be. */
   end(): void {
     this.#all.release(this);
   }
@@ -92,7 +94,7 @@ export class ArrivingBatches {
     clearInterval(this.#timer);
   }
 
-  /** One more, or undefined where there are too many. `isFirst`: whether the holder comes before others in an overload. */
+  /** One more, or undefined where there are too many. */
   begin(beginning: Beginning): ArrivingBatch | undefined {
     const { holder, now, overloaded, isFirst } = beginning;
     for (const one of this.#counted) {
@@ -123,6 +125,7 @@ export class ArrivingBatches {
   release(arriving: ArrivingBatch): void {
     const { of } = arriving;
     if (!of.bodies.delete(arriving)) return;
+    arriving.isOver = true;
     this.#uncount(arriving);
     of.bytes -= arriving.bytes;
     this.#bytes -= arriving.bytes;
@@ -146,7 +149,6 @@ export class ArrivingBatches {
   }
 
   #drop(body: ArrivingBatch, code: Parameters<EndBody>[1]): void {
-    body.isOver = true;
     this.release(body);
     this.#endBody(body.socket, code);
     body.onDrop();

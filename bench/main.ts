@@ -16,6 +16,7 @@ import { ingest } from './scenarios/ingest.js';
 import { match } from './scenarios/match.js';
 import { memory } from './scenarios/memory.js';
 import { mixed } from './scenarios/mixed.js';
+import { neighbour } from './scenarios/neighbour.js';
 import { overload } from './scenarios/overload.js';
 import { peers } from './scenarios/peers.js';
 import { read } from './scenarios/read.js';
@@ -39,6 +40,7 @@ const scenarios: readonly Scenario[] = [
   snapshot,
   recompute,
   overload,
+  neighbour,
   peers,
   soak,
   steps,

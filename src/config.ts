@@ -17,7 +17,7 @@ type Values = { readonly [Key in keyof Rows]: Rows[Key]['fallback'] };
 
 export interface Config extends Values {
   readonly environment: Environment;
-  /** `ENVIRONMENT=prod` or `NODE_ENV=production`. */
+  /** `ENVIRONMENT=prod` or `NODE_ENV=production`, in capital letters or not. */
   readonly production: boolean;
 }
 
@@ -105,7 +105,7 @@ export function withDotenv(env: Environ, readFile: ReadFile, path: string): Envi
 export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
   const environment = settings.read(environmentRow);
-  const production = environment === 'prod' || settings.read(nodeEnvRow) === 'production';
+  const production = environment === 'prod' || settings.read(nodeEnvRow).toLowerCase() === 'production';
   const values = valuesOf(settings);
   // A fresh key must not be able to erase what others reported.
   const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;

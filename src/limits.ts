@@ -13,6 +13,8 @@ export const limits = {
   eventBodyBytes: 16 * KiB,
   batchBodyBytes: 1 * MiB,
   batchEventsMax: 500,
+  /** No event of a batch is shorter. */
+  batchEventBytesMin: 128,
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
   /**
@@ -50,12 +52,19 @@ export const limits = {
   unreadTimeoutMs: 20_000,
   /** At a stop, for connections that the system took before and the node did not. */
   acceptLastMs: 500,
+  /** What a process needs to start: loading the service alone opens up to 120 at a time. */
+  openFilesMin: 256,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
   /** What one address may hold of them. */
   connectionsAddressShare: 0.5,
   /** Connections that are looked at for an idle one when there is no room for a new one. */
   evictionLooks: 1_024,
+  /**
+   * Looks at an idle connection that outlives a request of it. A caller that asks now and then keeps its connection longer than one that
+   * never asks.
+   */
+  evictionChances: 8,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsTurnedAway: 256,
   matchIdsMax: 128,
@@ -159,8 +168,22 @@ export const limits = {
   /** Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`. */
   batchesArriving: 32,
   arrivingMs: 100,
-  /** Of all batches on their way in, by their own account. */
+  /** What has arrived of all batches that are on their way in. */
   arrivingBytes: 128 * MiB,
+  /**
+   * How often the bodies of batches are looked at, what must have come of one since the last look, and after how many looks without it the
+   * body ends: the first one comes soon after the body began, and before another one the node may have stood still.
+   */
+  arrivingLookMs: 1_000,
+  arrivingBytesPerLook: 8 * KiB,
+  arrivingSlowLooks: 3,
+  /** Events that were let in count half after each period, for the share of whoever sent them. */
+  sharePeriodMs: 1_000,
+  /** Callers that are counted one by one for that; those beyond share a count. */
+  sharesMax: 65_536,
+  /** A caller below this part of what callers had on average, or below so many events, is let in before others. */
+  shareFirst: 0.5,
+  shareFirstEvents: 1_000,
   /** Turns of fewer events do not tell what an event takes. */
   eventsTimed: 64,
   /** Share of the newest turn in what turns are taken to need. */
@@ -357,6 +380,7 @@ relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox'
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
 relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never keeps another one out');
+relation(limits.batchEventsMax <= limits.shareFirstEvents, 'a batch fits in what comes before others');
 relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');

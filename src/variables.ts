@@ -130,7 +130,7 @@ export const variables = {
   }),
   nodeEnv: variable<string>({
     name: 'NODE_ENV',
-    meaning: '`production` asks for the rules of production whatever `ENVIRONMENT` says',
+    meaning: '`production`, in capital letters or not, asks for the rules of production whatever `ENVIRONMENT` says',
     fallback: '',
     parse: parseLine,
   }),
@@ -285,7 +285,7 @@ export const variables = {
   connectionsMax: variable<number>({
     name: 'CONNECTIONS_MAX',
     meaning:
-      'Connections to the public port at a time; for a further one the longest idle is closed, and where none is idle it is answered 503',
+      'Connections to the public port at a time; for a further one an idle one is closed, and where none is idle it is answered 503',
     fallback: limits.connectionsMaxDefault,
     parse: wholeNumber(1, limits.connectionsMaxCeiling),
   }),

@@ -222,6 +222,12 @@ test('production requires a group, a salt, a registration mode and authenticatio
   assert.is(config.peerAuthEnabled, true);
 });
 
+test('NODE_ENV=production is understood in capital letters too', () => {
+  for (const name of ['Production', 'PRODUCTION', ' production ']) {
+    assert.is(load({ ...production, ENVIRONMENT: 'staging', NODE_ENV: name }).production, true, name);
+  }
+});
+
 test('NODE_ENV=production brings the rules of production and leaves the environment alone', () => {
   const config = load({ ...production, ENVIRONMENT: 'staging', NODE_ENV: 'production' });
   assert.is(config.production, true);

@@ -58,6 +58,25 @@ function start(env: Readonly<Record<string, string>>, options: readonly string[]
 
 const local = { PORT: '0', DATA_DIR: 'data' };
 
+test('a start with too few open files names the limit, before anything else fails for it', async () => {
+  const shell = spawn('sh', ['-c', `ulimit -n 64 && exec "${process.execPath}" "${entry}"`], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  shell.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [code] = (await once(shell, 'close')) as [number];
+  if (process.platform !== 'linux') return;
+  assert.is(code, 2, errors);
+  assert.match(
+    errors,
+    /^peer-trust-federation needs at least \d+ open files; this process may have 64: .*ulimit -n.*\n$/,
+  );
+});
+
 test('every fault of the configuration is told on its own line of standard error, and the exit code is 2', async () => {
   const node = start({ ...local, PORT: 'x', HALF_LIFE_DAYS: '-1', GROUP_SALT: 'hunter2' });
   assert.is(await node.ended, 2);

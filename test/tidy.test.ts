@@ -50,7 +50,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   process: [...outside, 'node', 'startup'],
   'node-version': [],
   'require-node': ['node-version'],
-  main: ['memory-reducer', 'process', 'require-node'],
+  'open-files': ['limits'],
+  'require-open-files': ['open-files'],
+  main: ['memory-reducer', 'process', 'require-node', 'require-open-files'],
   ptf: [...outside, 'node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   client: ['node-version'],
@@ -97,6 +99,7 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
   'src/require-node.ts': 'ends the process where its Node is too old',
+  'src/require-open-files.ts': 'ends the process where it may open too few files',
   'src/client/require-node.ts': 'asks which Node runs the game server',
   'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
   'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',

@@ -12,6 +12,7 @@ import { type Mail, Mailbox } from './mailbox.js';
 import type { StoredBatch } from './ports.js';
 import type { RedactionPiece } from './redaction.js';
 import { type AgeBound, Redactor, type RedactorStep } from './redactor.js';
+import { overloaded } from './refusals.js';
 import { type Removal, Turn } from './turn.js';
 
 export type Effect<T> =
@@ -99,6 +100,13 @@ export class GroupActor<T> {
   /** Queues a command; false where the mailbox is full. */
   offer(mail: Mail<Command, T>): boolean {
     return this.#mailbox.offer(mail);
+  }
+
+  /** Makes room for a command of a holder with few events by refusing events of one with more; returns their answers. */
+  makeRoomFor(mail: Mail<Command, T>): Effect<T>[] {
+    return this.#mailbox.pushOutFor(mail).map(({ token, events }) => {
+      return { type: 'answer', token, answer: Array.from({ length: events }, overloaded) };
+    });
   }
 
   /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */

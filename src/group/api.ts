@@ -12,6 +12,7 @@ import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+import type { Holder } from './holder.js';
 import type { VerdictFeed } from './verdict-feed.js';
 
 export type { EventSubmission, Registration, TrustExplanation, TrustView, VerdictCounts };
@@ -254,8 +255,10 @@ export interface GroupViews {
   health(): GroupHealth;
   /** The `ready` of `health`, which every request asks for. */
   readonly isReady: boolean;
-  /** Whether so many further events would be let in now: asked before a body is parsed, so that a refusal costs little. */
-  admits(events: number): boolean;
+  /** Whether so many further events of a holder would be let in now: asked before a body is parsed, so that a refusal costs little. */
+  admits(events: number, holder: Holder): boolean;
+  /** Whether so many events of a holder come before those of others, since it had less than its share recently. */
+  hasRoom(events: number, holder: Holder): boolean;
   /** Whether more events came than are taken, so that some were refused, and that is not over. */
   readonly overloaded: boolean;
   /** A batch was refused in an overload without being asked for: where many wait, that keeps it up. */
@@ -277,8 +280,15 @@ export interface GroupViews {
 
 /** Commands: each resolves once what it changed is durable, or with a refusal. Rejects only on a broken invariant. */
 export interface GroupCommands {
-  /** `caller` null: peer authentication is off and `peerId` of each event names the acting peer. One outcome per event, in order. */
-  submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]>;
+  /**
+   * `caller` null: peer authentication is off and `peerId` of each event names the acting peer. `holder`: whose room the events take, the
+   * caller's where absent. One outcome per event, in order.
+   */
+  submit(
+    caller: PeerView | null,
+    events: readonly EventSubmission[],
+    holder?: Holder,
+  ): Promise<Outcome<AcceptedEvent>[]>;
   /** `byOperator`: places that are kept for the operator may be used. */
   register(registration: Registration, by: string, byOperator?: boolean): Promise<Outcome<IssuedKey>>;
   withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>>;

@@ -32,6 +32,7 @@ import type {
 } from './api.js';
 import type { BackgroundCheck } from './check.js';
 import type { Answer, Answers, Command } from './commands.js';
+import type { Holder } from './holder.js';
 import { ownEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
 import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
@@ -97,12 +98,16 @@ export class Group extends GroupReads implements GroupApi {
 
   // Commands
 
-  submit(caller: PeerView | null, events: readonly EventSubmission[]): Promise<Outcome<AcceptedEvent>[]> {
+  submit(
+    caller: PeerView | null,
+    events: readonly EventSubmission[],
+    holder: Holder = caller?.index ?? NO_KEY,
+  ): Promise<Outcome<AcceptedEvent>[]> {
     const command = { type: 'submit', caller: caller?.index ?? null, events } as const;
     // The events are let go of with their turn, not with its commit.
     const { length } = events;
     return new Promise((resolve) => {
-      const refusal = this.#offer(command, resolve, length, length * EVENT_BYTES);
+      const refusal = this.#offer(command, resolve, length, length * EVENT_BYTES, holder);
       if (refusal !== undefined) resolve(Array.from({ length }, () => refusal));
     });
   }
@@ -301,16 +306,19 @@ export class Group extends GroupReads implements GroupApi {
     });
   }
 
-  /** Queues a command, whose answer `answered` will be told, or gives why it is not let in. */
+  /** Queues a command, whose answer `answered` will be told, or gives why it is not let in. `holder`: of its events. */
   #offer<C extends Command>(
     command: C,
     answered: (answer: Answers[C['type']]) => void,
     events: number,
     bytes: number,
+    holder: Holder | null = null,
   ): Refusal | undefined {
+    if (this.loop === null) return notThere();
     // What an answer is, its command's type says.
     const token = answered as Resolve;
-    return this.loop === null ? notThere() : this.loop.letIn({ command, token, events, bytes });
+    const share = holder === null ? null : this.loop.shareOf(holder);
+    return this.loop.letIn({ command, token, events, bytes, share });
   }
 
   async #pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {

@@ -10,6 +10,7 @@ import { Admission } from './admission.js';
 import type { Answer, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
 import type { Resolve } from './group.js';
+import type { Holder } from './holder.js';
 import type { Mail } from './mailbox.js';
 import type { Nonces } from './nonces.js';
 import {
@@ -24,6 +25,7 @@ import {
 import type { RedactionWork } from './redaction.js';
 import type { AgeBound } from './redactor.js';
 import { diskLow, notThere, overloaded } from './refusals.js';
+import type { Share } from './shares.js';
 import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
 import { WeightsWork } from './weights-work.js';
@@ -152,22 +154,36 @@ export class GroupLoop {
     this.#admission.turnedAway(this.actor.mailbox.events);
   }
 
-  /** Whether so many further events would be let in now: there is room for them, and they would not wait for long. */
-  admits(events: number): boolean {
-    return this.#admission.admits(this.actor.mailbox.events, events);
+  shareOf(holder: Holder): Share {
+    return this.#admission.shareOf(holder);
+  }
+
+  /** Whether so many events of a holder come before those of others. */
+  hasRoom(events: number, holder: Holder): boolean {
+    return this.#admission.hasRoom(this.shareOf(holder), events);
+  }
+
+  /** Whether so many further events of a holder would be let in now: there is room for them, and they would not wait for long. */
+  admits(events: number, holder: Holder): boolean {
+    return this.#admission.admits(this.actor.mailbox.events, events, this.shareOf(holder));
   }
 
   /** Queues what comes from outside, or gives why it is not let in. */
   letIn(mail: Mail<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
     if (this.disk.low && needsRoom.has(mail.command.type)) return diskLow();
-    if (mail.command.type === 'submit' && !this.admits(mail.events)) return overloaded();
-    return this.#offer(mail) ? undefined : overloaded();
+    const { share, events } = mail;
+    if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
+    if (this.#offer(mail)) return undefined;
+    this.#carryOut(this.actor.makeRoomFor(mail));
+    if (this.#offer(mail)) return undefined;
+    if (share !== null) this.#admission.refused();
+    return overloaded();
   }
 
   #offer(mail: Mail<Command, Resolve>): boolean {
     if (!this.actor.offer(mail)) return false;
-    this.#admission.offered();
+    this.#admission.offered(mail.share, mail.events);
     this.#wake();
     return true;
   }
@@ -177,7 +193,7 @@ export class GroupLoop {
     const answer = new Promise<Answer>((resolve) => {
       answered = resolve;
     });
-    return this.#offer({ command, token: answered, events: 1, bytes }) ? answer : null;
+    return this.#offer({ command, token: answered, events: 1, bytes, share: null }) ? answer : null;
   }
 
   /**

@@ -3,6 +3,7 @@ import type { KeyColumns } from '../core/event-columns.js';
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
 import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStatus } from './api.js';
+import type { Holder } from './holder.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
 import type { Clock } from './ports.js';
@@ -51,8 +52,12 @@ export abstract class GroupReads implements GroupViews {
     return this.ready && this.loop !== null && !this.loop.failed;
   }
 
-  admits(events: number): boolean {
-    return this.running.admits(events);
+  admits(events: number, holder: Holder): boolean {
+    return this.running.admits(events, holder);
+  }
+
+  hasRoom(events: number, holder: Holder): boolean {
+    return this.running.hasRoom(events, holder);
   }
 
   get overloaded(): boolean {

@@ -95,7 +95,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
         captures: ctx.captures ?? [],
         query: answering.target.query,
         remote: ctx.req.socket,
-        readBody: (fault) => fault() ?? read(ctx),
+        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? read(ctx, arriving),
       });
     });
   }

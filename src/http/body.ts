@@ -8,6 +8,7 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { isAnswerable } from './answering.js';
+import type { ArrivingBatch } from './arriving.js';
 
 /** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
 export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
@@ -25,7 +26,8 @@ function isUtf8Json(contentType: string | undefined): boolean {
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
 }
 
-export type BodyReader = (ctx: Context) => Promise<Outcome<unknown>>;
+/** `arriving` is told of the bytes, where they are counted. */
+export type BodyReader = (ctx: Context, arriving: ArrivingBatch | null) => Promise<Outcome<unknown>>;
 
 /**
  * A reader of JSON bodies up to `bytesMax`: the parsed value, `payload_too_large` or `malformed_json`. A member named
@@ -40,13 +42,20 @@ export function createBodyReader(bytesMax: number): BodyReader {
     onProtoPoisoning: 'ignore',
   };
   const parse = bodyParser(options);
-  return async (ctx) => {
+  return async (ctx, arriving) => {
     // `identity` in another case would not be understood further in.
     delete ctx.req.headers['content-encoding'];
     const chunks: Uint8Array[] = [];
     const tap = (chunk: Uint8Array): void => {
-      chunks.push(chunk);
+      if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     };
+    if (arriving !== null) {
+      arriving.onDrop = () => {
+        chunks.length = 0;
+        // koa-bodyparser keeps what it has read for as long as the connection lives.
+        ctx.req.socket.once('finish', () => ctx.req.socket.destroy());
+      };
+    }
     ctx.req.on('data', tap);
     try {
       await parse(ctx, async () => {});

@@ -1,4 +1,5 @@
 /** Every operation of the contract with its checks and its handler: what each lane in front of them calls. */
+import type { ArrivingBatches } from './arriving.js';
 import type { OperationId } from './contract/routes.js';
 import { routes } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
@@ -16,8 +17,8 @@ import type { StreamReaders } from './verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
-export function createEndpoints(deps: FaceDeps, readers: StreamReaders): Endpoints {
-  const rates = createRateLimits(deps.settings);
+export function createEndpoints(deps: FaceDeps, readers: StreamReaders, batches: ArrivingBatches): Endpoints {
+  const bounds = { rates: createRateLimits(deps.settings), batches };
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),
@@ -27,6 +28,9 @@ export function createEndpoints(deps: FaceDeps, readers: StreamReaders): Endpoin
     ...streamHandlers(readers),
     ...docsHandlers(deps.version),
   };
-  const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [id, createEndpoint(id, handlers[id], deps, rates)];
+  const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [
+    id,
+    createEndpoint(id, handlers[id], deps, bounds),
+  ];
   return Object.fromEntries((Object.keys(routes) as OperationId[]).map(entry)) as Record<OperationId, Endpoint>;
 }

@@ -5,10 +5,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../errors.js';
+import type { Holder } from '../group/holder.js';
 import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
+import type { ArrivingBatch } from './arriving.js';
 import type { FaceDeps } from './deps.js';
 import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
-import type { Incoming } from './pipeline.js';
+import type { Incoming, RoomFault } from './pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
@@ -40,7 +42,7 @@ export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () =>
       captures: shape.captures,
       query: target.query,
       remote: request.socket,
-      readBody: (fault) => readJson(request, fault),
+      readBody: (fault, holder, arriving) => readJson(request, fault, holder, arriving),
     };
     try {
       const reply = shape.endpoint.answer(incoming);
@@ -63,7 +65,12 @@ interface Answering {
  * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault of ours.
  * Nothing of it is kept: the request stays with its connection until the next one, and with it its listeners and what they hold.
  */
-function readJson(request: IncomingMessage, fault: () => Refusal | undefined): Promise<Outcome<unknown>> {
+function readJson(
+  request: IncomingMessage,
+  fault: RoomFault,
+  holder: Holder,
+  arriving: ArrivingBatch | null,
+): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     // Not `resolve` itself, which holds the promise, and the promise what was read.
@@ -77,14 +84,16 @@ function readJson(request: IncomingMessage, fault: () => Refusal | undefined): P
       pending?.(outcome);
       pending = undefined;
     };
-    request.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-    });
-    request.once('end', () => settle(parsed(request, take(), fault())));
-    request.once('error', () => {
+    const giveUp = (): void => {
       take();
       settle(refused('malformed_json'));
+    };
+    if (arriving !== null) arriving.onDrop = giveUp;
+    request.on('data', (chunk: Buffer) => {
+      if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
+    request.once('end', () => settle(parsed(request, take(), fault(holder, arriving))));
+    request.once('error', giveUp);
   });
 }
 

@@ -7,16 +7,19 @@
  *   -> registrations of the address -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import type { PeerView } from '../group/api.js';
+import type { Holder } from '../group/holder.js';
 import { limits } from '../limits.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
-import { ArrivingBatches } from './arriving.js';
+import type { ArrivingBatch, ArrivingBatches } from './arriving.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyFault } from './body.js';
 import { type BodyOf, type OperationId, type Route, routes } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
 import { decodeText } from './head.js';
+import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply, Handler } from './request.js';
@@ -27,14 +30,20 @@ export interface Incoming {
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
   readonly query: string;
-  /** The connection: its address is looked up where a limit asks for it. */
-  readonly remote: { readonly remoteAddress?: string | undefined };
+  readonly remote: Socket;
   /**
    * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is parsed: a
-   * body that will be refused costs little until then.
+   * body that will be refused costs little until then. `arriving` is told of the bytes of a batch that comes in pieces.
    */
-  readonly readBody: (fault: () => Refusal | undefined) => Outcome<unknown> | Promise<Outcome<unknown>>;
+  readonly readBody: (
+    fault: RoomFault,
+    holder: Holder,
+    arriving: ArrivingBatch | null,
+  ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
+
+/** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
+export type RoomFault = (holder: Holder, arriving: ArrivingBatch | null) => Refusal | undefined;
 
 export interface Endpoint {
   readonly route: Route;
@@ -47,14 +56,23 @@ function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): 
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** What all endpoints bound together. */
+export interface SharedBounds {
+  readonly rates: RateLimits;
+  readonly batches: ArrivingBatches;
+}
+
+/** Stands for the holder of a body that takes no room which holders share. */
+const NOBODY: Holder = '';
+
 /** Joins a route of the table, its handler and the checks between them. */
 export function createEndpoint<Id extends OperationId>(
   id: Id,
   handle: Handler<BodyOf<Id>>,
   deps: FaceDeps,
-  rates: RateLimits,
+  bounds: SharedBounds,
 ): Endpoint {
-  return new CheckedEndpoint(id, handle, deps, rates);
+  return new CheckedEndpoint(id, handle, deps, bounds);
 }
 
 /** One method for each part of the order above, from readiness down; a step that refuses answers. */
@@ -72,9 +90,9 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #validate: Validator<BodyOf<Id>>;
   /** What a body may hold of them. */
   readonly #eventsMax: number;
-  readonly #batches = new ArrivingBatches();
+  readonly #batches: ArrivingBatches;
 
-  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps, rates: RateLimits) {
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps, { rates, batches }: SharedBounds) {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
@@ -82,6 +100,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     this.#deps = deps;
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
+    this.#batches = batches;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
     this.#validate = bodyValidator(id);
@@ -115,42 +134,50 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
     const params = namedParams(this.#names, incoming.captures);
     if (!params.ok) return refusalReply(params);
-    return then(this.#readBody(incoming), (body) => {
+    return then(this.#readBody(incoming, caller), (body) => {
       if (!body.ok) return refusalReply(body);
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
-      const { query, headers } = incoming;
-      const request = { params: params.value, query, body: body.value, headers, caller };
+      const { query, headers, remote } = incoming;
+      const request = { params: params.value, query, body: body.value, headers, caller, remote };
       if (this.#registrations === null) return this.#handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
       return then(this.#registrations.take(address), (refusal) => refusal ?? this.#handle(request));
     });
   }
 
-  #readBody(incoming: Incoming): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
+  #readBody(incoming: Incoming, caller: PeerView | null): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
     const { body } = this.route;
     if (body === undefined) return this.#validate(undefined);
     const fault = bodyFault(incoming.headers, body.bytesMax);
     if (fault !== undefined) return fault;
-    return then(this.#readJson(incoming), (parsed) => (parsed.ok ? this.#validate(parsed.value) : parsed));
+    return then(this.#readJson(incoming, caller), (parsed) => (parsed.ok ? this.#validate(parsed.value) : parsed));
   }
 
-  #readJson(incoming: Incoming): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault);
+  #readJson(incoming: Incoming, caller: PeerView | null): Outcome<unknown> | Promise<Outcome<unknown>> {
+    if (this.#eventsMax === 0) return incoming.readBody(this.#roomFault, NOBODY, null);
+    const { remote } = incoming;
+    const holder = holderOf(caller, remote);
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault, holder, null);
+    const { group } = this.#deps;
+    const { overloaded } = group;
     const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
-    const arriving = this.#batches.begin(performance.now(), this.#deps.group.overloaded, bytes);
+    const events = Math.min(this.#eventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
+    const isFirst = overloaded && group.hasRoom(events, holder);
+    const now = performance.now();
+    const arriving = this.#batches.begin({ holder, socket: remote, events, now, overloaded, isFirst });
     if (arriving === undefined) {
-      this.#deps.group.turnedAway();
+      group.turnedAway();
       return refused('overloaded');
     }
-    const read = incoming.readBody(this.#roomFault);
-    if (read instanceof Promise) return read.finally(() => this.#batches.end(arriving));
-    this.#batches.end(arriving);
+    const read = incoming.readBody(this.#roomFault, holder, arriving);
+    if (read instanceof Promise) return read.finally(() => arriving.end());
+    arriving.end();
     return read;
   }
 
-  /** `overloaded` where no further events are let in. */
-  readonly #roomFault = (): Refusal | undefined => {
-    return this.#eventsMax === 0 || this.#deps.group.admits(this.#eventsMax) ? undefined : refused('overloaded');
+  readonly #roomFault: RoomFault = (holder, arriving) => {
+    if (this.#eventsMax === 0 || this.#deps.group.admits(arriving?.events ?? 1, holder)) return undefined;
+    return refused('overloaded');
   };
 
   /** The events of a batch beyond the first, which was counted as the request. */

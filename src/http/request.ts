@@ -8,6 +8,11 @@ import type { PeerView } from '../group/api.js';
 import type { ErrorBody } from './contract/error-bodies.js';
 import type { BodyOf, OperationId } from './contract/routes.js';
 
+/** A connection as far as handlers look at it: its address is read where a limit asks for it. */
+export interface Remote {
+  readonly remoteAddress?: string | undefined;
+}
+
 export interface ApiRequest<Body> {
   /** Path parameters, percent-decoded once. */
   readonly params: Readonly<Record<string, string>>;
@@ -18,6 +23,8 @@ export interface ApiRequest<Body> {
   readonly headers: IncomingHttpHeaders;
   /** The acting peer, active; null without a valid key on a public read, and always where peer authentication is off. */
   readonly caller: PeerView | null;
+  /** The connection. */
+  readonly remote: Remote;
 }
 
 export interface ApiReply {

@@ -6,6 +6,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { hasForeignExpectation, isAnswerable } from './answering.js';
 import { type Application, createApplication } from './app.js';
+import { ArrivingBatches } from './arriving.js';
 import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { closeGently } from './closing.js';
@@ -59,6 +60,7 @@ class HttpServerFace implements HttpFace {
   readonly #awaited = new WeakSet<IncomingMessage>();
   readonly #backlog = new Backlog();
   readonly #unread = new UnreadWatch();
+  readonly #batches = new ArrivingBatches((socket, code) => this.#refuse({}, code, socket));
   readonly #late = new LateRequests(
     (socket) => {
       const request = this.#sockets.get(socket)?.request;
@@ -78,7 +80,7 @@ class HttpServerFace implements HttpFace {
     const bounds = { max: connectionsMax, perAddressMax, loopbackIsProxy };
     this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
     this.#readers = new StreamReaders(deps);
-    const endpoints = createEndpoints(deps, this.#readers);
+    const endpoints = createEndpoints(deps, this.#readers, this.#batches);
     const shapes = createHotShapes(endpoints);
     this.#socketLane = fastLane ? createSocketLane(shapes, deps, isDraining) : null;
     this.#lane = fastLane ? createLane(shapes, deps, isDraining) : null;
@@ -97,6 +99,7 @@ class HttpServerFace implements HttpFace {
       });
     });
     this.#unread.start();
+    this.#batches.start();
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('the server has no address');
     return { host: address.address, port: address.port };
@@ -120,6 +123,7 @@ class HttpServerFace implements HttpFace {
     await closed;
     clearInterval(sweeping);
     this.#unread.stop();
+    this.#batches.stop();
   }
 
   /** Takes the connections that the system has taken already, one in a turn of the event loop: it would reset them. */

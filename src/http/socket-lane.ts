@@ -211,7 +211,7 @@ class LaneConnection {
         captures: shape.captures,
         query: target.query,
         remote: this.#socket,
-        readBody: (fault) => fault() ?? parseJson(body),
+        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? parseJson(body),
       },
       end: head.end + head.contentLength,
     };

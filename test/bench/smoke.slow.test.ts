@@ -58,6 +58,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
   snapshot: { figure: 'a snapshot', goals: 1, judged: 1 },
   recompute: { figure: 'a recompute', goals: 4, judged: 3 },
   overload: { figure: 'batches stored under overload / at capacity', goals: 4, judged: 2 },
+  neighbour: { figure: 'flood of batches: success of the victim beside it', goals: 6, judged: 3 },
   peers: { figure: 'reads against bare node:http', goals: 8, judged: 1 },
   soak: { figure: 'log, live data', goals: 3, judged: 2 },
   steps: { figure: 'event: parse', goals: 0, judged: 0 },

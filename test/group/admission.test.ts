@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Admission } from '../../src/group/admission.js';
+import type { Share } from '../../src/group/shares.js';
 import { limits } from '../../src/limits.js';
 
 const batch = limits.batchEventsMax;
@@ -11,21 +12,27 @@ const batchMs = limits.overloadWorkMs / 2;
 interface Node {
   nowMs: number;
   readonly admission: Admission;
+  /** Of whoever floods the node. */
+  readonly share: Share;
 }
 
 /** A node that has taken a turn of one batch, which a commit of `commitMs` followed. */
 function node(commitMs = 1): Node {
-  const made: Node = { nowMs: 0, admission: new Admission(() => made.nowMs) };
+  const admission = new Admission(() => made.nowMs);
+  const made: Node = { nowMs: 0, admission, share: admission.shareOf('flood') };
+  // From here on it has had more than its share.
+  admission.offered(made.share, limits.shareFirstEvents);
+  admission.rests();
   made.admission.turnTaken(batch, batchMs);
   made.admission.committed(commitMs);
   return made;
 }
 
 /** How many batches are let in, one after the other, while none is taken from the mailbox. */
-function letIn({ admission }: Node): number {
+function letIn({ admission, share }: Node): number {
   let batches = 0;
-  while (admission.admits(batches * batch, batch)) {
-    admission.offered();
+  while (admission.admits(batches * batch, batch, share)) {
+    admission.offered(share, batch);
     batches++;
   }
   return batches;
@@ -72,7 +79,7 @@ test('on a slow disk as much work may wait as takes half of a commit', () => {
 test('events are always let in while no more wait than a batch', () => {
   const one = node();
   letIn(one);
-  assert.ok(one.admission.admits(limits.eventsAheadAlways, 1));
+  assert.ok(one.admission.admits(limits.eventsAheadAlways, 1, one.share));
   assert.ok(limits.eventsAheadAlways >= batch);
 });
 
@@ -81,11 +88,11 @@ test('an overload is over once nobody has waited for a moment', () => {
   letIn(one);
   one.admission.rests();
   one.nowMs += limits.overloadRestMs - 1;
-  one.admission.offered();
+  one.admission.offered(null, 1);
   assert.is(letIn(one), 3);
   one.admission.rests();
   one.nowMs += limits.overloadRestMs;
-  one.admission.offered();
+  one.admission.offered(null, 1);
   assert.is(letIn(one), whole);
 });
 
@@ -120,6 +127,59 @@ test('an overload goes on while batches are turned away at the door, as long as 
     one.nowMs += 1;
     assert.is(one.admission.overloaded, goesOn, `${waiting} wait`);
   }
+});
+
+test('while one holder floods the node, another one is let in up to half of what all had on average', () => {
+  const one = node();
+  letIn(one);
+  const { admission } = one;
+  const [flood, other] = [admission.shareOf('flood'), admission.shareOf('other')];
+  admission.offered(flood, 10_000);
+  const had = flood.recent;
+  let events = 0;
+  while (admission.admits(limits.mailboxEvents, 1, other)) {
+    admission.offered(other, 1);
+    events += 1;
+  }
+  // x = (had + x) / 2 / 2, and one more whole event may fit.
+  assert.ok(had / 3 > limits.shareFirstEvents && Math.abs(events - had / 3) <= 1, `${events} of ${had}`);
+});
+
+test('among ever so many holders, each is let in with two batches for each period', () => {
+  const { admission } = node();
+  const holders = Array.from({ length: 100 }, (_, holder) => admission.shareOf(holder));
+  assert.is(limits.shareFirstEvents, 2 * batch);
+  const first = [...holders, ...holders].map((share) => {
+    const isLetIn = admission.admits(limits.mailboxEvents, batch, share);
+    admission.offered(share, batch);
+    return isLetIn;
+  });
+  assert.ok(first.every((isLetIn) => isLetIn));
+  assert.not(admission.admits(limits.mailboxEvents, batch, holders[0]!));
+});
+
+test('what a holder had while there was room for all does not count against it in an overload', () => {
+  const one = node();
+  const { admission } = one;
+  const busy = admission.shareOf('busy');
+  admission.offered(busy, 100_000);
+  busy.waiting = 1;
+  letIn(one);
+  assert.ok(admission.admits(limits.mailboxEvents, batch, busy));
+});
+
+test('what a holder had counts half after each period, and is forgotten once nothing of it is left', () => {
+  const one = node();
+  const { admission, share } = one;
+  const had = share.recent;
+  one.nowMs += limits.sharePeriodMs;
+  admission.turnTaken(1, 1);
+  assert.is(share.recent, had / 2);
+  for (let periods = 0; periods < 20; periods++) {
+    one.nowMs += limits.sharePeriodMs;
+    admission.turnTaken(1, 1);
+  }
+  assert.is.not(admission.shareOf('flood'), share);
 });
 
 test.run();

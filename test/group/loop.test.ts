@@ -85,7 +85,7 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
   });
   const ask = (command: Command) =>
     new Promise<Answer>((resolve) =>
-      assert.is(loop.letIn({ command, token: resolve, events: 1, bytes: 100 }), undefined),
+      assert.is(loop.letIn({ command, token: resolve, events: 1, bytes: 100, share: null }), undefined),
     );
   await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
   const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;

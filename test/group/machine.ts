@@ -91,7 +91,7 @@ export class Machine {
   }
 
   offer(token: string, command: Command, events = 1): boolean {
-    return this.actor.offer({ command, token, events, bytes: 100 });
+    return this.actor.offer({ command, token, events, bytes: 100, share: null });
   }
 
   /** Offers a command and works until it is answered. */

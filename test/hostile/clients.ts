@@ -4,7 +4,10 @@ import { Worker } from 'node:worker_threads';
 import type { ProbeTask } from './probe-thread.js';
 
 /** A connection that never fails its process, whatever the other side does. */
-export function open(port: number, options: { readonly allowHalfOpen?: boolean } = {}): Promise<Socket> {
+export function open(
+  port: number,
+  options: { readonly allowHalfOpen?: boolean; readonly localAddress?: string } = {},
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', ...options }, () => resolve(socket));
     socket.once('error', reject);

@@ -1,4 +1,5 @@
 /** How many batches a node takes in at a time, and what stays of a body. */
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,65 +7,142 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Holder } from '../../src/group/holder.js';
 import { ArrivingBatches } from '../../src/http/arriving.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
-import { ask } from './exchange.js';
+import { ask, askRaw } from './exchange.js';
 import { startFace } from './face.js';
-import { activeKey } from './group-double.js';
+import { activeKey, peerView } from './group-double.js';
 import { eventBody } from './samples.js';
 
+interface Given {
+  readonly holder?: Holder;
+  readonly now?: number;
+  readonly overloaded?: boolean;
+  readonly isFirst?: boolean;
+}
+
+/** A table, with the codes of the bodies that it ended. */
+function tableOf() {
+  const ended: string[] = [];
+  const table = new ArrivingBatches((_socket, code) => ended.push(code));
+  const begin = ({ holder = 'one', now = 0, overloaded = true, isFirst = false }: Given = {}) =>
+    table.begin({ holder, socket: {} as Socket, events: 1, now, overloaded, isFirst });
+  return { table, ended, begin };
+}
+
 test('in an overload only so many batches arrive at a time, and further ones once those are there', () => {
-  const batches = new ArrivingBatches();
-  const arriving = Array.from({ length: limits.batchesArriving }, () => batches.begin(0, true, 1)!);
-  assert.is(batches.begin(1, true, 1), undefined);
-  batches.end(arriving[5]!);
-  assert.ok(batches.begin(1, true, 1));
-  assert.is(batches.begin(1, true, 1), undefined);
+  const { begin } = tableOf();
+  const arriving = Array.from({ length: limits.batchesArriving }, () => begin()!);
+  assert.is(begin({ now: 1 }), undefined);
+  arriving[5]!.end();
+  assert.ok(begin({ now: 1 }));
+  assert.is(begin({ now: 1 }), undefined);
 });
 
 test('batches that take long to arrive keep no others out', () => {
-  const batches = new ArrivingBatches();
-  for (let i = 0; i < limits.batchesArriving; i++) batches.begin(i === 0 ? 0 : 10, true, 1);
-  assert.is(batches.begin(limits.arrivingMs - 1, true, 1), undefined);
-  assert.ok(batches.begin(limits.arrivingMs, true, 1));
-  assert.is(batches.begin(limits.arrivingMs, true, 1), undefined);
+  const { begin } = tableOf();
+  for (let i = 0; i < limits.batchesArriving; i++) begin({ now: i === 0 ? 0 : 10 });
+  assert.is(begin({ now: limits.arrivingMs - 1 }), undefined);
+  assert.ok(begin({ now: limits.arrivingMs }));
+  assert.is(begin({ now: limits.arrivingMs }), undefined);
+});
+
+test('a holder that comes first is taken in beyond that, up to its share', () => {
+  const { begin } = tableOf();
+  while (begin() !== undefined);
+  assert.is(begin({ holder: 'two' }), undefined);
+  let taken = 0;
+  while (begin({ holder: 'two', isFirst: true }) !== undefined) taken += 1;
+  assert.is(taken, limits.batchesArriving / 2);
+  assert.is(begin({ isFirst: true }), undefined, 'the first holder has more than its share');
 });
 
 test('a node that is not overloaded takes in whatever comes', () => {
-  const batches = new ArrivingBatches();
-  for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(batches.begin(0, false, 1));
+  const { begin } = tableOf();
+  for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(begin({ overloaded: false }));
 });
 
-test('batches on their way in hold so many bytes at most, overloaded or not and however long they take', () => {
-  const batches = new ArrivingBatches();
+test('bytes count as they arrive, and the largest body of whoever holds the most gives way', () => {
+  const { begin, ended } = tableOf();
   const size = limits.batchBodyBytes;
-  const arriving = Array.from({ length: limits.arrivingBytes / size }, () => batches.begin(0, false, size)!);
-  const late = 10 * limits.arrivingMs;
-  assert.is(batches.begin(late, false, 1), undefined);
-  for (let again = 0; again < 2; again++) batches.end(arriving[0]!);
-  assert.ok(batches.begin(late, false, size));
-  assert.is(batches.begin(late, false, 1), undefined);
+  const many = Array.from({ length: limits.arrivingBytes / size }, () => begin({ overloaded: false })!);
+  for (const body of many) body.arrived(size - 1);
+  const large = begin({ overloaded: false })!;
+  assert.ok(large.arrived(many.length));
+  const dropped: number[] = [];
+  for (const [i, body] of many.entries()) body.onDrop = () => void dropped.push(i);
+  const other = begin({ holder: 'two', overloaded: false })!;
+  assert.ok(other.arrived(2 * size));
+  assert.equal(dropped, [0, 1, 2].slice(0, dropped.length));
+  assert.equal(
+    ended,
+    dropped.map(() => 'overloaded'),
+  );
+  assert.ok(dropped.length >= 2);
+  // Whoever holds the most has no room for more of its own.
+  while (large.arrived(size));
+  assert.ok(large.isOver);
+  assert.ok(!other.isOver);
 });
 
-test('bodies that stay half sent keep further batches out in every lane, and no longer than they are there', async () => {
+test('what a body held is free once it has ended, however often it ends', () => {
+  const { begin, ended } = tableOf();
+  for (let i = 0; i < 10; i++) {
+    const body = begin({ overloaded: false })!;
+    assert.ok(body.arrived(limits.arrivingBytes));
+    for (let again = 0; again < 2; again++) body.end();
+  }
+  assert.equal(ended, []);
+});
+
+test('a body that comes too slowly ends, one that comes fast enough and one that began just now do not', () => {
+  const { table, begin, ended } = tableOf();
+  const [slow, fast] = [begin()!, begin()!];
+  for (let look = 1; look <= limits.arrivingSlowLooks; look++) {
+    slow.arrived(limits.arrivingBytesPerLook - 1);
+    fast.arrived(limits.arrivingBytesPerLook);
+    const late = begin({ now: limits.arrivingMs * 2 * look })!;
+    table.look();
+    assert.not(late.isOver);
+    late.end();
+    assert.is(slow.isOver, look === limits.arrivingSlowLooks);
+  }
+  assert.not(fast.isOver);
+  assert.equal(ended, ['request_timeout']);
+});
+
+test('a node that stood still between two looks ends nobody', () => {
+  const { table, begin, ended } = tableOf();
+  const body = begin()!;
+  for (let seconds = 0; seconds < 10; seconds++) {
+    table.look();
+    table.look();
+    body.arrived(limits.arrivingBytesPerLook);
+  }
+  assert.equal(ended, []);
+});
+
+test('bodies that stay half sent keep no batch of another peer out, and end with 408, in every lane', async () => {
+  const peers = [activeKey, 'ptf_dev_other'].map((key, index) => ({ key, view: peerView(index) }));
+  const byDigest = new Map(peers.map(({ key, view }) => [hash('sha256', key, 'hex'), view]));
   const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
   const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
   for (const fastLane of [true, false]) {
-    const face = await startFace({ settings: { fastLane } });
-    const isRefused = async () =>
-      (await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events: [{}] } })).status === 503;
-    for (const half of halves) {
-      const sockets = Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, () => {
-        const socket = connect(face.port, '127.0.0.1');
-        socket.on('error', () => undefined);
-        socket.write(head + half);
-        return socket;
-      });
-      await until(isRefused);
-      for (const socket of sockets) socket.destroy();
-      await until(async () => !(await isRefused()));
-    }
+    const face = await startFace({
+      settings: { fastLane },
+      group: { peerByKeyDigest: (digest) => byDigest.get(digest) },
+    });
+    const answers = halves.flatMap((half) =>
+      Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, async () => {
+        const [answer] = await askRaw(face.port, [head + half], { method: 'POST', path: '/api/v1/events/batch' });
+        return answer?.status;
+      }),
+    );
+    const { status } = await ask(face.url, '/api/v1/events/batch', { key: 'ptf_dev_other', json: { events: [{}] } });
+    assert.is(status, 200);
+    for (const answer of answers) assert.is(await answer, 408);
     await face.drain();
   }
 });

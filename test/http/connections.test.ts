@@ -93,6 +93,53 @@ test('an address that holds its share gives up a connection of its own, and none
   assert.equal([other.isDestroyed, first.isDestroyed, second.isDestroyed], [false, true, false]);
 });
 
+test('where all share the room, the address with more than its share gives way and no other does', () => {
+  const { admit } = tableOf({ max: 8 });
+  // The longest idle of all is another's.
+  const [few, many] = [sockets(2, '198.51.100.7'), sockets(6)];
+  for (const socket of [...few, ...many]) admit(socket);
+  const fresh = sockets(3, '192.0.2.9');
+  assert.ok(fresh.every(admit));
+  assert.equal(
+    [few, many, fresh].map((all) => all.filter(({ isDestroyed }) => isDestroyed).length),
+    [0, 3, 0],
+  );
+});
+
+test('an address with more than its share, all of it busy, is refused rather than given the room of others', () => {
+  const { admit } = tableOf({ max: 8 });
+  const [few, many] = [sockets(2, '198.51.100.7'), sockets(6)];
+  for (const socket of many) socket.isBusy = true;
+  for (const socket of [...few, ...many]) admit(socket);
+  assert.not(admit(new FakeSocket()));
+  assert.not(few.some(({ isDestroyed }) => isDestroyed));
+});
+
+test('a proxy counts as one address, whose connections do not give way to it', () => {
+  const { admit } = tableOf({ max: 8 });
+  const [proxied, direct] = [sockets(3, '127.0.0.1'), sockets(5)];
+  for (const socket of [...proxied, ...direct]) admit(socket);
+  assert.ok(admit(new FakeSocket('127.0.0.1')));
+  assert.equal(
+    [proxied, direct].map((all) => all.filter(({ isDestroyed }) => isDestroyed).length),
+    [0, 1],
+  );
+});
+
+test('a connection that asked something is passed over more often than one that never did', () => {
+  const { admit } = tableOf({ max: 3 });
+  const [asked, ...others] = sockets(3) as [FakeSocket, ...FakeSocket[]];
+  for (const socket of [asked, ...others]) admit(socket);
+  asked.bytesRead = 100;
+  // Each round looks at it once, and closes two that never asked.
+  for (let round = 0; round <= limits.evictionChances; round++) {
+    assert.not(asked.isDestroyed, `round ${round}`);
+    for (let i = 0; i < 2; i++) admit(new FakeSocket());
+  }
+  for (let i = 0; i < 3; i++) admit(new FakeSocket());
+  assert.ok(asked.isDestroyed);
+});
+
 for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
   test(`connections from ${address} are a proxy's, which may hold all of them, unless told otherwise`, () => {
     for (const loopbackIsProxy of [true, false]) {

@@ -48,6 +48,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     peers: (from, limit) => peers.slice(from, from + limit),
     trust: () => undefined,
     admits: () => true,
+    hasRoom: () => true,
     overloaded: false,
     turnedAway: () => undefined,
     trusts: ({ count }) => Array.from({ length: count }, () => undefined),

@@ -27,6 +27,16 @@ test('health and readiness say who answers and how far it has got', async () => 
   assert.ok(after.last_seq > before.last_seq);
 });
 
+test('the uptime does not follow a wall clock that is set', async () => {
+  const now = Date.now;
+  Date.now = () => now() + 86_400_000;
+  try {
+    assert.ok((await ask(node.url, '/api/v1/health')).body.uptime_s < 3_600);
+  } finally {
+    Date.now = now;
+  }
+});
+
 test('a registration gives the key once, with its prefix and at least 256 bits', async () => {
   const json = { peer_name: 'Ärena \u{1F600}', game_ids: ['a', 'b'], contact_email: 'ops@example.com' };
   const first = (await ask(node.url, '/api/v1/peers/register', { json })).body;

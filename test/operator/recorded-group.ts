@@ -71,6 +71,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,
     admits: notAsked,
+    hasRoom: notAsked,
     overloaded: false,
     turnedAway: () => undefined,
     trusts: notAsked,

@@ -11,6 +11,7 @@ import { batchEntryText, batchResultText, storedEventText, timeText } from '../b
 import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
 import type { WithdrawalBody } from '../contract/response-bodies.js';
 import type { FaceDeps } from '../deps.js';
+import { holderOf } from '../holder.js';
 import { isJsonWithin } from '../json-size.js';
 import { readEventId } from '../parameters.js';
 import { countRefusedIds } from '../refused-ids.js';
@@ -56,9 +57,9 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     return subject === null ? null : keyOf(subject);
   }
 
-  function submitEvent({ body, caller }: ApiRequest<EventBody>): Promise<ApiReply> {
+  function submitEvent({ body, caller, remote }: ApiRequest<EventBody>): Promise<ApiReply> {
     const submission = submissionOf(body, subjectOf(body));
-    return group.submit(caller, [submission]).then(([outcome]) => {
+    return group.submit(caller, [submission], holderOf(caller, remote)).then(([outcome]) => {
       if (outcome === undefined) throw new Error('the group gave no outcome for an event');
       if (!outcome.ok) return refusalReply(outcome);
       const json = storedEventText(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
@@ -67,7 +68,7 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
   }
 
   /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
-  function submitEvents({ body, caller }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
+  function submitEvents({ body, caller, remote }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const ids: (string | null)[] = [];
     const faults = new Map<number, Refusal>();
     const events: EventBody[] = [];
@@ -84,7 +85,8 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
       }
     }
     const submissions = submissionsOf(events);
-    const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions);
+    const holder = holderOf(caller, remote);
+    const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions, holder);
     return outcomes.then((decided) => batchReply(ids, faults, decided));
   }
 

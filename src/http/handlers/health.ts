@@ -9,9 +9,9 @@ import type { ApiReply, Handlers } from '../request.js';
 export function healthHandlers({
   group,
   version,
-  clock,
-}: Pick<FaceDeps, 'group' | 'version' | 'clock'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
-  const startedAt = clock.now();
+}: Pick<FaceDeps, 'group' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
+  // A process's age does not follow a wall clock that is set.
+  const startedMs = performance.now();
 
   function health(): ApiReply {
     const { ready, writable, reason, lastSeq, weights } = group.health();
@@ -22,7 +22,7 @@ export function healthHandlers({
       version,
       environment: group.identity.environment,
       group_id: group.identity.groupId,
-      uptime_s: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
+      uptime_s: Math.floor((performance.now() - startedMs) / 1000),
       last_seq: lastSeq,
       weights: {
         based_on_seq: weights.basedOnSeq,

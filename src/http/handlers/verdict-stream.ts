@@ -1,5 +1,6 @@
 /** The verdict stream: who may read it, and from where. What follows the head is `verdict-stream/`. */
 import { keyDigestOf } from '../auth.js';
+import { holderOf } from '../holder.js';
 import { refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
@@ -8,13 +9,15 @@ import type { StreamReaders } from '../verdict-stream/readers.js';
 const headers = { 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' };
 
 export function streamHandlers(readers: StreamReaders): Pick<Handlers, 'streamVerdicts'> {
-  function streamVerdicts({ headers: sent, caller }: ApiRequest<undefined>): ApiReply {
-    const refusal = readers.refusal(caller);
+  function streamVerdicts({ headers: sent, caller, remote }: ApiRequest<undefined>): ApiReply {
+    const holder = holderOf(caller, remote);
+    const refusal = readers.refusal({ peer: caller, holder });
     if (refusal !== undefined) return refusalReply(refusal);
     const id = sent['last-event-id'];
     const opening = {
       lastEventId: typeof id === 'string' ? id.trim() : '',
       peer: caller,
+      holder,
       keyDigest: keyDigestOf(sent) ?? '',
     };
     return { status: 200, body: undefined, headers, stream: (to) => readers.open(to, opening) };

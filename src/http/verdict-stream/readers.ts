@@ -3,10 +3,12 @@ import type { Writable } from 'node:stream';
 import type { ToldRow } from '../../core/told-table.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
+import type { Holder } from '../../group/holder.js';
 import type { ToldMark } from '../../group/verdict-feed.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies.js';
 import type { FaceDeps } from '../deps.js';
+import { Holdings } from '../holdings.js';
 import { changeFrame, goneFrame, goneRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';
@@ -17,17 +19,15 @@ export interface ReaderOpening {
   readonly lastEventId: string;
   /** Null where authentication is off. */
   readonly peer: PeerView | null;
+  readonly holder: Holder;
   /** Of the key that `peer` was known by. */
   readonly keyDigest: string;
 }
 
-/** No peer acts with authentication off: all readers count together. */
-const NO_PEER = -1;
-
 export class StreamReaders {
   readonly #deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
-  readonly #byPeer = new Map<number, number>();
+  readonly #held = new Holdings<Holder, StreamReader>();
   readonly #spread = new Spread();
   #deafen: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -37,27 +37,29 @@ export class StreamReaders {
     this.#deps = deps;
   }
 
-  /** Why no further reader of this peer is taken; undefined where one is. */
-  refusal(peer: PeerView | null): Refusal | undefined {
+  /** Why no further reader of this holder is taken; undefined where one is. */
+  refusal({ peer, holder }: Pick<ReaderOpening, 'peer' | 'holder'>): Refusal | undefined {
     if (this.#isClosed) return refused('dependency_unavailable', { details: { reason: 'draining' } });
-    const ofPeer = this.#byPeer.get(peer?.index ?? NO_PEER) ?? 0;
-    const isFull = this.#readers.size >= limits.streamReadersMax;
-    if (!isFull && (peer === null || ofPeer < limits.streamReadersPerPeer)) return undefined;
-    const text = isFull ? 'this node has as many readers as it takes' : 'this peer has as many readers as it may';
+    const held = this.#held.countOf(holder);
+    const mayHaveMore = peer === null || held < limits.streamReadersPerPeer;
+    if (mayHaveMore && (!this.#isFull || held + 1 < this.#ofLargest.size)) return undefined;
+    const text = this.#isFull ? 'this node has as many readers as it takes' : 'this peer has as many readers as it may';
     return refused('overloaded', { text });
   }
 
   /** Takes an answer whose head has gone out; it ends when the reader goes or the node ends it. */
   open(to: Writable, opening: ReaderOpening): void {
     const { group, metrics } = this.#deps;
-    const refusal = this.refusal(opening.peer);
+    const refusal = this.refusal(opening);
+    if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
     const reader = new StreamReader(to, {
       feed: group.verdicts,
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamTold(count),
     });
     this.#readers.set(reader, opening);
-    this.#count(opening.peer, 1);
+    this.#held.add(opening.holder, reader);
+    metrics.streamReaders(this.#readers.size);
     if (this.#readers.size === 1) this.#listen();
     if (refusal === undefined) void reader.start(this.#hello(), opening.lastEventId);
     else reader.end(this.#isClosed ? 'draining' : 'limit');
@@ -67,6 +69,22 @@ export class StreamReaders {
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers.keys()) reader.end('draining');
+  }
+
+  get #isFull(): boolean {
+    return this.#readers.size >= limits.streamReadersMax;
+  }
+
+  /** The readers of the holder with the most. */
+  get #ofLargest(): ReadonlySet<StreamReader> {
+    const { largest } = this.#held;
+    return (largest === undefined ? undefined : this.#held.of(largest)) ?? new Set();
+  }
+
+  /** Makes room for a holder that has fewer: the oldest reader of the holder with the most is told to resume. */
+  #endOneOfLargest(): void {
+    const [reader] = this.#ofLargest;
+    reader?.end('limit');
   }
 
   #listen(): void {
@@ -109,19 +127,12 @@ export class StreamReaders {
     const opening = this.#readers.get(reader);
     if (opening === undefined) return;
     this.#readers.delete(reader);
-    this.#count(opening.peer, -1);
+    this.#held.delete(opening.holder, reader);
+    this.#deps.metrics.streamReaders(this.#readers.size);
     this.#deps.metrics.streamEnded(reason ?? 'left');
     if (this.#readers.size > 0) return;
     clearInterval(this.#timer);
     this.#deafen();
-  }
-
-  #count(peer: PeerView | null, change: 1 | -1): void {
-    const index = peer?.index ?? NO_PEER;
-    const count = (this.#byPeer.get(index) ?? 0) + change;
-    if (count === 0) this.#byPeer.delete(index);
-    else this.#byPeer.set(index, count);
-    this.#deps.metrics.streamReaders(this.#readers.size);
   }
 
   #hello(): string {

@@ -5,7 +5,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { FeedListener, ToldMark } from '../../../src/group/verdict-feed.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
-import { groupDouble } from '../group-double.js';
+import { limits } from '../../../src/limits.js';
+import { groupDouble, peerView } from '../group-double.js';
 
 const mark: ToldMark = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
 
@@ -32,11 +33,51 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
     metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
   });
   const all = [new Heard(), new Heard(), new Heard()];
-  for (const to of all) readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, keyDigest: '' });
+  for (const to of all)
+    readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
   await turnOfLoop();
   const told = listener?.told([{ subject: 'ab'.repeat(32), text: null }], { ...mark, position: 4 });
   for (const { text } of all) assert.match(text, /^data: \{"changes":\[\{"subject_hash":"(?:ab){32}","gone":true\}\]/m);
   await told;
+  readers.close();
+});
+
+function silentReaders() {
+  const ends: string[] = [];
+  const readers = new StreamReaders({
+    group: groupDouble(),
+    clock: { now: () => 0 },
+    metrics: {
+      requestAnswered() {},
+      idRefused() {},
+      streamReaders() {},
+      streamTold() {},
+      streamEnded: (reason) => ends.push(reason),
+    },
+  });
+  const openingOf = (index: number) => ({ lastEventId: '', peer: peerView(index), holder: index, keyDigest: '' });
+  /** Opens readers of a peer; returns how many were refused. */
+  const open = (index: number, count: number): number => {
+    let refusals = 0;
+    for (let i = 0; i < count; i++) {
+      if (readers.refusal(openingOf(index)) === undefined) readers.open(new Heard(), openingOf(index));
+      else refusals += 1;
+    }
+    return refusals;
+  };
+  return { readers, ends, open };
+}
+
+test('where all streams are taken, the peer with the most gives way to one with fewer, and no further', () => {
+  const { readers, ends, open } = silentReaders();
+  const each = limits.streamReadersMax / 2;
+  for (const index of [0, 1]) assert.is(open(index, each), 0);
+  assert.is(open(0, 1), 1, 'it has its share and more');
+  const third = limits.streamReadersMax / 3;
+  assert.is(open(2, Math.floor(third)), 0);
+  assert.equal(ends, new Array(Math.floor(third)).fill('limit'));
+  // From here on nobody has more than it could have.
+  assert.ok(open(2, 10) >= 9);
   readers.close();
 });
 

@@ -1,0 +1,28 @@
+/** The thread behind `startAttack`: an attack from the side of whoever measures, whose event loop it does not share. */
+import { once } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Attack, floodOfBatches, halfBatches, idleConnections } from './attackers.js';
+import type { Credentials } from './requests.js';
+
+export type AttackName = 'half batches' | 'flood of batches' | 'idle connections';
+
+export interface AttackTask {
+  readonly name: AttackName;
+  readonly port: number;
+  readonly attacker: Credentials;
+  /** Connections. */
+  readonly count: number;
+}
+
+const begin: Readonly<Record<AttackName, (task: AttackTask) => Promise<Attack>>> = {
+  'half batches': ({ port, attacker, count }) => halfBatches(port, attacker, count),
+  'flood of batches': ({ port, attacker, count }) => floodOfBatches(port, attacker, count),
+  'idle connections': ({ port, count }) => idleConnections(port, count),
+};
+
+const task = workerData as AttackTask;
+const attack = await begin[task.name](task);
+parentPort!.postMessage('under way');
+await once(parentPort!, 'message');
+await attack.end();
+parentPort!.close();

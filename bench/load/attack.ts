@@ -1,0 +1,21 @@
+/** An attack in a thread of its own. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { AttackTask } from './attack-thread.js';
+
+export interface RunningAttack {
+  end(): Promise<void>;
+}
+
+/** Resolves once all of its connections are open. */
+export async function startAttack(task: AttackTask): Promise<RunningAttack> {
+  const thread = new Worker(new URL('./attack-thread.js', import.meta.url), { workerData: task });
+  await once(thread, 'message');
+  return {
+    async end() {
+      const ended = once(thread, 'exit');
+      thread.postMessage('end');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * Callers that try to keep the others out, each for as long as it is let: it takes as much room as it can and takes it again whenever it
+ * loses it. What they send is bounded by their callers.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { limits } from '../../src/limits.js';
+import { type Credentials, fixedTimestamp, gameId } from './requests.js';
+
+export interface Attack {
+  /** Statuses of the answers that it got. */
+  readonly statuses: ReadonlyMap<number, number>;
+  /** Connections that it opened. */
+  readonly opened: () => number;
+  /** Closes every connection, and resolves once they are closed. */
+  end(): Promise<void>;
+}
+
+/** Keeps `count` connections open: `begin` is called with each new one, also with the one that replaces a closed one. */
+export async function keepOpen(
+  port: number,
+  count: number,
+  begin: (socket: Socket) => void,
+  localAddress = '127.0.0.1',
+): Promise<Attack> {
+  const sockets = new Set<Socket>();
+  const statuses = new Map<number, number>();
+  const running: Promise<void>[] = [];
+  let isOver = false;
+  let opened = 0;
+  const keep = async (first: () => void): Promise<void> => {
+    while (!isOver) {
+      const socket = await open(port, localAddress).catch(() => undefined);
+      first();
+      // The kernel refused it; a moment later it may take one again.
+      if (socket === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        continue;
+      }
+      opened += 1;
+      sockets.add(socket);
+      socket.on('data', (chunk: Buffer) => countAnswer(statuses, chunk));
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      if (isOver) socket.destroy();
+      else begin(socket);
+      await closed;
+      sockets.delete(socket);
+    }
+  };
+  while (running.length < count) {
+    const some = Array.from({ length: Math.min(100, count - running.length) }, () => {
+      return new Promise<void>((resolve) => running.push(keep(resolve)));
+    });
+    await Promise.all(some);
+  }
+  return {
+    statuses,
+    opened: () => opened,
+    async end() {
+      isOver = true;
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function open(port: number, localAddress: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  await once(socket, 'connect');
+  // Whatever the other side does to it is no failure of ours.
+  return socket.on('error', () => undefined);
+}
+
+/** Answers of this API are small and begin a chunk. */
+function countAnswer(statuses: Map<number, number>, chunk: Buffer): void {
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.subarray(0, 16).toString('latin1'))?.[1]);
+  if (!Number.isNaN(status)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+}
+
+function batchHead({ apiKey }: Credentials, length: number): string {
+  return `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+}
+
+/** The head of a batch as large as may be, and `bytes` of its body. */
+export function halfBatches(port: number, caller: Credentials, count: number, bytes = 1): Promise<Attack> {
+  const begin = Buffer.from(batchHead(caller, limits.batchBodyBytes) + '{'.padEnd(bytes));
+  return keepOpen(port, count, (socket) => socket.write(begin));
+}
+
+/** Full batches of new events, one after the other on each connection. */
+export function floodOfBatches(port: number, caller: Credentials, count: number): Promise<Attack> {
+  let batches = 0;
+  const mark = '@@@@@@@@';
+  const events = Array.from({ length: limits.batchEventsMax }, (_, place) => attackEvent(caller, `${mark}-${place}`));
+  const template = `{"events":[${events.join(',')}]}`;
+  const request = batchHead(caller, template.length) + template;
+  const send = (socket: Socket): void => {
+    socket.write(request.replaceAll(mark, String(batches++).padStart(mark.length, '0')));
+  };
+  return keepOpen(port, count, (socket) => {
+    socket.on('data', () => send(socket));
+    send(socket);
+  });
+}
+
+/** Verdict streams, read for as long as they last. */
+export function heldStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
+  const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
+  return keepOpen(port, count, (socket) => {
+    // A refusal leaves the connection open.
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
+    });
+    socket.write(request);
+  });
+}
+
+/** Connections that say nothing. */
+export function idleConnections(port: number, count: number, localAddress?: string): Promise<Attack> {
+  return keepOpen(port, count, () => undefined, localAddress);
+}
+
+/** An event as JSON, in ASCII. */
+export function attackEvent({ peerId }: Pick<Credentials, 'peerId'>, eventId: string): string {
+  return JSON.stringify({
+    schema_version: '1.0.0',
+    event_id: eventId,
+    event_type: 'report_cheating',
+    peer_id: peerId,
+    player_id: `player-${eventId}`,
+    game_id: gameId,
+    severity: 1,
+    timestamp: fixedTimestamp,
+  });
+}

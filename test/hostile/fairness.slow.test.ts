@@ -1,0 +1,150 @@
+/**
+ * Callers that take all the room they can get, against a node of its own process: everybody else is served as before. Each test states how
+ * much of what a victim asks succeeds; the latencies are printed, not judged. HOSTILE_SECONDS is how long the victim is watched.
+ */
+import { rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Attack,
+  attackEvent,
+  floodOfBatches,
+  halfBatches,
+  heldStreams,
+  idleConnections,
+} from '../../bench/load/attackers.js';
+import { type Credentials, gameId } from '../../bench/load/requests.js';
+import { limits } from '../../src/limits.js';
+import { registerPeer } from '../http/peer-client.js';
+import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import { figures, success, type VictimOptions, watchVictim } from './victim.js';
+
+const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 4) * 1000;
+/** What a victim is promised under each of these attacks. */
+const successMin = 0.99;
+
+async function withNode(env: Record<string, string>, run: (node: NodeProcess, port: number) => Promise<void>) {
+  const dir = temporaryFolder();
+  const node = await startProcess({ DATA_DIR: dir, ...env });
+  try {
+    await run(node, Number(new URL(node.url).port));
+    assert.is(await node.kill('SIGTERM'), 0, node.output());
+    // Nothing of what a caller does is an error of ours.
+    assert.not(/"level":"(error|fatal)"/.test(node.output()), node.output());
+  } finally {
+    endAll();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function register(url: string): Promise<Credentials> {
+  const { peerId, key } = await registerPeer(url, 'Peer', [gameId]);
+  return { peerId, apiKey: key };
+}
+
+/** Watches a victim alone, then while `attack` lasts, and judges what it was served meanwhile. */
+async function underAttack(name: string, victim: VictimOptions, attack: () => Promise<Attack[]>): Promise<void> {
+  const before = await watchVictim({ ...victim, request: victim.request.replaceAll('#', 'b') }, () => delay(watchedMs));
+  const attacks = await attack();
+  const during = await watchVictim({ ...victim, request: victim.request.replaceAll('#', 'd') }, () => delay(watchedMs));
+  const got = attacks.map(({ statuses, opened }) => {
+    return `${[...statuses].map(([status, count]) => `${count} x ${status}`).join(', ')} on ${opened()} connections`;
+  });
+  for (const { end } of attacks) await end();
+  process.stdout.write(
+    `\nNOTE: ${name}: ${figures(before)} before, ${figures(during)} during; the attack got ${got.join('; ')}\n`,
+  );
+  assert.ok(success(before) === 1, `before: ${figures(before)}`);
+  assert.ok(success(during) >= successMin, `during: ${figures(during)}`);
+}
+
+function post(path: string, { apiKey }: Credentials, body: string): string {
+  // `@` becomes eight digits.
+  const length = body.length + 7 * (body.split('@').length - 1);
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+}
+
+const event = (peer: Credentials): string => post('/api/v1/events', peer, attackEvent(peer, '#-@'));
+
+function batch(peer: Credentials, events = 50): string {
+  const texts = Array.from({ length: events }, (_, place) => attackEvent(peer, `#-@-${place}`));
+  return post('/api/v1/events/batch', peer, `{"events":[${texts.join(',')}]}`);
+}
+
+const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
+
+for (const bytes of [1, 60_000]) {
+  test(`heads of large batches with ${bytes} bytes of them keep no batch of another peer out`, async () => {
+    await withNode({}, async ({ url }, port) => {
+      const [attacker, peer] = [await register(url), await register(url)];
+      const victim = { port, request: batch(peer), expects: 'HTTP/1.1 200', everyMs: 50 };
+      const attack = async () => [await halfBatches(port, attacker, 140, bytes)];
+      await underAttack(`half batches of ${bytes} bytes`, victim, attack);
+    });
+  });
+}
+
+for (const [what, request, status] of [
+  ['single events', event, 201],
+  ['batches', batch, 200],
+] as const) {
+  test(`one key that floods batches keeps no ${what} of another peer out`, async () => {
+    await withNode({}, async ({ url }, port) => {
+      const [attacker, peer] = [await register(url), await register(url)];
+      const victim = { port, request: request(peer), expects: `HTTP/1.1 ${status}`, everyMs: 50 };
+      await underAttack(`flood of batches, ${what}`, victim, async () => [await floodOfBatches(port, attacker, 64)]);
+    });
+  });
+
+  test(`eight fresh keys that flood batches keep no ${what} of another peer out`, async () => {
+    await withNode({}, async ({ url }, port) => {
+      const peer = await register(url);
+      const victim = { port, request: request(peer), expects: `HTTP/1.1 ${status}`, everyMs: 50 };
+      await underAttack(`flood of eight keys, ${what}`, victim, async () => {
+        const attackers = await Promise.all(Array.from({ length: 8 }, () => register(url)));
+        return Promise.all(attackers.map((attacker) => floodOfBatches(port, attacker, 8)));
+      });
+    });
+  });
+}
+
+test('two keys that hold every verdict stream leave one to another peer', async () => {
+  await withNode({}, async ({ url }, port) => {
+    const [first, second, peer] = [await register(url), await register(url), await register(url)];
+    const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peer.apiKey}\r\n\r\n`;
+    const victim = { port, request, expects: 'HTTP/1.1 200', everyMs: 50, connections: 0 };
+    const each = limits.streamReadersMax / 2;
+    await underAttack('held streams', victim, async () => [
+      await heldStreams(port, first, each),
+      await heldStreams(port, second, each),
+    ]);
+  });
+});
+
+/** More than the node takes: each that it closes for another one is opened again, and closes a third. */
+const idleCount = limits.connectionsMaxDefault + 400;
+
+for (const [what, env, localAddress] of [
+  ['the same address, a proxy', {}, '127.0.0.1'],
+  ['another address', { LOOPBACK_IS_PROXY: 'false' }, '127.0.0.2'],
+] as const) {
+  for (const [who, connections] of [
+    ['fresh callers', 0],
+    ['callers that pause between requests', 40],
+  ] as const) {
+    test(`idle connections that are reopened at once keep no ${who} of ${what} out`, async () => {
+      await withNode(env, async (_node, port) => {
+        const victim = { port, request: scoreRead, expects: 'HTTP/1.1 404', everyMs: 50, connections, localAddress };
+        await underAttack(`idle connections, ${who} of ${what}`, victim, () => {
+          // An address of its own may not hold all of them, but a few may.
+          const addresses = localAddress === '127.0.0.1' ? [localAddress] : ['127.0.0.3', '127.0.0.4', '127.0.0.5'];
+          const each = Math.ceil(idleCount / addresses.length);
+          return Promise.all(addresses.map((address) => idleConnections(port, each, address)));
+        });
+      });
+    });
+  }
+}
+
+test.run();

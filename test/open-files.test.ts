@@ -1,0 +1,20 @@
+/** Whether a process may open enough files to start a node. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../src/limits.js';
+import { openFilesFault } from '../src/open-files.js';
+
+/** As proc_pid_limits(5) shows it. */
+const limitsText = (soft: number | 'unlimited') =>
+  `Limit                     Soft Limit           Hard Limit           Units\nMax processes             31000                31000                processes\nMax open files            ${soft}                 1048576              files\n`;
+
+test('the limit in force decides, and the sentence names it', () => {
+  assert.is(openFilesFault(limitsText(limits.openFilesMin)), null);
+  assert.match(openFilesFault(limitsText(limits.openFilesMin - 1)) ?? '', `may have ${limits.openFilesMin - 1}`);
+});
+
+test('no limit, and a system that does not tell, are no fault', () => {
+  for (const text of [limitsText('unlimited'), '', null]) assert.is(openFilesFault(text), null);
+});
+
+test.run();

@@ -136,6 +136,8 @@ export const limits = {
   withdrawalTries: 8,
   /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
+  /** Until when an erasure that waits should be decided: what laws give for one. */
+  erasureDueMs: 2_592_000_000,
   /** Erasures of a group in a sliding day, in quotas of one peer: fresh keys bring no more. */
   groupErasuresFactor: 10,
   /** From which age on a peer erases players at once whom it alone reported. */

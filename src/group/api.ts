@@ -230,6 +230,14 @@ export interface CheckStatus {
   readonly faults: readonly string[];
 }
 
+/** An erasure that waits for the operator. */
+export interface PendingErasure {
+  /** Subject hash, hex. */
+  readonly subject: string;
+  /** ms since 1970 of its first request. */
+  readonly requestedAt: number;
+}
+
 export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
@@ -322,7 +330,7 @@ export interface GroupOperations {
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
   /** Subject hashes (hex) whose erasure waits for the operator. */
-  pendingErasures(): readonly string[];
+  pendingErasures(): readonly PendingErasure[];
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
   /** The newest `count` entries; with `before`, of those below that sequence number. */

@@ -23,6 +23,7 @@ import type {
   OnProgress,
   PeerSignals,
   PeerView,
+  PendingErasure,
   PlayerEvents,
   SimulationQuery,
   SimulationView,
@@ -247,8 +248,12 @@ export class Group extends GroupReads implements GroupApi {
     return this.#ask({ type: 'relate_peers', relation, peerId, otherId, by });
   }
 
-  pendingErasures(): readonly string[] {
-    return [...this.running.state.pendingErasures.keys()];
+  pendingErasures(): readonly PendingErasure[] {
+    const { pendingErasures, times } = this.running.state;
+    return [...pendingErasures].map(([subject, requests]) => ({
+      subject,
+      requestedAt: times.receivedAt(requests[0]!),
+    }));
   }
 
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>> {

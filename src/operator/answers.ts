@@ -7,6 +7,7 @@ import {
   isoTime,
   listedPeerValue,
   peerValue,
+  pendingErasureValue,
   preTrustValue,
   publishedWeightsValue,
   simulationValue,
@@ -112,7 +113,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
 
 function erasureAnswers(group: GroupApi): Pick<Answers, 'erase-pending' | 'erase'> {
   return {
-    'erase-pending': () => granted({ data: group.pendingErasures() }),
+    'erase-pending': () => granted({ data: group.pendingErasures().map(pendingErasureValue) }),
 
     async erase(request) {
       const subjectHash = request.subject_hash.toLowerCase();

@@ -87,6 +87,14 @@ export interface ListedPeerValue extends PeerValue {
   } | null;
 }
 
+/** An erasure that waits for the operator, oldest request first. */
+export interface PendingErasureValue {
+  readonly subject_hash: string;
+  readonly requested_at: string;
+  /** Until when it should be decided: thirty days later. */
+  readonly due_at: string;
+}
+
 export interface StatusValue {
   /** The release that runs. */
   readonly version: string;
@@ -210,7 +218,7 @@ export interface Values {
   };
   readonly 'pretrust-list': PreTrustValue;
   readonly 'pretrust-change': PreTrustValue;
-  readonly 'erase-pending': { readonly data: readonly string[] };
+  readonly 'erase-pending': { readonly data: readonly PendingErasureValue[] };
   readonly erase: {
     readonly subject_hash: string;
     readonly status: 'erased' | 'pending';

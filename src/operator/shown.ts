@@ -164,7 +164,14 @@ export function showPreTrust(value: PreTrustValue): Shown {
 }
 
 export function showPendingErasures({ data }: Values['erase-pending']): Shown {
-  return { value: { data }, lines: () => (data.length === 0 ? ['no erasure waits'] : data) };
+  const rows = data.map((one) => [one.subject_hash, one.requested_at, one.due_at]);
+  return {
+    value: { data },
+    lines: (width) =>
+      rows.length === 0
+        ? ['no erasure waits']
+        : table(rows, width, ['subject', 'requested', 'due'], ['subject', 'due']),
+  };
 }
 
 export function showErasure(value: Values['erase']): Shown {

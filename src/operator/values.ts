@@ -5,14 +5,17 @@ import type {
   GroupStatus,
   PeerSignals,
   PeerView,
+  PendingErasure,
   PublishedWeights,
   SimulationView,
   VerifyReport,
 } from '../group/api.js';
+import { limits } from '../limits.js';
 import type {
   AuditEntryValue,
   ListedPeerValue,
   PeerValue,
+  PendingErasureValue,
   PreTrustValue,
   PublishedWeightsValue,
   SimulationValue,
@@ -101,6 +104,11 @@ export function preTrustValue(peers: readonly PeerView[]): PreTrustValue {
   return {
     pre_trusted: peers.map(({ peerId, peerName, status }) => ({ peer_id: peerId, peer_name: peerName, status })),
   };
+}
+
+export function pendingErasureValue({ subject, requestedAt }: PendingErasure): PendingErasureValue {
+  const due = requestedAt + limits.erasureDueMs;
+  return { subject_hash: subject, requested_at: isoTime(requestedAt), due_at: isoTime(due) };
 }
 
 export function auditEntryValue(entry: AuditEntry): AuditEntryValue {

@@ -503,6 +503,10 @@ test('where erasures wait for the operator, erase confirms what a peer asked for
     });
     assert.is(asked.status, 202);
     assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 1);
+    const [request] = (await json(['erase', '--pending'], 0, waiting.dir)).data as Record<string, string>[];
+    assert.is(request!.subject_hash, subject);
+    const daysLeft = (Date.parse(request!.due_at!) - Date.parse(request!.requested_at!)) / 86_400_000;
+    assert.is(daysLeft, 30);
     const run = await ptf(['erase', subject], waiting.dir);
     assert.is(run.code, 0, run.err);
     assert.match(run.out, /^events erased +1$/m);

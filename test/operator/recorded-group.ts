@@ -105,7 +105,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     preTrust: async () => granted({ preTrusted: ['peer-0'] }),
     relatePeers: async () => granted(null),
     purgePeers: async () => granted([]),
-    pendingErasures: () => ['5f'.repeat(32)],
+    pendingErasures: () => [{ subject: '5f'.repeat(32), requestedAt: 0 }],
     confirmErasure: async () => granted({ status: 'erased', eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),
     verdictCounts: notAsked,

@@ -48,6 +48,8 @@ interface Vote {
   readonly n1: number;
 }
 
+/** Nothing is divided by less, as in the reference. */
+const least = 1e-9;
 const clip = (value: number, low: number, high: number) => Math.max(low, Math.min(high, value));
 const logit = (p: number) => Math.log(p) - Math.log1p(-p);
 const sigmoid = (odds: number) => 1 / (1 + Math.exp(-clip(odds, -60, 60)));
@@ -267,7 +269,7 @@ function agreements(
   const peers = volume.length;
   const bad = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * x);
   const means = volume.flatMap((mass, j) =>
-    mass > 0 ? [{ value: bad[j]! / mass, weight: Math.min(mass, k.muMass) / size[j]! }] : [],
+    mass > 0 ? [{ value: bad[j]! / Math.max(mass, least), weight: Math.min(mass, k.muMass) / size[j]! }] : [],
   );
   const mu = means.length === 0 ? k.muLeast : clip(medianOf(means), k.muLeast, k.muMost);
   const own = volume.map((mass, j) => (bad[j]! + k.ownMass * mu) / (mass + k.ownMass));

@@ -75,5 +75,13 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
   }
   const { events, players } = group.counts();
   same('counts', 'events and players', [events, players], [facts.events.size, oracle.subjects.length]);
-  same('counts', 'pending erasures', [...group.pendingErasures()].sort(), oracle.pending.sort());
+  same(
+    'counts',
+    'pending erasures',
+    group
+      .pendingErasures()
+      .map(({ subject }) => subject)
+      .sort(),
+    oracle.pending.sort(),
+  );
 }

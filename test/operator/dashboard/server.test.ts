@@ -233,7 +233,12 @@ test('the hosted form registers a peer and shows its key', async () => {
   assert.is(status, 201);
   assert.is(headers['cache-control'], 'no-store');
   assert.is(JSON.parse(text).api_key, 'the-key');
-  assert.equal(dashboard.calls.at(-1), ['register', { peerName: 'Arena', gameIds: ['arena'] }, 'operator:dashboard']);
+  assert.equal(dashboard.calls.at(-1), [
+    'register',
+    { peerName: 'Arena', gameIds: ['arena'] },
+    'operator:dashboard',
+    true,
+  ]);
   const bad = await dashboard.call('/api/v1/peers/register', { json: { peer_name: '', game_ids: [] }, cookie });
   assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
 });

@@ -1,8 +1,9 @@
 /** Erasure: the requests of peers that wait for a confirmation, and erasing by hash. */
+import type { Values } from '../../protocol.js';
 import { command, faultText } from './api.js';
 import { button, card, empty, field, fill, h, table } from './dom.js';
 import { eraseWithQuestion } from './erase.js';
-import { heading, mayRedraw, type View, type ViewContext } from './view.js';
+import { heading, mayRedraw, time, type View, type ViewContext } from './view.js';
 
 const rowsMax = 200;
 
@@ -32,7 +33,7 @@ export function erasureView({ live }: ViewContext): View {
       fill(
         pending,
         data.length === 0
-          ? empty('Nothing waits', 'Requests of peers wait here where ERASURE_MODE is “operator”.')
+          ? empty('Nothing waits', 'Requests of peers wait here where ERASURE_MODE is “own” or “operator”.')
           : listOf(data),
       );
     } catch (error) {
@@ -41,17 +42,18 @@ export function erasureView({ live }: ViewContext): View {
     }
   }
 
-  function listOf(hashes: readonly string[]): HTMLElement[] {
-    const rows = hashes.slice(0, rowsMax).map((hash) => [
+  function listOf(erasures: Values['erase-pending']['data']): HTMLElement[] {
+    const rows = erasures.slice(0, rowsMax).map(({ subject_hash: hash, due_at }) => [
       h('code', { class: 'hash' }, hash),
+      time(due_at),
       button('Confirm…', () => void erase(hash), {
         class: 'button danger small',
         'aria-label': `Confirm the erasure of ${hash}`,
       }),
     ]);
-    const rest = hashes.length - rows.length;
+    const rest = erasures.length - rows.length;
     return [
-      table('Erasures that wait', [{ title: 'Subject hash' }, { title: '', number: true }], rows),
+      table('Erasures that wait', [{ title: 'Subject hash' }, { title: 'Due' }, { title: '', number: true }], rows),
       ...(rest > 0 ? [h('p', { class: 'muted small' }, `And ${rest} more.`)] : []),
     ];
   }

@@ -42,6 +42,8 @@ export class Calls {
   /** Who asks at this moment: what the actor is offered now is theirs. */
   current: Call | null = null;
   waiting = 0;
+  /** Whose commands gave way to those of others. */
+  readonly pushedOut = new Set<Resolve>();
   #number = 0;
 
   constructor(deps: CallDeps) {
@@ -129,6 +131,11 @@ export class Calls {
   #expected(call: Call, answer: Outcome<unknown>): Expected | Expected[] | null {
     if (call.token === undefined || call.full === true) {
       this.#mustBeTurnedAway(call, answer);
+      return null;
+    }
+    if (this.pushedOut.delete(call.token)) {
+      if (answer.ok || answer.code !== 'overloaded') throw new Difference('turned away', `${call.what}: gave way`);
+      this.#deps.count('gave way to others');
       return null;
     }
     return this.#deps.ledger.expectedOf(call.token, call.what);

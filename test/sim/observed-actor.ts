@@ -23,6 +23,8 @@ export interface TurnTaken {
 
 export interface Watch {
   offered(mail: Mail<Command, Resolve>, taken: boolean): void;
+  /** A command that was taken, and no turn was; its answer says that there is too much at once. */
+  pushedOut(token: Resolve): void;
   /** Before any of its answers leaves. */
   turn(turn: TurnTaken): void;
   /** The turn in flight is durable, says the log. */
@@ -61,6 +63,19 @@ export class ObservedActor extends GroupActor<Resolve> {
     if (taken) this.#mails.push(mail);
     this.#watch.offered(mail, taken);
     return taken;
+  }
+
+  override makeRoomFor(mail: Mail<Command, Resolve>): Effect<Resolve>[] {
+    const effects = super.makeRoomFor(mail);
+    for (const effect of effects) {
+      if (effect.type !== 'answer') continue;
+      this.#mails.splice(
+        this.#mails.findIndex(({ token }) => token === effect.token),
+        1,
+      );
+      this.#watch.pushedOut(effect.token);
+    }
+    return effects;
   }
 
   override takeTurn(now: number, nonce: Uint8Array): Effect<Resolve>[] {

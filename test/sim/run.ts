@@ -267,6 +267,7 @@ class Run {
           call.token = mail.token;
           call.full = !taken;
         },
+        pushedOut: (token) => this.#watched(node, () => void this.#calls.pushedOut.add(token)),
         turn: (turn) => this.#watched(node, () => ledger.turn(turn, node.actor.state)),
         durable: () => this.#watched(node, () => ledger.durable()),
         answered: (token, answer) => this.#watched(node, () => ledger.answered(token, answer)),

@@ -136,6 +136,30 @@ test('what the operator declared the same is one witness, and nothing joins what
   assert.is(declared.witness[7], 7, 'not by way of the third clone either');
 });
 
+test('a peer that says nothing takes nothing from the peer that it was declared the same as', () => {
+  // The votes of peers 4 and 5 are mostly noise, so that a gate depends on what each of the others says.
+  const isNoise = (peer: number, i: number) => peer > 3 && (i * 7 + peer * 3) % 5 < 4;
+  const rows = honestGroup(6, 60).rows.map((row, i) =>
+    row.map((vote) => (isNoise(vote[0], i) ? ((i >> 1) % 2 === 1 ? bad : good)(vote[0]) : vote)),
+  );
+  const relations = [{ first: 1, second: 6, relation: 'same' }] as const;
+  const alone = trustOf(7, rows);
+  const beside = trustOf(7, rows, relations);
+  const revoked = peerTrustOf(
+    evidenceOf(
+      7,
+      rows.map((row) => [...row, bad(6)]),
+    ),
+    factsOf(7, [], [6]),
+    trustConstants,
+    relations,
+  );
+  assert.ok(alone.tau[5]! < 1 && alone.tau[5]! > 0);
+  assert.equal(beside.tau, alone.tau);
+  assert.equal(beside.a, alone.a);
+  assert.equal(revoked.tau, alone.tau);
+});
+
 test('a group counts its peers', () => {
   const witnesses = new Witnesses(5);
   witnesses.join(1, 3, 'clones');

@@ -1,4 +1,5 @@
 /** Which peers count as one. */
+import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
@@ -158,6 +159,32 @@ test('a peer that says nothing takes nothing from the peer that it was declared 
   assert.equal(beside.tau, alone.tau);
   assert.equal(beside.a, alone.a);
   assert.equal(revoked.tau, alone.tau);
+});
+
+test('a crowd of peers with one list takes memory for its votes, not for every two of its peers', async () => {
+  const file = new URL('../../../src/core/trust/peer-trust.js', import.meta.url).href;
+  const script = `
+    import(${JSON.stringify(file)}).then(({ peerTrustOf }) => {
+      const [peers, players] = [1_600, 12];
+      const entries = peers * players;
+      peerTrustOf(
+        {
+          peers,
+          players,
+          offsets: Uint32Array.from({ length: players + 1 }, (_, i) => i * peers),
+          peer: Uint16Array.from({ length: entries }, (_, e) => e % peers),
+          lowering: new Float64Array(entries).fill(1),
+          raising: new Float64Array(entries),
+        },
+        { preTrusted: new Uint8Array(peers), excluded: new Uint8Array(peers) },
+      );
+    });`;
+  const worker = new Worker(script, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 64 } });
+  const ended = await new Promise((resolve) => {
+    worker.on('error', resolve);
+    worker.on('exit', resolve);
+  });
+  assert.is(ended, 0);
 });
 
 test('a group counts its peers', () => {

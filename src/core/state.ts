@@ -193,7 +193,7 @@ export class GroupState {
         this.peers.at(record.peer).status = record.status;
         if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
         this.evidenceSeq = seq;
-        this.peerWeights.refresh(this);
+        this.peerWeights.refreshPeer(this, record.peer);
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import { type PeerRelation, Witnesses } from '../../../src/core/trust/witnesses.js';
+import { type PeerRelation, Witnesses, WitnessLinks, type WitnessPair } from '../../../src/core/trust/witnesses.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
@@ -185,6 +185,35 @@ test('a crowd of peers with one list takes memory for its votes, not for every t
     worker.on('exit', resolve);
   });
   assert.is(ended, 0);
+});
+
+test('a peer has the others of its group, each once and with why, and no more than are asked for', () => {
+  const pairs: WitnessPair[] = [
+    { first: 1, second: 3, reason: 'clones' },
+    { first: 2, second: 3, reason: 'declared' },
+    { first: 5, second: 6, reason: 'copied_list' },
+  ];
+  const links = new WitnessLinks(pairs);
+  assert.equal(links.of(1, 9), [
+    { peer: 2, reason: 'declared' },
+    { peer: 3, reason: 'clones' },
+  ]);
+  assert.equal(links.of(6, 9), [{ peer: 5, reason: 'copied_list' }]);
+  assert.equal(links.of(0, 9), []);
+  assert.equal(links.of(1, 1), [{ peer: 3, reason: 'clones' }]);
+  let reads = 0;
+  const crowd = Array.from({ length: 1_000 }, (_, i): WitnessPair => ({ first: 0, second: i + 1, reason: 'clones' }));
+  const counted = new WitnessLinks(
+    crowd.map((pair) => ({
+      ...pair,
+      get first() {
+        reads++;
+        return pair.first;
+      },
+    })),
+  );
+  for (let peer = 0; peer <= 1_000; peer++) counted.of(peer, 100);
+  assert.ok(reads < 1_000 * 300, `${reads} reads for a thousand peers`);
 });
 
 test('a group counts its peers', () => {

@@ -114,6 +114,8 @@ export const limits = {
   newPeerDaysMax: 30,
   priorBadShareMin: 0.005,
   priorBadShareMax: 0.3,
+  /** Peers that are listed as one witness with a peer; a flood of clones has thousands. */
+  witnessesListedMax: 100,
   /** Peers that have metrics of their own. */
   metricsPeersMax: 1_000,
   keyBytes: 32,

@@ -11,7 +11,7 @@ import type { DecidedEvent, EventAccepted, EvidenceKept, EvidenceTakenBack, LogR
 import type { GroupState } from './state.js';
 import { OPERATOR } from './vocabulary.js';
 
-/** The answer to a withdrawal whose event was located before something was taken out of the log: look again. */
+/** The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have taken evidence back since: look again. */
 export const readAgain = Symbol('read again');
 
 /**
@@ -32,7 +32,9 @@ export function decideWithdrawal(
   if (entry < 0 || eventSeq <= state.retired.seq || isTakenBack(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   const readsChain = event.mass < 0 || takesBack(event);
-  if (readsChain && state.takenBackSeq > command.chainAsOf) return readAgain;
+  // Only records of the pair tell what a withdrawal leaves. Another peer that keeps taking back must not hold it up.
+  const hasNewer = state.takenBackSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
+  if (readsChain && hasNewer) return readAgain;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
   const count = entries.count(entry) - 1;
   const { lowering, hidden } = readsChain

@@ -6,8 +6,8 @@ import { evidenceAt, scaleAt, worthAt, worthOf } from './decay.js';
 import { takesBack } from './event-types.js';
 import { putVote } from './evidence.js';
 import type { EvidenceSubjects } from './evidence-view.js';
-import { subjectBytes, subjectHex } from './pseudonym.js';
-import type { EventAccepted, EvidenceTakenBack, LogRecord } from './records.js';
+import { subjectHex } from './pseudonym.js';
+import type { EventAccepted, LogRecord } from './records.js';
 import type { GroupState } from './state.js';
 
 /** How masses of the records at hand were scaled. */
@@ -31,8 +31,6 @@ export class OtherHalfLife {
   readonly #loweringNow: Float64Array;
   readonly #raisingNow: Float64Array;
   readonly #counted: Uint32Array;
-  /** Events so far that take back, by their record. */
-  readonly #takingBack = new Set<number>();
   /** Subjects (hex) whose erasure is still in work, with the record that erased them. */
   readonly #erased = new Map<string, number>();
 
@@ -56,7 +54,6 @@ export class OtherHalfLife {
   /** Takes the next record of the log, from the first to the state's last. `at` is the time of its batch. */
   take(record: LogRecord, seq: number, at: number): void {
     if (record.type === 'event_accepted') this.#event(record, seq, at);
-    else if (record.type === 'evidence_taken_back') this.#takenBack(record);
     else if (record.type === 'epoch_moved') this.#rescaled(record.epoch, this.#scale.halfLifeDays);
     else if (record.type === 'half_life_changed') this.#rescaled(record.epoch, record.half_life_days);
   }
@@ -75,7 +72,11 @@ export class OtherHalfLife {
     const row = subjects.find(event.subject);
     const entry = row < 0 ? -1 : subjects.findEntry(row, event.peer);
     if (entry < 0) return;
-    if (takesBack(event)) this.#takingBack.add(seq);
+    if (takesBack(event)) {
+      // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier one is withdrawn.
+      this.#lowering[entry] = 0;
+      this.#loweringNow[entry] = 0;
+    }
     const from = evidenceAt(event.timestamp, receivedAt);
     const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
     const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
@@ -84,17 +85,6 @@ export class OtherHalfLife {
     sums[entry]! += mass;
     sumsNow[entry]! += now;
     this.#counted[entry]!++;
-  }
-
-  /** All that the pair lowered is gone where the event that took it back is still there. */
-  #takenBack({ peer, subject, prev }: EvidenceTakenBack): void {
-    if (subject === null || !this.#takingBack.has(prev)) return;
-    const { subjects } = this.#state;
-    const row = subjects.find(subjectBytes(subject));
-    const entry = row < 0 ? -1 : subjects.findEntry(row, peer);
-    if (entry < 0) return;
-    this.#lowering[entry] = 0;
-    this.#loweringNow[entry] = 0;
   }
 
   /** The state's subjects with these sums, scaled to `at`. Good until the state changes. */

@@ -79,6 +79,8 @@ export function worthFor(
   return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }
 
+const NOBODY = -1;
+
 /** What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had. */
 class Voices {
   count = 0;
@@ -93,6 +95,7 @@ class Voices {
   logOdds = 0;
   suspicious = 0;
   oneSided = 0;
+  #speakers = new Int32Array(0);
 
   begin(most: number): void {
     this.count = 0;
@@ -107,29 +110,44 @@ class Voices {
   /** Of each witness the heaviest vote speaks; of equal ones that of the peer that registered first. */
   oneVoiceEach(witness: Uint16Array): void {
     const { count, peer, voice } = this;
-    for (let e = 1; e < count; e++) {
-      for (let f = 0; f < e; f++) {
-        if (witness[peer[f]!] !== witness[peer[e]!]) continue;
-        const silent = voice[f]! >= voice[e]! ? e : f;
-        voice[silent] = 0;
-        this.pull[silent] = 0;
-        this.mass[silent] = 0;
-      }
+    const speakers = this.#speakersOf(witness);
+    for (let e = 0; e < count; e++) {
+      const named = witness[peer[e]!]!;
+      const f = speakers[named]!;
+      const isHeard = f === NOBODY || voice[e]! > voice[f]!;
+      if (isHeard) speakers[named] = e;
+      const silent = isHeard ? f : e;
+      if (silent === NOBODY) continue;
+      voice[silent] = 0;
+      this.pull[silent] = 0;
+      this.mass[silent] = 0;
     }
+    this.#forget(witness);
   }
 
   /** Witnesses of more than a trifling weight whose votes lower by more than the part `above`, from 0 to 1; -1: of all votes. */
   witnesses(weight: Float64Array, witness: Uint16Array, above: number): number {
     const { count, peer, x } = this;
-    const counts = (e: number) => x[e]! > above && weight[peer[e]!]! > k.witnessWeightMin;
+    const speakers = this.#speakersOf(witness);
     let found = 0;
     for (let e = 0; e < count; e++) {
-      if (!counts(e)) continue;
-      let isNew = 1;
-      for (let f = 0; f < e; f++) if (counts(f) && witness[peer[f]!] === witness[peer[e]!]) isNew = 0;
-      found += isNew;
+      const j = peer[e]!;
+      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NOBODY) continue;
+      speakers[witness[j]!] = e;
+      found++;
     }
+    this.#forget(witness);
     return found;
+  }
+
+  /** Per witness the entry that speaks for it, at first nobody's; a player that thousands of peers reported costs no more per peer than any other. */
+  #speakersOf(witness: Uint16Array): Int32Array {
+    if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NOBODY);
+    return this.#speakers;
+  }
+
+  #forget(witness: Uint16Array): void {
+    for (let e = 0; e < this.count; e++) this.#speakers[witness[this.peer[e]!]!] = NOBODY;
   }
 }
 

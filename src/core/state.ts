@@ -7,6 +7,7 @@ import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
 import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
 import { EventIds } from './event-ids.js';
+import { takesBack } from './event-types.js';
 import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
@@ -124,6 +125,7 @@ export class GroupState {
       this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
       this.#single.setRest(0, record);
       this.applyEvents(this.#single, at);
+      if (takesBack(record)) this.takenBackSeq = this.lastSeq;
       return;
     }
     if (touchingPlayers.has(record.type)) this.#sorted?.settle();
@@ -193,7 +195,7 @@ export class GroupState {
         this.peers.at(record.peer).status = record.status;
         if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
         this.evidenceSeq = seq;
-        this.peerWeights.refresh(this);
+        this.peerWeights.refreshPeer(this, record.peer);
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
@@ -229,6 +231,8 @@ export class GroupState {
     columns.setRest(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
     this.evidenceSeq = this.#next(at);
+    // Also where there is nothing to take back, and so no record that says it.
+    if (takesBack(event)) this.takenBackSeq = this.lastSeq;
     this.#count(event.peer);
   }
 

@@ -66,9 +66,11 @@ export class PeerWeights implements PeerColumns {
     const { z, witness, pi } = state.weights;
     this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);
     for (const { index } of state.peers.list) this.refreshPeer(state, index);
+    this.isGrouped.fill(0);
     markGroups(this, witness?.length ?? 0);
   }
 
+  /** The same of one, whose witness group stays as it is. */
   refreshPeer(state: GroupState, peer: number): void {
     if (peer >= this.tau.length) this.#grow();
     const { weights, preTrusted } = state;
@@ -84,7 +86,6 @@ export class PeerWeights implements PeerColumns {
     this.z[peer] = known ? (weights.z?.[peer] ?? 0) : 0;
     this.weight[peer] = weightOf(tau, a, b);
     this.witness[peer] = known ? (weights.witness?.[peer] ?? peer) : peer;
-    this.isGrouped[peer] = 0;
     this.preTrusted[peer] = isPreTrusted ? 1 : 0;
     this.excluded[peer] = state.peers.at(peer).status === 'revoked' ? 1 : 0;
   }

@@ -71,7 +71,7 @@ export interface PeerSignals {
     /** In (0, 1]. */
     readonly agreement: number;
   }[];
-  /** Peers that count as one witness with it. */
+  /** Peers that count as one witness with it, `limits.witnessesListedMax` at most. */
   readonly oneWitnessWith: readonly { readonly peerId: string; readonly reason: WitnessReason }[];
 }
 

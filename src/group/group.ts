@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
-import { groupsOf, oneWitnessWith, type PeerRelation } from '../core/trust/witnesses.js';
+import { groupsOf, type PeerRelation, WitnessLinks, type WitnessPair } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
@@ -58,6 +58,8 @@ const COMMAND_BYTES = 1024;
 
 export class Group extends GroupReads implements GroupApi {
   readonly #deps: GroupDeps;
+  /** Of the newest computation. */
+  #links: { readonly pairs: readonly WitnessPair[]; readonly links: WitnessLinks } | null = null;
   /** Long work that may take as much memory as the state again: one of each kind at a time. */
   readonly #underWay = new Set<'simulation' | 'verification'>();
   #check: Pick<BackgroundCheck, 'status'> | null = null;
@@ -210,10 +212,15 @@ export class Group extends GroupReads implements GroupApi {
       players: signals.reported[peer.index]!,
       sharedPlayers: signals.shared[peer.index]!,
       discountedWith,
-      oneWitnessWith: oneWitnessWith(signals.witnessPairs, peer.index).map(({ peer: other, reason }) => {
-        return { peerId: state.peers.at(other).peerId, reason };
-      }),
+      oneWitnessWith: this.#linksOf(signals.witnessPairs)
+        .of(peer.index, limits.witnessesListedMax)
+        .map(({ peer: other, reason }) => ({ peerId: state.peers.at(other).peerId, reason })),
     };
+  }
+
+  #linksOf(pairs: readonly WitnessPair[]): WitnessLinks {
+    if (this.#links?.pairs !== pairs) this.#links = { pairs, links: new WitnessLinks(pairs) };
+    return this.#links.links;
   }
 
   async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {

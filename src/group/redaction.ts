@@ -131,15 +131,20 @@ function forget(replacements: Replacements, seq: number): void {
   if (asked.type === 'subject_erased' && asked.subject !== null) replacements.replace(seq, { ...asked, subject: null });
 }
 
+const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
+
 /** What stays of a record of an erased subject; null where nothing of it has to go. */
 export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {
     case 'event_accepted':
       return tombstone(record, tagOf);
-    case 'event_withdrawn':
+    case 'event_withdrawn': {
+      const { hidden: _, ...rest } = record;
+      return { ...rest, ...noSums };
+    }
     case 'evidence_taken_back':
     case 'evidence_kept':
-      return { ...record, subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 };
+      return { ...record, ...noSums };
     case 'erasure_requested':
       return { ...record, subject: null };
     default:

@@ -156,6 +156,21 @@ function withdraw(given: Given, caller: number | null, eventSeq: number, now = t
   return codeOf(decision.outcome);
 }
 
+test('a change of status looks at one peer, however many there are', () => {
+  const given = new Given().peers(20).weigh({ witness: [0, 0] });
+  const looked: number[] = [];
+  const { peerWeights } = given.state;
+  const refreshPeer = peerWeights.refreshPeer.bind(peerWeights);
+  peerWeights.refreshPeer = (state, peer) => {
+    looked.push(peer);
+    refreshPeer(state, peer);
+  };
+  given.apply(decidePeerStatus(given.state, { peerId: 'peer-1', status: 'revoked', by: 't' }, t0).records, t0);
+  assert.equal(looked, [1]);
+  assert.equal([...peerWeights.excluded.subarray(0, 3)], [0, 1, 0]);
+  assert.equal([...peerWeights.isGrouped.subarray(0, 3)], [1, 1, 0]);
+});
+
 test('a revoked peer without events gives its place back, and the operator has places of its own', () => {
   const given = new Given();
   const register = (byOperator: boolean) => {

@@ -14,6 +14,8 @@ function near(actual: number, expected: number, tolerance = 1e-9): void {
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
 }
 
+/** A hundred peers: all of the first one's witness, or each its own but for the last two. */
+const range100 = (own: 0 | 1) => Array.from({ length: 100 }, (_, peer) => own * Math.min(peer, 98));
 const range = (value: number) => new Array<number>(6).fill(value);
 
 /** Log-odds at which a player is suspicious, where 4 % of the players are bad and no witness is two-sided. */
@@ -242,6 +244,28 @@ test('weights of the first version of scoring are read as those of one-sided pee
   old.apply([{ type: 'weights_published', based_on_seq: 2, computed_at: t0, pi: 0.5, ...columns }], t0);
   old.event(0, 'a');
   near(scoreAt(old, 'a').score, lowered(1.25, 1));
+});
+
+test('a read looks at each peer a few times, also where hundreds of them are one witness', () => {
+  const peers = 100;
+  const given = new Given().peers(peers);
+  for (let peer = 0; peer < peers; peer++) given.event(peer, 'a');
+  for (const witness of [range100(0), range100(1)]) {
+    const all = (value: number) => new Array<number>(peers).fill(value);
+    given.weigh({ a: all(3), z: all(0.9), witness });
+    let looks = 0;
+    const { witness: numbers } = given.state.peerWeights;
+    given.state.peerWeights.witness = new Proxy(numbers, {
+      get(target, name) {
+        looks += Number(typeof name === 'string' && /^\d+$/.test(name));
+        return Reflect.get(target, name);
+      },
+    });
+    const { score } = scoreAt(given, 'a');
+    given.state.peerWeights.witness = numbers;
+    assert.ok(score < 50);
+    assert.ok(looks <= 8 * peers, `${looks} looks`);
+  }
 });
 
 test('an explanation names sides, peers and the weights it rests on', () => {

@@ -5,8 +5,10 @@ import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { EventTypeName } from '../../src/core/event-types.js';
+import { OtherHalfLife } from '../../src/core/other-half-life.js';
 import { momentOf, trustOf } from '../../src/core/score.js';
 import { GroupState } from '../../src/core/state.js';
+import { blanked } from '../../src/group/redaction.js';
 import { dayMs, Given, salt, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 
@@ -114,6 +116,35 @@ test('the ban of an earlier release that was lifted keeps its meaning', () => {
   assert.equal(sums(given), [1, 1, 2]);
 });
 
+test('a withdrawal is read again where its pair took back meanwhile, and waits for no other pair', () => {
+  const given = sure(2);
+  const ban = send(given, 'ban_applied');
+  const lifting = send(given, 'ban_lifted');
+  const located = given.withdrawal(0, lifting);
+  // Takes nothing back, as nothing is left; what the first one hid must not come back under it.
+  const second = send(given, 'ban_lifted');
+  assert.is(decideWithdrawal(given.state, located, t0), readAgain);
+  withdraw(given, lifting);
+  assert.is(sums(given)[0], 0);
+  withdraw(given, second);
+  assert.is(sums(given)[0], 1);
+  const ready = given.withdrawal(0, ban);
+  given.event(1, 'b', { eventType: 'ban_applied' });
+  given.event(1, 'b', { eventType: 'ban_lifted' });
+  assert.not.equal(decideWithdrawal(given.state, ready, t0), readAgain);
+});
+
+test('an erasure leaves nothing of the mass that a withdrawal states', () => {
+  const given = sure(1);
+  const ban = send(given, 'ban_applied', { severity: 0.7 });
+  send(given, 'ban_lifted');
+  withdraw(given, ban);
+  const { record } = given.records.at(-1)!;
+  assert.ok(record.type === 'event_withdrawn' && record.hidden !== undefined);
+  const left = blanked(record, (id) => given.state.idTags.of(id));
+  assert.is(JSON.stringify(left).includes('0.7'), false);
+});
+
 test('after any events and withdrawals the sums are those of the events that are left, in their order, and a replay has the same state', () => {
   const random = new Random(11);
   for (let round = 0; round < 400; round++) {
@@ -143,6 +174,15 @@ test('after any events and withdrawals the sums are those of the events that are
       assert.ok(Math.abs(heldRaising - raising) < 1e-9);
       assert.is(held, count);
     }
+    const same = new OtherHalfLife(given.state, 30, t0);
+    given.records.forEach(({ record, at }, i) => {
+      same.take(record, i + 1, at);
+    });
+    const entry = given.state.subjects.firstEntry(given.row('a'));
+    assert.ok(
+      Math.abs(same.subjects().entries.lowering(entry) - sums(given)[0]) < 1e-9,
+      'with a half-life that is the same',
+    );
     const replayed = new GroupState(given.state.formed, salt);
     for (const { record, at } of given.records) replayed.apply(record, at);
     assert.is(stateDigest(replayed), stateDigest(given.state));

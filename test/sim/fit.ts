@@ -231,8 +231,9 @@ function gates(
 ): number[] {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
   const senior = witness.map((_, j) => (preTrusted.has(j) ? 1 : (seniority?.[j] ?? 1)));
-  // A member of a witness group is a part of a peer, and a newcomer likewise.
-  const size = witness.map((one, j) => witness.filter((other) => other === one).length / senior[j]!);
+  // A member of a witness group is a part of a peer, and a newcomer likewise; one that says nothing takes no part.
+  const voters = witness.map((one) => witness.filter((other, l) => other === one && volume[l]! > 0).length);
+  const size = voters.map((count, j) => Math.max(1, count) / senior[j]!);
   const anchored = preTrusted.size > 0;
   const agreement = agreements(votes, volume, witness, size, k, rounded);
   const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));

@@ -7,7 +7,7 @@ import { sigmoid } from '../sigmoid.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { inBlocks } from './blocks.js';
 import type { LogOdds } from './log-odds.js';
-import { BOTH_LOWER, MIDDLE, type PairVisitor } from './pair-sums.js';
+import { BOTH_LOWER, MIDDLE } from './pair-sums.js';
 import type { VoteSums } from './vote-sums.js';
 import type { Votes } from './votes.js';
 import type { Witnesses } from './witnesses.js';
@@ -53,43 +53,72 @@ export function joinCopiedLists(
   }
 }
 
+/** Per peer those whose lists share half of the smaller one with its own; null where there are none. A bit each, since thousands of peers may all be alike. */
+type Near = readonly (Uint8Array | null)[];
+
 /**
- * The pairs that share half of the smaller list, ordered by peers; `near`: per peer those that share as much with it, and itself. A pair of peers that
- * are alike to most of those whom they share players with is no candidate: what they have in common is consensus.
+ * The pairs that share half of the smaller list, ordered by peers. A pair of peers that are alike to most of those whom they share players with is
+ * no candidate: what they have in common is consensus. Of more than `listPairsMax` those that share the most stay.
  */
-function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: readonly Set<number>[] } {
+function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: Near } {
   const { peers, lowered } = sums;
-  const near = Array.from({ length: peers }, (_, j) => new Set([j]));
+  const near: (Uint8Array | null)[] = new Array(peers).fill(null);
+  const alike = new Uint32Array(peers);
   const neighbours = new Uint32Array(peers);
-  let lists: Candidate[] = [];
-  const visitor: PairVisitor = {
+  const sharedBy = (first: number, second: number, pairSums: Float64Array, at: number, part: number) => {
+    const shared = pairSums[at + BOTH_LOWER]! / part;
+    return { shared, share: shared / Math.max(1, Math.min(lowered[first]!, lowered[second]!)) };
+  };
+  const isAlike = ({ shared, share }: Pick<Candidate, 'shared' | 'share'>) =>
+    shared >= c.listSharedMin && share >= c.listShare;
+  sums.showPairs({
     add(first, second, pairSums, at, part) {
       if (pairSums[at]! / part < c.listSharedMin) return;
       neighbours[first]!++;
       neighbours[second]!++;
-      const shared = pairSums[at + BOTH_LOWER]! / part;
-      const share = shared / Math.max(1, Math.min(lowered[first]!, lowered[second]!));
-      if (shared < c.listSharedMin || share < c.listShare) return;
-      near[first]!.add(second);
-      near[second]!.add(first);
-      const [smaller, larger] = lowered[first]! <= lowered[second]! ? [first, second] : [second, first];
-      lists.push({ first, second, smaller, larger, shared, share, mistakes: 0, common: 0 });
+      if (!isAlike(sharedBy(first, second, pairSums, at, part))) return;
+      for (const [one, other] of [
+        [first, second],
+        [second, first],
+      ] as const) {
+        near[one] ??= new Uint8Array(Math.ceil(peers / 8));
+        near[one][other >>> 3]! |= 1 << (other & 7);
+        alike[one]!++;
+      }
     },
-  };
-  sums.showPairs(visitor);
-  const isConsensus = (j: number) => near[j]!.size - 1 > neighbours[j]! / 2;
-  lists = lists.filter(({ first, second }) => !(isConsensus(first) && isConsensus(second)));
-  if (lists.length > c.listPairsMax) {
-    const order = (p: Candidate, q: Candidate) => p.first - q.first || p.second - q.second;
-    lists = lists.sort((p, q) => q.share - p.share || order(p, q)).slice(0, c.listPairsMax);
-    lists.sort(order);
-  }
-  return { lists, near };
+  });
+  const isConsensus = (j: number) => alike[j]! > neighbours[j]! / 2;
+  // Mostly no two peers are alike, or a crowd all of whom are.
+  if (alike.every((count, j) => count === 0 || isConsensus(j))) return { lists: [], near };
+  let lists: Candidate[] = [];
+  sums.showPairs({
+    add(first, second, pairSums, at, part) {
+      if (!isNear(near, first, second) || (isConsensus(first) && isConsensus(second))) return;
+      const [smaller, larger] = lowered[first]! <= lowered[second]! ? [first, second] : [second, first];
+      const { shared, share } = sharedBy(first, second, pairSums, at, part);
+      lists.push({ first, second, smaller, larger, shared, share, mistakes: 0, common: 0 });
+      if (lists.length >= 4 * c.listPairsMax) lists = mostShared(lists, c.listPairsMax);
+    },
+  });
+  if (lists.length > c.listPairsMax) lists = mostShared(lists, c.listPairsMax);
+  return { lists: lists.sort(byPeers), near };
+}
+
+function isNear(near: Near, one: number, other: number): boolean {
+  return ((near[one]?.[other >>> 3] ?? 0) & (1 << (other & 7))) !== 0;
+}
+
+function mostShared(lists: readonly Candidate[], count: number): Candidate[] {
+  return lists.toSorted((p, q) => q.share - p.share || byPeers(p, q)).slice(0, count);
+}
+
+function byPeers(p: Candidate, q: Candidate): number {
+  return p.first - q.first || p.second - q.second;
 }
 
 function countMistakes(
   candidates: readonly Candidate[],
-  near: readonly Set<number>[],
+  near: Near,
   votes: Votes,
   tau: Float64Array,
   { z, pi, pull, oddsUsed }: LogOdds,
@@ -106,15 +135,14 @@ function countMistakes(
   const { a, b } = oddsUsed;
   const prior = logit(pi);
   const judge = (candidate: Candidate, first: number, end: number) => {
-    const nearOne = near[candidate.first]!;
-    const nearOther = near[candidate.second]!;
+    const { first: one, second: other } = candidate;
     let logOdds = 0;
     let clearing = 0;
     let isCommon = false;
     for (let e = first; e < end; e++) {
       const j = peer[e]!;
       if (j === candidate.larger) isCommon = x[e]! > MIDDLE;
-      if (nearOne.has(j) || nearOther.has(j)) continue;
+      if (j === one || j === other || isNear(near, one, j) || isNear(near, other, j)) continue;
       logOdds += pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
       clearing += tau[j]! * unit(mass[e]!) * z[j]!;
     }

@@ -22,8 +22,9 @@ export function openGates(
   c: TrustConstants,
 ): Gate {
   const hasPreTrusted = preTrusted.includes(1);
-  // As how much of a peer each counts: the members of a witness group are one together.
-  const parts = seniority.map((part, j) => part / witnesses.sizes[j]!);
+  // As how much of a peer each counts: the members of a witness group that say anything are one together.
+  const heard = votersOf(votes, witnesses);
+  const parts = seniority.map((part, j) => part / Math.max(1, heard[witnesses.numbers[j]!]!));
   const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
   votes.showPairs(pairs);
   const partnerMass = sumOfWeights(pairs, parts);
@@ -34,6 +35,13 @@ export function openGates(
     ? new Float64Array(votes.peers).fill(1)
     : settle(votes, pairs, partnerMass, parts, preTrusted, hasPreTrusted, c);
   return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
+}
+
+/** Peers with votes, by the number of their witness: one that was revoked, or has not reported, takes nothing from the others of its group. */
+function votersOf({ peers, volume }: VoteSums, { numbers }: Witnesses): Uint32Array {
+  const voters = new Uint32Array(peers);
+  for (let j = 0; j < peers; j++) voters[numbers[j]!]! += +(volume[j]! > 0);
+  return voters;
 }
 
 /** `mu = clip(weighted median of the peers' mean votes)`, `mu_j = (sum n1 x + .5 mu) / (sum n1 + .5)`. */

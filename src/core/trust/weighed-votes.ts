@@ -29,6 +29,8 @@ export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> 
   readonly known: Float64Array;
 }
 
+const NOBODY = -1;
+
 export class WeighedVotes implements Look {
   readonly players: number;
   readonly offsets: Uint32Array;
@@ -69,7 +71,9 @@ export class WeighedVotes implements Look {
     this.judged = scratch.float64(peer.length);
     this.seconded = scratch.float64(peer.length);
     this.known = scratch.float64(players);
-    inBlocks(players, this.pause, (from, to) => this.#speak(from, to, tau, witnesses));
+    // Per witness the vote that speaks for it about the player at hand.
+    const speakers = new Int32Array(peers).fill(NOBODY);
+    inBlocks(players, this.pause, (from, to) => this.#speak(from, to, tau, witnesses, speakers));
     this.z = this.#ownTwoSidedness(sums, c);
     for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
     const totals = { judged: noTotals(peers), seconded: noTotals(peers) };
@@ -82,7 +86,13 @@ export class WeighedVotes implements Look {
   }
 
   /** Of each witness the peer with the heaviest vote speaks about a player; of equal ones that which registered first. */
-  #speak(from: number, to: number, tau: Float64Array, { numbers, sizes, hasGroups }: Witnesses): void {
+  #speak(
+    from: number,
+    to: number,
+    tau: Float64Array,
+    { numbers, sizes, hasGroups }: Witnesses,
+    speakers: Int32Array,
+  ): void {
     const { offsets, peer } = this;
     const mass = this.#mass;
     const voice = this.#voice;
@@ -90,10 +100,16 @@ export class WeighedVotes implements Look {
     if (!hasGroups) return;
     for (let i = from; i < to; i++) {
       const end = offsets[i + 1]!;
-      for (let e = offsets[i]! + 1; e < end; e++) {
+      for (let e = offsets[i]!; e < end; e++) {
         const j = peer[e]!;
-        if (sizes[j]! > 1) silence(voice, peer, numbers, offsets[i]!, e);
+        if (sizes[j]! === 1) continue;
+        const before = speakers[numbers[j]!]!;
+        const isHeard = before === NOBODY || voice[e]! > voice[before]!;
+        if (isHeard) speakers[numbers[j]!] = e;
+        const silent = isHeard ? before : e;
+        if (silent !== NOBODY) voice[silent] = 0;
       }
+      for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NOBODY;
     }
   }
 
@@ -266,15 +282,6 @@ export class WeighedVotes implements Look {
       to.known[n] = known[i]!;
       to.offsets[n + 1] = at;
     }
-  }
-}
-
-/** Of the vote at `e` and those of the same witness before it, from `first` on, leaves the heaviest its voice. */
-function silence(voice: Float64Array, peer: Uint16Array, witness: Uint16Array, first: number, e: number): void {
-  for (let before = first; before < e; before++) {
-    if (witness[peer[before]!] !== witness[peer[e]!]) continue;
-    if (voice[before]! >= voice[e]!) voice[e] = 0;
-    else voice[before] = 0;
   }
 }
 

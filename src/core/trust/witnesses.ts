@@ -92,22 +92,38 @@ export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConsta
   votes.showPairs(visitor);
 }
 
-/** The peers that count as one witness with a peer, each with why: they are joined with it, or with one that is. */
-export function oneWitnessWith(
-  pairs: readonly WitnessPair[],
-  peer: number,
-): { readonly peer: number; readonly reason: WitnessReason }[] {
-  const found = new Map<number, WitnessReason>();
-  const waiting = [peer];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const { first, second, reason } of pairs) {
-      const other = first === next ? second : second === next ? first : peer;
-      if (other === peer || found.has(other)) continue;
-      found.set(other, reason);
-      waiting.push(other);
+/** Which peers count as one witness with a peer, and why; made once for all peers of a computation. */
+export class WitnessLinks {
+  readonly #links = new Map<number, WitnessPair[]>();
+
+  constructor(pairs: readonly WitnessPair[]) {
+    for (const pair of pairs) {
+      for (const peer of [pair.first, pair.second]) {
+        const links = this.#links.get(peer);
+        if (links === undefined) this.#links.set(peer, [pair]);
+        else links.push(pair);
+      }
     }
   }
-  return [...found].map(([other, reason]) => ({ peer: other, reason })).sort((p, q) => p.peer - q.peer);
+
+  /** Peers that are joined with one, or with a peer that is, each with why; at most `most`, by their number. */
+  of(peer: number, most: number): { readonly peer: number; readonly reason: WitnessReason }[] {
+    const found = new Map<number, WitnessReason>();
+    // A map that grows while it is walked goes on with what was added.
+    const joined = (from: number) => {
+      for (const { first, second, reason } of this.#links.get(from) ?? []) {
+        if (found.size >= most) return;
+        const other = first === from ? second : first;
+        if (other !== peer && !found.has(other)) found.set(other, reason);
+      }
+    };
+    joined(peer);
+    for (const other of found.keys()) {
+      if (found.size >= most) break;
+      joined(other);
+    }
+    return [...found].map(([other, reason]) => ({ peer: other, reason })).sort((p, q) => p.peer - q.peer);
+  }
 }
 
 /** How many witness groups of two peers or more there are, and how many peers are in them; `witness`: per peer the lowest of its group. */

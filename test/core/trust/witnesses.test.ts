@@ -1,8 +1,9 @@
 /** Which peers count as one. */
+import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import { type PeerRelation, Witnesses } from '../../../src/core/trust/witnesses.js';
+import { type PeerRelation, Witnesses, WitnessLinks, type WitnessPair } from '../../../src/core/trust/witnesses.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
@@ -134,6 +135,85 @@ test('what the operator declared the same is one witness, and nothing joins what
   const declared = trustOf(8, clones, [{ first: 2, second: 7, relation: 'independent' }]);
   assert.is(declared.witness[6], 2);
   assert.is(declared.witness[7], 7, 'not by way of the third clone either');
+});
+
+test('a peer that says nothing takes nothing from the peer that it was declared the same as', () => {
+  // The votes of peers 4 and 5 are mostly noise, so that a gate depends on what each of the others says.
+  const isNoise = (peer: number, i: number) => peer > 3 && (i * 7 + peer * 3) % 5 < 4;
+  const rows = honestGroup(6, 60).rows.map((row, i) =>
+    row.map((vote) => (isNoise(vote[0], i) ? ((i >> 1) % 2 === 1 ? bad : good)(vote[0]) : vote)),
+  );
+  const relations = [{ first: 1, second: 6, relation: 'same' }] as const;
+  const alone = trustOf(7, rows);
+  const beside = trustOf(7, rows, relations);
+  const revoked = peerTrustOf(
+    evidenceOf(
+      7,
+      rows.map((row) => [...row, bad(6)]),
+    ),
+    factsOf(7, [], [6]),
+    trustConstants,
+    relations,
+  );
+  assert.ok(alone.tau[5]! < 1 && alone.tau[5]! > 0);
+  assert.equal(beside.tau, alone.tau);
+  assert.equal(beside.a, alone.a);
+  assert.equal(revoked.tau, alone.tau);
+});
+
+test('a crowd of peers with one list takes memory for its votes, not for every two of its peers', async () => {
+  const file = new URL('../../../src/core/trust/peer-trust.js', import.meta.url).href;
+  const script = `
+    import(${JSON.stringify(file)}).then(({ peerTrustOf }) => {
+      const [peers, players] = [1_600, 12];
+      const entries = peers * players;
+      peerTrustOf(
+        {
+          peers,
+          players,
+          offsets: Uint32Array.from({ length: players + 1 }, (_, i) => i * peers),
+          peer: Uint16Array.from({ length: entries }, (_, e) => e % peers),
+          lowering: new Float64Array(entries).fill(1),
+          raising: new Float64Array(entries),
+        },
+        { preTrusted: new Uint8Array(peers), excluded: new Uint8Array(peers) },
+      );
+    });`;
+  const worker = new Worker(script, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 64 } });
+  const ended = await new Promise((resolve) => {
+    worker.on('error', resolve);
+    worker.on('exit', resolve);
+  });
+  assert.is(ended, 0);
+});
+
+test('a peer has the others of its group, each once and with why, and no more than are asked for', () => {
+  const pairs: WitnessPair[] = [
+    { first: 1, second: 3, reason: 'clones' },
+    { first: 2, second: 3, reason: 'declared' },
+    { first: 5, second: 6, reason: 'copied_list' },
+  ];
+  const links = new WitnessLinks(pairs);
+  assert.equal(links.of(1, 9), [
+    { peer: 2, reason: 'declared' },
+    { peer: 3, reason: 'clones' },
+  ]);
+  assert.equal(links.of(6, 9), [{ peer: 5, reason: 'copied_list' }]);
+  assert.equal(links.of(0, 9), []);
+  assert.equal(links.of(1, 1), [{ peer: 3, reason: 'clones' }]);
+  let reads = 0;
+  const crowd = Array.from({ length: 1_000 }, (_, i): WitnessPair => ({ first: 0, second: i + 1, reason: 'clones' }));
+  const counted = new WitnessLinks(
+    crowd.map((pair) => ({
+      ...pair,
+      get first() {
+        reads++;
+        return pair.first;
+      },
+    })),
+  );
+  for (let peer = 0; peer <= 1_000; peer++) counted.of(peer, 100);
+  assert.ok(reads < 1_000 * 300, `${reads} reads for a thousand peers`);
 });
 
 test('a group counts its peers', () => {

@@ -1,5 +1,7 @@
 /** The dashboard and the alerts for Prometheus against the metrics of a real node: what they name exists, labels too. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
@@ -165,6 +167,15 @@ test('weights that nothing calls for yet are not stale', async () => {
     await fresh.close();
   }
   assert.match(alerts.find(({ name }) => name === 'PtfWeightsStale')!.expr, / and ptf_events > 0$/m);
+});
+
+test('promtool finds no fault with the rules', () => {
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', 'deploy/alerts.yml'], {
+    cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+    encoding: 'utf8',
+  });
+  if (error !== undefined) process.stdout.write('SKIPPED: promtool is not at hand\n');
+  else assert.is(status, 0, stdout + stderr);
 });
 
 test('every alert leads to what OPERATING.md says about it, and none is told of that is not there', () => {

@@ -60,10 +60,7 @@ export const limits = {
   connectionsAddressShare: 0.5,
   /** Connections that are looked at for an idle one when there is no room for a new one. */
   evictionLooks: 1_024,
-  /**
-   * Looks at an idle connection that outlives a request of it. A caller that asks now and then keeps its connection longer than one that
-   * never asks.
-   */
+  /** Looks at an idle connection that it outlives if it asked for something: a caller that asks now and then keeps its connection longer. */
   evictionChances: 8,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsTurnedAway: 256,

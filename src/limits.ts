@@ -102,6 +102,7 @@ export const limits = {
   peersReserve: 16,
   /** Peers that one turn revokes for never having sent an event. */
   purgedAtOnce: 1_000,
+  purgeIdleMsMax: 3_650 * DAY_MS,
   /** A peer's number takes 16 bits in the event id table. */
   peersMaxCeiling: 65_535,
   preTrustedWarnAbove: 3,

@@ -12,7 +12,7 @@ export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): stri
   if (peers === 0) return ['No peer holds evidence about this player that counts.'];
   if (witnesses === 0)
     return [
-      'No peer that reported this player has a weight: weights are not computed yet, or its reports prove nothing.',
+      'No peer that knows this player has a weight: weights are not computed yet, or what its peers send proves nothing.',
     ];
   const reasons = [witnessesText(explanation)];
   if (verdict === 'trusted') return reasons;
@@ -25,6 +25,7 @@ export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): stri
   if (logOdds <= 0) {
     if (peers >= limits.summaryPeersMin && explanation.lowering > 0)
       reasons.push('Its peers differ, and what is good prevails.');
+    if (logOdds < 0) reasons.push('For trusted, more that is good would have to be known.');
     return reasons;
   }
   if (witnesses > 1 && oneSided >= ONE_SIDED) {
@@ -37,9 +38,9 @@ export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): stri
 
 function witnessesText({ peers, witnesses, preTrusted }: TrustExplanation): string {
   const known = preTrusted ? ', a pre-trusted one among them' : '';
-  if (peers === 1) return `Reported by one peer only${preTrusted ? ', which is pre-trusted' : ''}.`;
+  if (peers === 1) return `Known to one peer only${preTrusted ? ', which is pre-trusted' : ''}.`;
   if (witnesses === 1)
-    return `Reported by ${peers} peers, of which only one is an independent witness with a weight${known}.`;
-  if (witnesses === peers) return `Reported by ${peers} independent peers${known}.`;
-  return `Reported by ${peers} peers, which are ${witnesses} independent witnesses${known}.`;
+    return `Known to ${peers} peers, of which only one is an independent witness with a weight${known}.`;
+  if (witnesses === peers) return `Known to ${peers} independent peers${known}.`;
+  return `Known to ${peers} peers, which are ${witnesses} independent witnesses${known}.`;
 }

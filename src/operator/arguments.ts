@@ -15,9 +15,9 @@ export function parseOverlap(text: string): number {
 /** How long a peer must have been there: `30m`, `12h`, `7d`; in ms. */
 export function parseIdle(text: string): number {
   const found = /^(\d{1,6})([mhd])$/.exec(text);
-  const unit = { m: 60_000, h: HOUR_MS, d: DAY_MS }[found?.[2] ?? ''];
-  if (found !== null && unit !== undefined) return Math.min(Number(found[1]) * unit, 3_650 * DAY_MS);
-  throw new InvalidArgumentError('Write a number and m, h or d: 1d');
+  const ms = Number(found?.[1]) * ({ m: 60_000, h: HOUR_MS, d: DAY_MS }[found?.[2] ?? ''] ?? Number.NaN);
+  if (ms <= limits.purgeIdleMsMax) return ms;
+  throw new InvalidArgumentError(`Write a number and m, h or d, at most ${limits.purgeIdleMsMax / DAY_MS}d: 1d`);
 }
 
 /** `none`, or comma-separated peer ids. */

@@ -5,7 +5,7 @@
 import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
-import { DAY_MS, limits } from '../limits.js';
+import { limits } from '../limits.js';
 import { contactEmail, gameIds, operatorPatterns, peerName } from '../validation/identifiers.js';
 import type { Schema } from '../validation/schema.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
@@ -264,7 +264,7 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
   ]),
   'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
-  'peers-purge': shape({ idle_ms: count(0, 3_650 * DAY_MS), by }, ['by']),
+  'peers-purge': shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
   'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),

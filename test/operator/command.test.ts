@@ -167,6 +167,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['peers', 'same', id],
     ['peers', 'purge'],
     ['peers', 'purge', '--idle', '1w'],
+    ['peers', 'purge', '--idle', '3651d'],
     ['peers', 'rotate-key', id, '--overlap', '25h'],
     ['peers', 'rotate-key', id, '--overlap', '60'],
     ['pretrust', 'add'],

@@ -226,7 +226,7 @@ class HttpServerFace implements HttpFace {
     // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done.
     before.once('finish', () => {
       this.#backlog.take(request);
-      this.#handle(request, response);
+      if (before.shouldKeepAlive) this.#handle(request, response);
     });
   }
 
@@ -287,7 +287,10 @@ class HttpServerFace implements HttpFace {
         if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
       });
     } else if (isWaiting(last)) {
-      last.before?.prependOnceListener('finish', () => answerRaw(this.#deps, socket, code, last.request.headers));
+      const { before, request } = last;
+      before.prependOnceListener('finish', () => {
+        if (before.shouldKeepAlive) answerRaw(this.#deps, socket, code, request.headers);
+      });
     } else if (last.response.headersSent) {
       closeGently(socket);
     } else {
@@ -346,6 +349,7 @@ function hasForeignCoding({ headers }: IncomingMessage): boolean {
 }
 
 /** Whether a request's handling has not begun, because an answer before it has not gone out. */
-function isWaiting({ before }: UnderWay): boolean {
+function isWaiting(one: UnderWay): one is UnderWay & { readonly before: ServerResponse } {
+  const { before } = one;
   return before !== undefined && !before.writableFinished;
 }

@@ -169,6 +169,27 @@ test('a request to speak another protocol is answered in this one and ends the c
   );
 });
 
+test('behind an answer that ends the connection nothing is carried out and nothing is refused', async () => {
+  let submitted = 0;
+  const group = (): Partial<GroupApi> => ({
+    submit: () => {
+      submitted += 1;
+      return Promise.resolve({ kind: 'refused', code: 'overloaded' } as never);
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const last = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nhello';
+    const noChunk = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX0\r\n\r\n';
+    for (const behind of [submission(), noChunk, 'GET #x HTTP/1.1\r\n\r\n']) {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      socket.write(last + behind);
+      assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), ['HTTP/1.1 200', 'Connection: close'], behind);
+    }
+  });
+  assert.is(submitted, 0);
+});
+
 test('what was asked before a tunnel is answered before the tunnel is refused', async () => {
   await onBothLanes(
     () => ({}),

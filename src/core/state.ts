@@ -8,6 +8,7 @@ import { evidenceAt } from './decay.js';
 import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
 import { EventIds } from './event-ids.js';
 import { takesBack } from './event-types.js';
+import { getOrMake } from './get-or-make.js';
 import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
@@ -333,9 +334,7 @@ export class GroupState {
   }
 
   #pend(subject: string, seq: number): void {
-    const requests = this.pendingErasures.get(subject);
-    if (requests === undefined) this.pendingErasures.set(subject, [seq]);
-    else requests.push(seq);
+    getOrMake(this.pendingErasures, subject, () => []).push(seq);
   }
 
   #countErasure(peer: number, at: number): void {

@@ -5,9 +5,9 @@
  * garbage collector work for tens of milliseconds. One that takes long no longer counts, or slow callers could keep the others out.
  */
 import type { Socket } from 'node:net';
+import { getOrMake } from '../core/get-or-make.js';
 import type { Holder } from '../group/holder.js';
 import { limits } from '../limits.js';
-import { getOrMake } from './get-or-make.js';
 
 /** Answers a request whose body is not read to its end, and ends its connection. */
 export type EndBody = (socket: Socket, code: 'overloaded' | 'request_timeout') => void;

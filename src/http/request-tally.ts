@@ -3,7 +3,7 @@
  * labels up at each call, which would cost a score read a sixth of its time; here they are found through the few strings that
  * they are, and become Prometheus text when it asks.
  */
-import { getOrMake } from './get-or-make.js';
+import { getOrMake } from '../core/get-or-make.js';
 
 /** Upper bounds of the histogram, in seconds: a score from memory takes less than a tenth of a millisecond. */
 const bucketsS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];

@@ -3,7 +3,7 @@
  * together for each answer, its text cost more than the score that it carried; here each kind is made once.
  */
 import { STATUS_CODES } from 'node:http';
-import { getOrMake } from './get-or-make.js';
+import { getOrMake } from '../core/get-or-make.js';
 
 export interface SharedHead {
   readonly status: number;

@@ -3,6 +3,7 @@
  * by the peers that cannot belong to them. Where neither peer is two-sided a shared list is enough.
  */
 import { logit, unit } from '../evidence.js';
+import { getOrMake } from '../get-or-make.js';
 import { sigmoid } from '../sigmoid.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { inBlocks } from './blocks.js';
@@ -127,11 +128,7 @@ function countMistakes(
 ): void {
   const { players, offsets, peer, mass, x } = votes;
   const bySmaller = new Map<number, Candidate[]>();
-  for (const candidate of candidates) {
-    const others = bySmaller.get(candidate.smaller);
-    if (others === undefined) bySmaller.set(candidate.smaller, [candidate]);
-    else others.push(candidate);
-  }
+  for (const candidate of candidates) getOrMake(bySmaller, candidate.smaller, () => []).push(candidate);
   const { a, b } = oddsUsed;
   const prior = logit(pi);
   const judge = (candidate: Candidate, first: number, end: number) => {

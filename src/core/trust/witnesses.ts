@@ -2,6 +2,7 @@
  * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of the operator, as clones
  * (they say the same of the same players), or as carriers of one list. A group is named by its lowest peer.
  */
+import { getOrMake } from '../get-or-make.js';
 import type { TrustConstants } from '../trust-constants.js';
 import type { PairVisitor } from './pair-sums.js';
 import type { VoteSums } from './vote-sums.js';
@@ -98,11 +99,7 @@ export class WitnessLinks {
 
   constructor(pairs: readonly WitnessPair[]) {
     for (const pair of pairs) {
-      for (const peer of [pair.first, pair.second]) {
-        const links = this.#links.get(peer);
-        if (links === undefined) this.#links.set(peer, [pair]);
-        else links.push(pair);
-      }
+      for (const peer of [pair.first, pair.second]) getOrMake(this.#links, peer, () => []).push(pair);
     }
   }
 

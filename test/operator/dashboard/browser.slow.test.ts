@@ -8,7 +8,6 @@ import * as assert from 'uvu/assert';
 import { hashPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import {
-  chromiumPath,
   complained,
   drawn,
   namelessOf,
@@ -17,6 +16,7 @@ import {
   paleOf,
   type Seen,
   startBrowser,
+  testInBrowser,
 } from './browser.js';
 
 const test: Test = uvuTest;
@@ -101,7 +101,7 @@ function define(): void {
       WEIGHTS_INTERVAL_MS: '50',
     });
     writeFileSync(join(node.dir, passwordFile), await hashPassword(password), { mode: 0o600 });
-    browser = await startBrowser(chromiumPath ?? '');
+    browser = await startBrowser();
     seen = await openPage(browser);
   });
   test.after(async () => {
@@ -456,12 +456,4 @@ function define(): void {
   });
 }
 
-if (chromiumPath === undefined) {
-  process.stdout.write('SKIPPED: chromium is not installed, so the dashboard is not used in a browser\n');
-  test('without a browser the dashboard is tested by its server alone', () => {
-    assert.is(chromiumPath, undefined);
-  });
-} else {
-  define();
-}
-test.run();
+testInBrowser(define, 'the dashboard is not used in a browser');

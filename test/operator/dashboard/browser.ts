@@ -1,6 +1,7 @@
 /** A real Chromium for the dashboard's tests; whatever its console has to complain about is kept. */
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../support/until.js';
 
@@ -9,7 +10,7 @@ const waitMs = 90_000;
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Undefined where there is none. */
-export const chromiumPath = places.find((path) => existsSync(path));
+const chromiumPath = places.find((path) => existsSync(path));
 
 export interface Seen {
   readonly page: Page;
@@ -18,9 +19,22 @@ export interface Seen {
   readonly complaints: string[];
 }
 
-export async function startBrowser(executablePath: string): Promise<Browser> {
+/** Calls `define`, which defines tests that need a browser, and runs the tests. `otherwise` says what stays untested without one. */
+export function testInBrowser(define: () => void, otherwise: string): void {
+  if (chromiumPath === undefined) {
+    process.stdout.write(`SKIPPED: chromium is not installed, so ${otherwise}\n`);
+    test('without a browser the dashboard is tested by its server alone', () => {
+      assert.is(chromiumPath, undefined);
+    });
+  } else {
+    define();
+  }
+  test.run();
+}
+
+export async function startBrowser(): Promise<Browser> {
   // A test runs as whatever user there is, root in a container among them, for whom the sandbox does not start.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: waitMs });
+  return chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'], timeout: waitMs });
 }
 
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Seen> {

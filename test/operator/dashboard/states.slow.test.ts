@@ -14,7 +14,6 @@ import { hashPassword, passwordFile } from '../../../src/operator/dashboard/pass
 import { endAll, startProcess, temporaryFolder } from '../../support/process.js';
 import { peerView, recordedGroup } from '../recorded-group.js';
 import {
-  chromiumPath,
   cutBadgesOf,
   cutBoxesOf,
   namelessOf,
@@ -23,6 +22,7 @@ import {
   paleOf,
   type Seen,
   startBrowser,
+  testInBrowser,
 } from './browser.js';
 import { noLatencies, password, startTestDashboard, type TestDashboard } from './dashboard.js';
 
@@ -172,7 +172,7 @@ function nextOverview(page: Page): Promise<void> {
 
 function define(): void {
   test.before(async () => {
-    browser = await startBrowser(chromiumPath ?? '');
+    browser = await startBrowser();
   });
   test.after.each(async () => {
     for (const close of opened.splice(0)) await close();
@@ -426,12 +426,4 @@ function define(): void {
   });
 }
 
-if (chromiumPath === undefined) {
-  process.stdout.write('SKIPPED: chromium is not installed, so the states of the dashboard are not looked at\n');
-  test('without a browser the states of the dashboard are those that its server tells', () => {
-    assert.is(chromiumPath, undefined);
-  });
-} else {
-  define();
-}
-test.run();
+testInBrowser(define, 'the states of the dashboard are not looked at');

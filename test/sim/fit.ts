@@ -70,8 +70,11 @@ function sumBy(
   return sums;
 }
 
-/** Stands for the last digits of what stage 1 decides by, where there is another way to add it up. */
-export type Rounded = (value: number) => number;
+/**
+ * Stands for the last digits of what stage 1 decides by, where there is another way to add it up. `terms` is the size of the terms of a sum that may
+ * cancel out; without it, the value is as large as its terms.
+ */
+export type Rounded = (value: number, terms?: number) => number;
 
 export function fit(
   reported: readonly Reported[],
@@ -281,8 +284,8 @@ function agreements(
       const pairs = both(j, other);
       if (pairs.length === 0 || witness[j] === witness[other]) continue;
       const { a, w } = agreementOf(pairs, mu, own[j]!, own[other]!, k, rounded);
-      table[j]![other] = { a: rounded(a), w: w / size[other]! };
-      table[other]![j] = { a: rounded(a), w: w / size[j]! };
+      table[j]![other] = { a, w: w / size[other]! };
+      table[other]![j] = { a, w: w / size[j]! };
     }
   }
   return table;
@@ -301,13 +304,14 @@ function agreementOf(
   const around = (centre: number, otherCentre: number) => {
     const u = pairs.map(([x]) => x - centre);
     const v = pairs.map(([, y]) => y - otherCentre);
-    const together = total(u.map((one, i) => one * v[i]!));
-    const spread = total(u.map((one) => one * one)) * total(v.map((one) => one * one));
+    const sum = (of: readonly number[]) => rounded(total(of), n);
+    const together = sum(u.map((one, i) => one * v[i]!));
+    const spread = sum(u.map((one) => one * one)) * sum(v.map((one) => one * one));
     return { together, spread: Math.sqrt(Math.max(spread, k.leastSpread)) };
   };
   const group = around(mu, mu);
   const own = around(xMean, yMean);
-  const isTwoSided = rounded(own.spread) > k.twoSidedSpread * n;
+  const isTwoSided = own.spread > k.twoSidedSpread * n;
   const correlation = group.together / group.spread;
   const lesser = isTwoSided ? Math.min(correlation, own.together / own.spread) : correlation;
   const a = (clip(lesser / k.gateSaturation, -1, 1) * n) / (n + k.gateShrink);

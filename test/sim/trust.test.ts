@@ -84,11 +84,26 @@ test('a spread that is exactly the least of a two-sided pair is on either side o
     return { player, peer, lowering, raising, error: 1e-12 * (lowering + raising) };
   });
   const [twoSided, oneSided] = [1, -1].map((way) =>
-    fit(evidence, group, numbers, (value) => value * (1 + way * 2 ** -44)),
+    fit(evidence, group, numbers, (value, terms = value) => value + terms * way * 2 ** -50),
   ) as [Fitted, Fitted];
   assert.ok(Math.abs(twoSided.tau[1]! - oneSided.tau[1]!) > 1e-3, 'two sides');
   for (const side of [twoSided, oneSided]) assert.match(compareFit(evidence, group, side), /^compared/);
   assert.throws(() => compareFit(evidence, group, { ...oneSided, tau: [1, 0.5, 1, 1] }), /nearest/);
+});
+
+test('agreement that consists of the rounding errors of equal votes may come to anything within them', () => {
+  // Seed 654044939. Peer 0 votes on one player only, so that the median of all means is its own vote, and its distance from it is 0: the correlation
+  // is a rounding error over the least spread, a millionth.
+  const evidence = [
+    { player: 0, peer: 3, lowering: 0.4994381669969131, raising: 0, error: 5e-13 },
+    { player: 1, peer: 0, lowering: 0.17460880412052632, raising: 0.6995153298659081, error: 9e-13 },
+    { player: 1, peer: 3, lowering: 0.25, raising: 0, error: 2.5e-13 },
+  ];
+  const anchored = { ...group, preTrusted: new Set([3]) };
+  const own = fit(evidence, anchored, numbers);
+  const off = (by: number) => ({ ...own, tau: own.tau.map((gate, peer) => (peer === 0 ? gate + by : gate)) });
+  assert.match(compareFit(evidence, anchored, off(5.7e-12)), /^compared/);
+  assert.throws(() => compareFit(evidence, anchored, off(1e-7)), /off by/);
 });
 
 test.run();

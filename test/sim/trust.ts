@@ -16,10 +16,10 @@ const vague = 1e-7;
 const draws = 32;
 const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
 /**
- * What the last digits of stage 1 come to, as a part: spreads of a hundredth are left of squares of up to 1, added up in another way. Of two peers that
- * are alike in all else they may decide, and of a spread that is exactly the least of a pair that is two-sided.
+ * The rounding error of a sum of stage 1, as a part of its terms. It decides between two peers that are alike in all else, and whether a spread that is
+ * exactly the least of a two-sided pair counts as one; and a product of differences that cancel out consists of nothing else.
  */
-const lastDigits = 2 ** -44;
+const lastDigits = 2 ** -50;
 
 /** Evidence, and how far each of its two sums may be off. */
 export interface Weighed extends Reported {
@@ -101,7 +101,7 @@ export function compareFit(reported: readonly Weighed[], group: FittedGroup, com
   const off = distance(own, computed);
   if (off <= rounding) return 'compared';
   const random = new Random(reported.length);
-  const rounded = (value: number) => value * (1 + lastDigits * random.pick([1, -1]));
+  const rounded = (value: number, terms = value) => value + terms * lastDigits * random.pick([1, -1]);
   const others = Array.from({ length: draws }, (_, i) =>
     fit(nudged(reported, scales[i % scales.length]!, random), group, numbers, rounded),
   );

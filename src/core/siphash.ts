@@ -5,8 +5,8 @@
  */
 
 /** What two of the four words of state begin with, beside the key. */
-export const START_V2 = 0x6c796765;
-export const START_V3 = 0x74656462;
+const START_V2 = 0x6c796765;
+const START_V3 = 0x74656462;
 const FINAL_ROUNDS = 3;
 
 /** A 64-bit key as two words. */

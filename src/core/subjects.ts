@@ -16,7 +16,6 @@ import type { EventColumns, KeyColumns } from './event-columns.js';
 import { PeerEntries } from './peer-entries.js';
 import { Segment } from './segment.js';
 import { type SipKey, sipHash } from './siphash.js';
-import { sharedSipLanes, sipHashes } from './siphash-lanes.js';
 import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
 import { copyKey, KEY_WORDS, sameKey } from './words.js';
 
@@ -70,7 +69,6 @@ export class Subjects implements KeyedRows {
 
   constructor(key: SipKey) {
     this.#key = key;
-    sharedSipLanes();
   }
 
   get size(): number {
@@ -255,7 +253,7 @@ export class Subjects implements KeyedRows {
 
   /** Fills in the hashes of keys. */
   fillHashes({ keys, hashes, count }: KeyColumns): void {
-    sipHashes(this.#key, keys, count, hashes);
+    for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
   }
 
   /**

@@ -2,7 +2,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyColumns, subjectWords } from '../../src/core/event-columns.js';
 import { sipHash, sipKey } from '../../src/core/siphash.js';
-import { sharedSipLanes, sipHashes } from '../../src/core/siphash-lanes.js';
 import { HOME_BITS } from '../../src/core/subject-index.js';
 import { Subjects } from '../../src/core/subjects.js';
 import { pairOf } from '../../src/core/trust/pair-number.js';
@@ -123,22 +122,6 @@ test('the slot mix is HalfSipHash-1-3', () => {
   const kernelKey = sipKey(Uint8Array.from({ length: 8 }, (_, i) => i));
   const hashes = [0, 1, 2].map((count) => sipHash(kernelKey, words, 0, count));
   assert.equal(hashes, [0x5814c896, 0x7e059ea6, 0x577999b1]);
-});
-
-test('hashes of many keys are those of each by itself, however many there are', () => {
-  const random = new Random(3);
-  for (const count of [0, 1, 7, 8, 9, 16, 255, 256, 257, 264, 1_030]) {
-    const keys = Uint32Array.from({ length: count * KEY_WORDS }, () => random.below(2 ** 32));
-    const hashes = new Int32Array(count + 1).fill(-1);
-    const secret = sipKey(Buffer.alloc(8, count + 1));
-    sipHashes(secret, keys, count, hashes);
-    assert.equal(
-      [...hashes],
-      [...Array.from({ length: count }, (_, i) => sipHash(secret, keys, i * KEY_WORDS, KEY_WORDS)), -1],
-      `${count} keys`,
-    );
-  }
-  assert.is.not(sharedSipLanes(), null, 'this machine has no lanes, and all of it was hashed one by one');
 });
 
 test('what rows are sampled by is uniform over its bits', () => {

@@ -78,18 +78,18 @@ export class Replica {
   /** Of what is told of the follower's state. */
   #generation = '';
 
-  /** `pause`: of the computation of weights. */
+  /** `yieldCore` is called again and again by the computation of weights. */
   constructor(
     log: LogReader,
     snapshots: SnapshotStore,
     salt: Uint8Array,
     scoring: ScoringSettings = {},
-    pause?: () => void,
+    yieldCore?: () => void,
   ) {
     this.#log = log;
     this.#snapshots = snapshots;
     this.#salt = salt;
-    this.#scratch = new Scratch(pause);
+    this.#scratch = new Scratch(yieldCore);
     this.#constants = { ...trustConstants, ...scoring };
   }
 

@@ -10,21 +10,18 @@ import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork }
 import type { WeightsComputed } from '../group/weights.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
-import { Partner } from './partner.js';
 import type { ReplicaFolder } from './pool.js';
-import { Rests, restsByPartner } from './rests.js';
+import { workerYield } from './yield.js';
 
 const PRIORITY = 19;
 
-// On Linux this lowers the calling thread, and those that it starts from now on. Elsewhere it would lower the whole node.
+// On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
 const { dir, salt, scoring, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
-const partner = new Partner();
-const rests = new Rests(restsByPartner(partner));
-const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, rests.pause);
+const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, workerYield());
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   // How long a snapshot takes tells whether another one fits in a stop: loading is not part of that.
@@ -43,9 +40,7 @@ export function follow(upTo: number): void {
 }
 
 export function weights(task: { readonly upTo: number; readonly at: number }): WeightsComputed {
-  // What it takes to catch up is no part of what the next computation will take.
-  replica.follow(task.upTo);
-  return rests.during(() => replica.weights(task.upTo, task.at));
+  return replica.weights(task.upTo, task.at);
 }
 
 export function verdicts(task: { readonly upTo: number; readonly at: number }): VerdictCounts {
@@ -76,8 +71,7 @@ export function simulate(task: { readonly work: SimulationWork; readonly progres
 /** The first task: done once this file is loaded, and its environment open. */
 export function loaded(): void {}
 
-/** The last task: gives the environment back, which must not wait for anything, and ends the partner. */
-export async function close(): Promise<void> {
-  await log.close();
-  await partner.end();
+/** The last task: gives the environment back, which must not wait for anything. */
+export function close(): Promise<void> {
+  return log.close();
 }

@@ -6,11 +6,11 @@ export const BLOCK = 512;
 /**
  * Calls back for `count` things, block by block. One loop over all of them would be compiled while it runs, knowing nothing of what
  * comes behind it, and thrown away there: the first eight computations of a process compiled much of their code anew, and took a third longer.
- * `pause` is called after each block.
+ * `yieldCore` is called after each block.
  */
-export function inBlocks(count: number, pause: () => void, take: (from: number, to: number) => void): void {
+export function inBlocks(count: number, yieldCore: () => void, take: (from: number, to: number) => void): void {
   for (let from = 0; from < count; from += BLOCK) {
     take(from, Math.min(count, from + BLOCK));
-    pause();
+    yieldCore();
   }
 }

@@ -37,12 +37,12 @@ export function joinCopiedLists(
   tau: Float64Array,
   odds: LogOdds,
   c: TrustConstants,
-  pause: () => void,
+  yieldCore: () => void,
 ): void {
   const { lists, near } = alikeLists(sums, c);
   const candidates = lists.filter(({ first, second }) => !witnesses.areOne(first, second));
   if (candidates.length === 0) return;
-  countMistakes(candidates, near, votes, tau, odds, c, pause);
+  countMistakes(candidates, near, votes, tau, odds, c, yieldCore);
   const { z } = odds;
   for (const { first, second, shared, share, mistakes, common } of candidates) {
     const onlyReport =
@@ -124,7 +124,7 @@ function countMistakes(
   tau: Float64Array,
   { z, pi, pull, oddsUsed }: LogOdds,
   c: TrustConstants,
-  pause: () => void,
+  yieldCore: () => void,
 ): void {
   const { players, offsets, peer, mass, x } = votes;
   const bySmaller = new Map<number, Candidate[]>();
@@ -147,7 +147,7 @@ function countMistakes(
     candidate.mistakes++;
     if (isCommon) candidate.common++;
   };
-  inBlocks(players, pause, (from, to) => {
+  inBlocks(players, yieldCore, (from, to) => {
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const end = offsets[i + 1]!;

@@ -41,7 +41,7 @@ export class GateSample {
     const { peers, excluded } = part;
     this.own = new Uint32Array(peers);
     this.pairs = scratch.uint32(pairOf(0, peers)).fill(0);
-    this.#countSome(state, moment, part, scratch.pause);
+    this.#countSome(state, moment, part, scratch.yieldCore);
     let least = WHOLE;
     const below = (seen: number, players: number, isExcluded: boolean) => {
       if (isExcluded) return 0;
@@ -72,7 +72,7 @@ export class GateSample {
   }
 
   /** Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row chooses. */
-  #countSome(state: EvidenceView, moment: Moment, part: VoteColumns, pause: () => void): void {
+  #countSome(state: EvidenceView, moment: Moment, part: VoteColumns, yieldCore: () => void): void {
     const { subjects } = state;
     const { entries } = subjects;
     const rows = new RowBlock();
@@ -85,7 +85,7 @@ export class GateSample {
         part.close(entries.putVotes(rows.first[i]!, count, rows.worth, i, part, part.end), 0);
       }
       this.#count(part);
-      pause();
+      yieldCore();
     }
   }
 

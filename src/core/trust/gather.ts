@@ -78,7 +78,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
     rows.read(state, from, moment);
     takeRows();
-    scratch.pause();
+    scratch.yieldCore();
   }
   sums.take(part);
   return { sums, judged, part: isSampled ? below / WHOLE : 1, facts };

@@ -116,7 +116,7 @@ class Judged {
     this.#sums = new Float64Array(SUMS * a.length);
     const prior = logit(pi);
     const both = a.map((odds, j) => odds + b[j]!);
-    inBlocks(look.players, weighed.pause, (from, to) => this.#judge(from, to, both, b, prior));
+    inBlocks(look.players, weighed.yieldCore, (from, to) => this.#judge(from, to, both, b, prior));
   }
 
   /** `both`: per peer `A + B`, since `x A - (1 - x) B = x (A + B) - B`. */

@@ -160,7 +160,7 @@ class SparsePairSums implements PairSums {
         to.add(j, k, sums, k * STRIDE, 1);
         sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
       }
-      this.#scratch.pause();
+      this.#scratch.yieldCore();
     }
   }
 }

@@ -66,7 +66,7 @@ export function computePeerTrust(
   };
   let { gate, odds } = fit();
   const found = witnesses.pairs.length;
-  joinCopiedLists(witnesses, judged, part, sums, gate.tau, odds, constants, scratch.pause);
+  joinCopiedLists(witnesses, judged, part, sums, gate.tau, odds, constants, scratch.yieldCore);
   if (witnesses.pairs.length > found) ({ gate, odds } = fit());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   // Of a peer without votes nothing is known: its first ones count once they were looked at.

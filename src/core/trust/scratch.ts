@@ -9,13 +9,13 @@ const SPARE = 1 / 8;
 
 /** Columns hold whatever was left in them; who takes one writes all of it. */
 export class Scratch {
-  /** Called again and again, a fraction of a millisecond apart: the thread may rest there. No result depends on it. */
-  readonly pause: () => void;
+  /** A computation calls it again and again, a fraction of a millisecond apart, and the thread may sleep in it. No result depends on it. */
+  readonly yieldCore: () => void;
   readonly #buffers: ArrayBuffer[] = [];
   #taken = 0;
 
-  constructor(pause: () => void = () => undefined) {
-    this.pause = pause;
+  constructor(yieldCore: () => void = () => undefined) {
+    this.yieldCore = yieldCore;
   }
 
   /** Begins a computation: what was taken before belongs to it again. */

@@ -24,7 +24,7 @@ export class VoteSums {
   readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
   readonly #sample: GateSample | null;
-  readonly #pause: () => void;
+  readonly #yieldCore: () => void;
 
   /** Its large columns are the scratch's. `sample`: null where all votes are counted. */
   constructor(peers: number, constants: TrustConstants, scratch: Scratch, sample: GateSample | null = null) {
@@ -36,7 +36,7 @@ export class VoteSums {
     this.#reported = new Uint32Array(peers);
     this.#alone = new Uint32Array(peers);
     this.#pairs = pairSums(peers, constants, scratch, sample);
-    this.#pause = scratch.pause;
+    this.#yieldCore = scratch.yieldCore;
   }
 
   /** Per peer the players that it reported; an estimate where its votes are counted on a part of them. */
@@ -67,7 +67,7 @@ export class VoteSums {
 
   /** Takes in all votes on some players. */
   take(votes: Votes): void {
-    inBlocks(votes.players, this.#pause, (from, to) => this.#take(votes, from, to));
+    inBlocks(votes.players, this.#yieldCore, (from, to) => this.#take(votes, from, to));
   }
 
   /** Those of the players from `from` up to `to`. */

@@ -44,7 +44,7 @@ export class WeighedVotes implements Look {
   readonly known: Float64Array;
   /** Two-sidedness per peer, in [0, 1). */
   readonly z: Float64Array;
-  readonly pause: () => void;
+  readonly yieldCore: () => void;
   readonly #mass: Float64Array;
   /** Per vote `tau n1`; 0 where another peer speaks for the witness. */
   readonly #voice: Float64Array;
@@ -64,7 +64,7 @@ export class WeighedVotes implements Look {
     this.offsets = offsets;
     this.peer = peer;
     this.x = x;
-    this.pause = scratch.pause;
+    this.yieldCore = scratch.yieldCore;
     this.#mass = mass;
     this.#voice = scratch.float64(peer.length);
     this.pull = scratch.float64(peer.length);
@@ -73,16 +73,16 @@ export class WeighedVotes implements Look {
     this.known = scratch.float64(players);
     // Per witness the vote that speaks for it about the player at hand.
     const speakers = new Int32Array(peers).fill(NOBODY);
-    inBlocks(players, this.pause, (from, to) => this.#speak(from, to, tau, witnesses, speakers));
+    inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, tau, witnesses, speakers));
     this.z = this.#ownTwoSidedness(sums, c);
     for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
     const totals = { judged: noTotals(peers), seconded: noTotals(peers) };
-    inBlocks(players, this.pause, (from, to) => this.#judge(totals, from, to, c.othersHalf));
+    inBlocks(players, this.yieldCore, (from, to) => this.#judge(totals, from, to, c.othersHalf));
     this.judgedTotals = totals.judged;
     this.secondedTotals = totals.seconded;
     this.#setZ(totals.judged, c);
     this.#scale(this.#groupScale(sums, tau, c));
-    inBlocks(players, this.pause, (from, to) => this.#pull(from, to, tau));
+    inBlocks(players, this.yieldCore, (from, to) => this.#pull(from, to, tau));
   }
 
   /** Of each witness the peer with the heaviest vote speaks about a player; of equal ones that which registered first. */
@@ -126,7 +126,7 @@ export class WeighedVotes implements Look {
   #lookAtOthers(stride: number, c: TrustConstants): VoteTotals {
     const totals = noTotals(this.z.length);
     const players = Math.ceil(this.players / stride);
-    inBlocks(players, this.pause, (from, to) => this.#lookAtSome(totals, from, to, stride, c.othersHalf));
+    inBlocks(players, this.yieldCore, (from, to) => this.#lookAtSome(totals, from, to, stride, c.othersHalf));
     return totals;
   }
 
@@ -205,7 +205,7 @@ export class WeighedVotes implements Look {
     if (by === 1) return;
     const { lowering, raising } = this.judgedTotals;
     for (const column of [this.z, lowering, raising]) for (let j = 0; j < column.length; j++) column[j]! *= by;
-    inBlocks(this.players, this.pause, (from, to) => {
+    inBlocks(this.players, this.yieldCore, (from, to) => {
       for (let e = this.offsets[from]!; e < this.offsets[to]!; e++) this.judged[e]! *= by;
     });
   }
@@ -233,7 +233,7 @@ export class WeighedVotes implements Look {
     const players = Math.ceil(this.players / stride);
     const peers = this.z.length;
     let votes = 0;
-    inBlocks(players, this.pause, (first, end) => {
+    inBlocks(players, this.yieldCore, (first, end) => {
       votes += this.#votes(stride, first, end);
     });
     const to = {
@@ -249,7 +249,7 @@ export class WeighedVotes implements Look {
       known: scratch.float64(players),
     };
     to.offsets[0] = 0;
-    inBlocks(players, this.pause, (first, end) => this.#copy(to, stride, first, end));
+    inBlocks(players, this.yieldCore, (first, end) => this.#copy(to, stride, first, end));
     return to;
   }
 

@@ -1,11 +1,10 @@
 /** The process from outside: exit codes, faults on standard error, signals. Runs `dist/main.js` as an operator would. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,9 +27,9 @@ test.before.each(() => {
 });
 test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts the node in a folder of its own, with no more of this process's environment than it needs. `options`: of Node. */
-function start(env: Readonly<Record<string, string>>, options: readonly string[] = []): Started {
-  const child = spawn(process.execPath, [...options, entry], {
+/** Starts the node in a folder of its own, with no more of this process's environment than it needs. */
+function start(env: Readonly<Record<string, string>>): Started {
+  const child = spawn(process.execPath, [entry], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -190,26 +189,6 @@ test("a folder that cannot hold the operator's socket is one line without a stac
   const { msg, err } = JSON.parse(node.output().trim());
   assert.is(err, undefined);
   assert.match(msg, /^DATA_DIR: \S+ cannot be used: the operator's socket: no path .* set TMPDIR to a shorter one$/);
-});
-
-// V8 first looks whether it should some 8 s after a start.
-const lookedMs = 10_000;
-
-test('V8 collects nothing just to give memory back: compiled code would go with it', async () => {
-  const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
-  // Node 20 says so among the rest.
-  const traced = known.includes('--trace-memory-reducer') ? '--trace-memory-reducer' : '--trace-gc-verbose';
-  const node = start(local, ['--trace-gc', traced]);
-  await node.said('"msg":"listening"');
-  await delay(lookedMs);
-  node.child.kill('SIGTERM');
-  await node.said('"msg":"stopped"');
-  assert.match(node.output(), 'Scavenge');
-  const looks = node
-    .output()
-    .split('\n')
-    .filter((line) => line.includes('Memory reducer'));
-  assert.equal(looks, []);
 });
 
 test.run();

@@ -112,6 +112,17 @@ test('systemd finds no fault with the unit', () => {
   assert.ok(status === 0 || stderr !== '');
 });
 
+test('unit and image start the node without the memory reducer, by a flag that Node has', () => {
+  const commands = [
+    /^ExecStart=\S+ (\S+) \S+\/dist\/main\.js$/m.exec(unit),
+    /^CMD \["node", "(\S+)", "dist\/main\.js"\]$/m.exec(dockerfile),
+  ];
+  for (const command of commands) {
+    assert.is(command?.[1], '--no-memory-reducer');
+    assert.is(spawnSync(process.execPath, [command![1]!, '-e', '']).status, 0);
+  }
+});
+
 test('nothing runs as root, and nothing but the data is written', () => {
   assert.match(dockerfile, /^USER node$/m);
   assert.match(compose, /^ {4}read_only: true$/m);

@@ -118,6 +118,7 @@ test('a pool that is closed lets its workers load first: one ended while it open
 await new Promise((resolve) => setTimeout(resolve, ${slow}));
 writeFileSync(${JSON.stringify(marker)}, '');
 export function loaded() {}
+export function snapshot() {}
 export function close() {}
 `,
   );
@@ -125,8 +126,10 @@ export function close() {}
     { dir: temporaryFolder(), salt: new Uint8Array(16) },
     { replica: pathToFileURL(entry), reader: failingReplica('') },
   );
+  const first = pool.snapshot(1, 1);
   await pool.close();
   assert.ok(existsSync(marker));
+  await first;
 });
 
 test('a pool that is closed tells its replica to come to an end first: one ended amid a write into LMDB hangs for ever', async () => {

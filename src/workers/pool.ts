@@ -1,6 +1,6 @@
 /**
  * The pools behind a group: one replica, and readers beside it, so that a listing never waits for a snapshot. Both are Piscina
- * pools with bounded queues; a worker that dies is replaced, and its task rejects.
+ * pools with bounded queues, whose threads start with their first task; a worker that dies is replaced, and its task rejects.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -41,23 +41,20 @@ const ownEntries = {
 
 export class PiscinaPool implements GroupPool {
   readonly #dir: string;
-  readonly #replica: Piscina;
-  readonly #readers: Piscina;
+  readonly #replica: LazyPool;
+  readonly #readers: LazyPool;
   readonly #reading = new ReadQueue();
   readonly #weightsTimeoutMs: number;
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #closed: Promise<void> | null = null;
-  /** Settled once every worker that was there at the start has loaded, or failed to. */
-  readonly #loaded: Promise<unknown>;
 
   /** `entries`: the workers' files; others than its own let a test make them fail. */
   constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
     this.#dir = folder.dir;
     this.#weightsTimeoutMs = weightsTimeoutMs;
-    this.#replica = poolOf(entries.replica, { ...folder, ending: this.#ending }, 1, limits.replicaQueueMax);
-    this.#readers = poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax);
-    const loading = [this.#replica, this.#readers].flatMap((pool) => onEach(pool, 'loaded'));
-    this.#loaded = Promise.allSettled(loading);
+    const replicaFolder = { ...folder, ending: this.#ending };
+    this.#replica = new LazyPool(() => poolOf(entries.replica, replicaFolder, 1, limits.replicaQueueMax));
+    this.#readers = new LazyPool(() => poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax));
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
@@ -144,13 +141,40 @@ export class PiscinaPool implements GroupPool {
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
     this.#reading.refuseAll();
-    this.#closed ??= this.#end(loadMs, poolMs);
+    this.#closed ??= Promise.all([this.#replica.close(loadMs, poolMs), this.#readers.close(loadMs, poolMs)]).then(
+      () => undefined,
+    );
     return this.#closed;
   }
+}
 
-  async #end(loadMs: number, poolMs: number): Promise<void> {
+/** A pool whose threads start with its first task: a node at rest takes no memory for them. */
+class LazyPool {
+  readonly #make: () => Piscina;
+  #pool: Piscina | null = null;
+  /** Settled once every worker that started with the first task has loaded, or failed to. */
+  #loaded: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(make: () => Piscina) {
+    this.#make = make;
+  }
+
+  /** The running pool. Throws where it was closed before its first task. */
+  start(): Piscina {
+    if (this.#pool === null) {
+      if (this.#isClosed) throw new Error('the pool is closed');
+      this.#pool = this.#make();
+      this.#loaded = Promise.allSettled(onEach(this.#pool, 'loaded'));
+    }
+    return this.#pool;
+  }
+
+  async close(loadMs: number, poolMs: number): Promise<void> {
+    this.#isClosed = true;
+    if (this.#pool === null) return;
     await within(loadMs, this.#loaded);
-    await Promise.all([end(this.#replica, poolMs), end(this.#readers, poolMs)]);
+    await end(this.#pool, poolMs);
   }
 }
 
@@ -199,8 +223,9 @@ interface RunOptions {
   readonly transferList?: MessagePort[];
 }
 
-async function run<R>(pool: Piscina, name: string, task: unknown, options: RunOptions = {}): Promise<R> {
+async function run<R>(lazy: LazyPool, name: string, task: unknown, options: RunOptions = {}): Promise<R> {
   const { timeoutMs, transferList } = options;
+  const pool = lazy.start();
   try {
     const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;

@@ -1,4 +1,7 @@
-/** Short texts as bytes side by side, put in one after the other and taken out all at once; a match of ids is read without an object for each. */
+/**
+ * Short texts as bytes side by side, put in one after the other and taken out all at once: the ids of a match are read
+ * without an object for each.
+ */
 
 /** Whoever reads words or more at a time may read so many bytes beyond the last text. */
 const SPARE_BYTES = 16;

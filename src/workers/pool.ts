@@ -1,6 +1,7 @@
 /**
- * The pools behind a group: one replica, and readers beside it, so that a listing never waits for a snapshot. Both are Piscina
- * pools with bounded queues, whose threads start with their first task; a worker that dies is replaced, and its task rejects.
+ * The pools behind a group: one replica, and readers beside it, so that a listing never waits for a snapshot. Both are
+ * Piscina pools with bounded queues. Their threads start with the first task. A worker that dies is replaced, and its
+ * task rejects.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';

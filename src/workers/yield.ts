@@ -1,6 +1,7 @@
 /**
- * The yield of a long computation on a worker thread. Where the process has a single core, the thread sleeps after each short piece of work, so
- * that the main thread answers meanwhile: the scheduler gives a thread that never sleeps whole ticks of milliseconds, even at the lowest priority.
+ * The yield of a long computation on a worker thread. Where the process has a single core, the thread sleeps after each
+ * short piece of work, so that the main thread answers meanwhile: the scheduler gives a thread that never sleeps whole
+ * ticks of milliseconds, even at the lowest priority.
  */
 import { availableParallelism } from 'node:os';
 

@@ -9,7 +9,10 @@ const SPARE = 1 / 8;
 
 /** Columns hold whatever was left in them; who takes one writes all of it. */
 export class Scratch {
-  /** A computation calls it again and again, a fraction of a millisecond apart, and the thread may sleep in it. No result depends on it. */
+  /**
+   * The yield of the thread. A computation calls it again and again, a fraction of a millisecond apart, and the thread
+   * may sleep in it. No result depends on it.
+   */
   readonly yieldCore: () => void;
   readonly #buffers: ArrayBuffer[] = [];
   #taken = 0;

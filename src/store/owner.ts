@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
+import { removeDoubleWriteBuffer } from './double-write-buffer.js';
 import { checkEnvironmentFile, dataFileOf, newestTxnOf } from './environment-file.js';
-import { emptyKept, KEPT_KEY, KEPT_LAYOUT, KeptBatches, keptBatch } from './kept-batches.js';
 import { logFolderOf } from './lmdb-log.js';
 import { LmdbLogWriter, type LogOwnership } from './lmdb-log-writer.js';
 import {
@@ -82,7 +82,6 @@ export async function claimFolder(
   checkEnvironmentFile(dataFileOf(logFolder));
   let environment = openedLog(logFolder);
   let stopHeart: LogOwnership['stop'] = async () => undefined;
-  let kept: KeptBatches | undefined;
   try {
     let claimed: StoredOwner;
     for (let look = 1; ; look += 1) {
@@ -100,8 +99,7 @@ export async function claimFolder(
     }
     const { epoch, version } = claimed;
     stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
-    kept = new KeptBatches(dataFileOf(logFolder), epoch);
-    const writer = new LmdbLogWriter(environment, kept, {
+    const writer = new LmdbLogWriter(environment, {
       epoch,
       version,
       stop: stopHeart,
@@ -111,15 +109,11 @@ export async function claimFolder(
       },
       showNewest: () => openElsewhere(dir),
     });
-    await kept.sync();
-    // They may hold what is erased. Where yet another owner came meanwhile, half of them are that one's.
-    if (readOwner(environment)?.version === version) kept.wipeAll();
     await writer.tidy();
     removeHalfFormed(logFolder);
     return writer;
   } catch (error) {
     await stopHeart();
-    kept?.close();
     await environment.root.close();
     throw namedDamage(error, logFolder);
   }
@@ -207,11 +201,10 @@ function putOwner(
   }
 }
 
-/** Appends the batch that a power cut took back from the owner of `epoch`, and makes room to keep such, within the claim's own transaction. */
-function takeOver({ log, meta, path }: LogEnvironment, epoch: number): void {
-  const lost = keptBatch(dataFileOf(path), epoch, newestSeqOf(log));
-  if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
-  if (!meta.doesExist(KEPT_KEY)) meta.putSync(KEPT_KEY, emptyKept(), KEPT_LAYOUT);
+/** Appends the batch that a power cut took back from the owner of `epoch`, an earlier build, within the claim's transaction. */
+function takeOver(environment: LogEnvironment, epoch: number): void {
+  const lost = removeDoubleWriteBuffer(environment, epoch, newestSeqOf(environment.log));
+  if (lost !== undefined) environment.log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
 }
 
 function readOwner(environment: LogEnvironment): StoredOwner | undefined {

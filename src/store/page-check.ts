@@ -8,7 +8,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../core/bits.js';
 import { DamagedError } from '../group/ports.js';
 import { type MetaPage, newestMeta, type PageTree, treeOf } from './environment-file.js';
-import { META_NAME } from './kept-batches.js';
+import { META_NAME } from './log-environment.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 
 const ITEM_BYTES = 8;
@@ -120,7 +120,7 @@ function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): v
   }
 }
 
-/** The tree of databases, and the tree of each: of that all branches, and no leaf but the one of the newest value; all of `meta`, which has a value that is written in place. */
+/** Walks the tree of databases and the tree of each: all branches, and the leaf of the newest value. Walks all of `meta`, which each start reads. */
 function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
   walk(pages, main, 'whole', take, (database, page) => {
     const tree = database.isTree ? treeOf(database.inPage) : undefined;

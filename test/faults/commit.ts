@@ -201,15 +201,14 @@ async function playFormation(dir: string, fault: CommitFault, place: Place): Pro
   const log = starting.log()!;
   if (log.happened === 'none') say('no commit went wrong');
   await running?.node.close().catch(() => undefined);
-  const isAnswered = fault === 'delayed' || fault === 'cut';
-  if ((running === null) === isAnswered) say(`a node ${running === null ? 'did not start' : 'started'}`);
+  if ((running === null) !== (fault !== 'delayed')) say(`a node ${running === null ? 'did not start' : 'started'}`);
   const ms = endedAt - (log.faultAt ?? endedAt);
   if (running === null && isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to refuse the start`);
   // Whatever was acknowledged is there once the folder is claimed, and no sooner.
   const owner = await claimFolder(dir, deadProcess());
   const isFormed = lastSeqOf(owner) > 0;
   await owner.abandon();
-  if (isFormed !== (fault === 'lost' || isAnswered)) say(`the group is ${isFormed ? '' : 'not '}formed`);
+  if (isFormed !== (fault === 'lost' || fault === 'delayed')) say(`the group is ${isFormed ? '' : 'not '}formed`);
   // A whole life on what was left.
   await playRound(dir, 'none', -1, place);
 }

@@ -73,12 +73,13 @@ async function filled(snapshot: boolean): Promise<string> {
   return dir;
 }
 
-/** Digest of every file that holds data. */
+/** Digest of every file that holds data; locks, heartbeat and owner record hold none. */
 function contentOf(dir: string): string {
   const digest = createHash('sha256');
   for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
     const file = join(dir, name);
-    if (statSync(file).isFile() && !name.endsWith('lock.mdb')) digest.update(name).update(readFileSync(file));
+    if (statSync(file).isFile() && !/(?:lock\.mdb|heartbeat|owner-\d+\.json)$/.test(name))
+      digest.update(name).update(readFileSync(file));
   }
   return digest.digest('hex');
 }

@@ -26,18 +26,17 @@ const TRIES = 3;
 const MOVED = Buffer.from([1]);
 
 export interface LogOwnership {
+  /** The version of the owner's record in the log, on which every commit depends. */
   readonly epoch: number;
-  /** Of the owner's record, and no other claim's. */
-  readonly version: number;
-  /** Stops the heartbeat; called once, before the environment closes. Resolves when nothing writes any more. */
+  /** Ends the heartbeat. Resolves when nothing writes any more. */
   stop(): Promise<void>;
-  /** Marks the folder free for the next owner, where it is still this one's. */
+  /** Stops, and marks the folder free for the next owner, where it is still this one's. */
   release(): Promise<void>;
   /** Has another process open the log: LMDB knows its newest commit again then. */
   showNewest(): Promise<void>;
 }
 
-/** Made by `claimFolder` only: it is what makes an epoch one's own. */
+/** Made by `OwnedFolder` only, which makes the epoch its own. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly epoch: number;
   readonly #ownership: LogOwnership;
@@ -101,11 +100,10 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** Releases the folder: the next start need not ask whether this process lives. */
   override async close(): Promise<void> {
-    await this.#ownership.stop();
     try {
-      await this.#ownership.release();
-    } finally {
       await super.close();
+    } finally {
+      await this.#ownership.release();
     }
   }
 
@@ -152,7 +150,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     const putAll = () => {
       written = write();
     };
-    const held = meta.ifVersion(OWNER_KEY, this.#ownership.version, () => {
+    const held = meta.ifVersion(OWNER_KEY, this.epoch, () => {
       if (this.#lastSeq < 0) putAll();
       else followed = log.ifVersion(keyOfSeq(this.#lastSeq), IF_EXISTS, putAll);
     });

@@ -98,7 +98,8 @@ export class LmdbLogReader implements LogReader {
 
   /** The newest owner's epoch; 0 where there never was one. */
   ownerEpoch(): number {
-    return Math.floor(this.ownerVersion() ?? 0);
+    // Earlier builds add a fraction to the version.
+    return Math.floor(this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0);
   }
 
   /**
@@ -130,11 +131,6 @@ export class LmdbLogReader implements LogReader {
 
   async close(): Promise<void> {
     await this.environment.root.close();
-  }
-
-  /** Of the newest owner's record; undefined where there never was one. */
-  protected ownerVersion(): number | undefined {
-    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version);
   }
 
   /** One short read transaction: the reset lets the next call see newer commits and leaves no page pinned. */

@@ -8,7 +8,7 @@ import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
-import { claimFolder } from '../../src/store/owner.js';
+import { claimFolder, ownFolder } from '../../src/store/owner.js';
 import { verifyFolder } from '../../src/workers/verify-folder.js';
 import { deadProcess } from '../store/temporary-folder.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
@@ -57,9 +57,16 @@ function startOn(dir: string, fault: CommitFault, at: number): Starting {
   const starting = startTestNode(
     { DATA_DIR: dir, GROUP_SALT: salt, SNAPSHOT_EVERY: '20', WEIGHTS_INTERVAL_MS: '3600000' },
     {
-      claimLog: async (folder) => {
-        log = await FaultyLog.claim(folder, fault, at);
-        return log;
+      ownFolder: async (folder) => {
+        const owned = await ownFolder(folder, deadProcess());
+        return {
+          async openLog() {
+            log = new FaultyLog(await owned.openLog(), folder, fault, at);
+            return log;
+          },
+          // As a process that dies.
+          release: () => owned.stop(),
+        };
       },
       onFatal: () => {
         running.failedAt ??= performance.now();

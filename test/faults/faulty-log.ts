@@ -3,8 +3,6 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogWriter, StoredBatch } from '../../src/group/ports.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
-import { claimFolder } from '../../src/store/owner.js';
-import { deadProcess } from '../store/temporary-folder.js';
 
 /**
  * `refused`: nothing is written. `no space`: the same, as LMDB reports it. `torn`: the data pages are written, and the meta page is not.
@@ -30,17 +28,13 @@ export class FaultyLog implements LogWriter {
   /** What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead. */
   happened: CommitFault = 'none';
 
-  private constructor(inner: LmdbLogWriter, dir: string, fault: CommitFault, at: number) {
+  /** The commit (or scrub) number `at` of the log in the data folder `dir` goes wrong, counted from 0. */
+  constructor(inner: LmdbLogWriter, dir: string, fault: CommitFault, at: number) {
     this.epoch = inner.epoch;
     this.#inner = inner;
     this.#file = join(dir, 'log', 'data.mdb');
     this.#fault = fault;
     this.#at = at;
-  }
-
-  /** The commit (or scrub) number `at` goes wrong, counted from 0. To the next owner, this one is dead. */
-  static async claim(dir: string, fault: CommitFault, at: number): Promise<FaultyLog> {
-    return new FaultyLog(await claimFolder(dir, deadProcess()), dir, fault, at);
   }
 
   get commits(): number {

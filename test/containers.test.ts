@@ -1,4 +1,7 @@
-/** Two containers on one volume: of two nodes in PID namespaces of their own one serves, and the other one is refused in a sentence. */
+/**
+ * Two containers on one volume: of two nodes in PID namespaces of their own one serves, and the other one is refused in
+ * a sentence.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'uvu';

@@ -1,6 +1,6 @@
 /**
- * An acknowledged event survives SIGKILL, and no answer leaves the node before its event is durable: LMDB syncs the pages of a commit, then
- * writes the meta page through a descriptor that syncs each write.
+ * An acknowledged event survives SIGKILL, and no answer leaves the node before its event is durable: LMDB syncs the
+ * pages of a commit, then writes the meta page through a descriptor that syncs each write.
  */
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, rmSync } from 'node:fs';

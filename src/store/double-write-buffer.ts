@@ -1,6 +1,7 @@
 /**
- * Reads the double-write buffer that earlier builds (until 2026-11-26) wrote, once, and removes it. Those builds did not sync the meta page of LMDB's
- * newest commit, so a power cut could take that commit back. The buffer, a value in the log's environment, then still holds the batch.
+ * Reads the double-write buffer that earlier builds (until 2026-11-26) wrote, once, and removes it. Those builds did
+ * not sync the meta page of LMDB's newest commit, so a power cut could take that commit back. The buffer, a value in
+ * the log's environment, then still holds the batch.
  */
 import { crc32 } from 'node:zlib';
 import { DamagedError, type StoredBatch } from '../group/ports.js';
@@ -24,8 +25,8 @@ const PREVIOUS_SEQ_AT = 24;
 const BATCH_AT = 32;
 
 /**
- * Removes the buffer within the caller's transaction. Returns the batch of the owner of `epoch` that follows the batch at `newestSeq`; undefined
- * where the log lacks no batch. Throws `DamagedError` where the buffer has another size.
+ * Removes the buffer within the caller's transaction. Returns the batch of the owner of `epoch` that follows the batch
+ * at `newestSeq`; undefined where the log lacks no batch. Throws `DamagedError` where the buffer has another size.
  */
 export function removeDoubleWriteBuffer(
   { meta, path }: LogEnvironment,

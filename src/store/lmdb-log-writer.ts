@@ -1,6 +1,6 @@
 /**
- * The one writer of the log in LMDB, each of whose commits holds only while its owner record stands. How an owner comes to be is `owner.ts`;
- * what erasing leaves behind is `scrub.ts`.
+ * The one writer of the log in LMDB, each of whose commits holds only while its owner record stands. How an owner comes
+ * to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
  */
 import { IF_EXISTS } from 'lmdb';
 import { type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
@@ -122,10 +122,11 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   }
 
   /**
-   * Commits what `write` puts, all or nothing, on condition that this owner still owns the folder, and that the newest batch is there. LMDB
-   * keeps the number of the newest commit in memory that all processes share, and each process that opens the log writes there what it read a
-   * moment before: the next commit would take the place of one that was acknowledged. Another open brings the number back, and `write` is
-   * called again. Where the number is older still, LMDB fails. What `write` itself `reads` is that of the newest commit.
+   * Commits what `write` puts, all or nothing, on condition that this owner still owns the folder, and that the newest
+   * batch is there. LMDB keeps the number of the newest commit in memory that all processes share, and each process
+   * that opens the log writes there what it read a moment before: the next commit would take the place of one that was
+   * acknowledged. Another open brings the number back, and `write` is called again. Where the number is older still,
+   * LMDB fails. What `write` itself `reads` is that of the newest commit.
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
     const tried = () => (reads && !this.#seesNewest() ? false : this.#commitNext(write));
@@ -136,7 +137,10 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     }
   }
 
-  /** A look by the key copies the batch, but up to some 100 KB of it take less time than a walk that does not (22 us against 35). */
+  /**
+   * A look by the key copies the batch, but up to some 100 KB of it take less time than a walk that does not (22 us
+   * against 35).
+   */
   #seesNewest(): boolean {
     const newest = this.#lastSeq;
     return newest < 0 || this.reading(() => this.environment.log.doesExist(keyOfSeq(newest)));
@@ -162,7 +166,10 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   }
 }
 
-/** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
+/**
+ * `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past
+ * all.
+ */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
   return database.put(key, value, { append: true } as unknown as number);
 }

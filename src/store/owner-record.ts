@@ -1,6 +1,7 @@
 /**
- * The record of a data folder's owner, a plain file `owner-<epoch>.json`. Everybody reads it before anything opens LMDB, whose table of readers
- * cannot tell processes of two PID namespaces apart. The record with the highest epoch counts.
+ * The record of a data folder's owner, a plain file `owner-<epoch>.json`. Everybody reads it before anything opens
+ * LMDB, whose table of readers cannot tell processes of two PID namespaces apart. The record with the highest epoch
+ * counts.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -63,7 +64,10 @@ export function newestEpoch(dir: string): number {
   return Math.max(0, ...epochsIn(dir));
 }
 
-/** Makes `record` the newest of the folder; false, with nothing changed, where somebody else has its epoch or a later one. */
+/**
+ * Makes `record` the newest of the folder; false, with nothing changed, where somebody else has its epoch or a later
+ * one.
+ */
 export function putOwner(dir: string, record: OwnerRecord): boolean {
   const file = ownerFileOf(dir, record.epoch);
   const aside = join(dir, `.tmp-owner-${randomUUID()}`);
@@ -109,7 +113,10 @@ function textOf(record: OwnerRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** The record in the log's environment, by plain reads. Undefined where pages make no sense: the claim of the log reports that. */
+/**
+ * The record in the log's environment, by plain reads. Undefined where pages make no sense: the claim of the log
+ * reports that.
+ */
 function ownerInLog(dir: string): OwnerRecord | undefined {
   const file = dataFileOf(logFolderOf(dir));
   let descriptor: number | undefined;

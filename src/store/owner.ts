@@ -1,6 +1,7 @@
 /**
- * Who owns a data folder. A process claims the folder by a plain file (`owner-record.ts`) and beats in another one; only then does it open
- * LMDB, where it writes its epoch, so that every commit of an earlier owner is refused from there on.
+ * Who owns a data folder. A process claims the folder by a plain file (`owner-record.ts`) and beats in another one;
+ * only then does it open LMDB, where it writes its epoch, so that every commit of an earlier owner is refused from
+ * there on.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -70,8 +71,9 @@ export class OwnedFolder {
   }
 
   /**
-   * Opens the log, creating it where there is none, for its one writer, whose `close` releases the folder. Rejects with `FolderOwnedError` where
-   * a later owner came first, and with `DamagedError` where the log's file is cut or the owner's record in it makes no sense.
+   * Opens the log, creating it where there is none, for its one writer, whose `close` releases the folder. Rejects with
+   * `FolderOwnedError` where a later owner came first, and with `DamagedError` where the log's file is cut or the
+   * owner's record in it makes no sense.
    */
   async openLog(): Promise<LmdbLogWriter> {
     const logFolder = logFolderOf(this.#dir);
@@ -103,7 +105,10 @@ export class OwnedFolder {
     }
   }
 
-  /** Stops, and marks the folder free, unless another owner took over: the next start need not ask whether this process lives. */
+  /**
+   * Stops, and marks the folder free, unless another owner took over: the next start need not ask whether this process
+   * lives.
+   */
   async release(): Promise<void> {
     if (this.#isStopped) return;
     await this.stop();
@@ -120,9 +125,10 @@ export class OwnedFolder {
 }
 
 /**
- * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last owner's, and opens nothing.
- * Rejects with `FolderOwnedError` where the owner lives. An owner that cannot be looked up is watched for `ownerSilentMs` first. `onLost` is
- * called with an `OwnerLostError` within a heartbeat once another owner took over, as from a process that was paused.
+ * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last
+ * owner's, and opens nothing. Rejects with `FolderOwnedError` where the owner lives. An owner that cannot be looked up
+ * is watched for `ownerSilentMs` first. `onLost` is called with an `OwnerLostError` within a heartbeat once another
+ * owner took over, as from a process that was paused.
  */
 export async function ownFolder(
   dir: string,
@@ -155,7 +161,8 @@ export async function claimFolder(
 }
 
 /**
- * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`; resolves to the epoch of its last owner, 0 for none. Changes nothing.
+ * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`; resolves to the epoch of its last owner,
+ * 0 for none. Changes nothing.
  */
 export async function refuseLiving(
   dir: string,
@@ -178,14 +185,16 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
 }
 
 /**
- * Writes the owner's epoch into the log, on which every commit depends, and appends what a power cut took back from an earlier build, in one
- * transaction. Changes nothing where a later owner was first ('late'), or where LMDB's newest commit is hidden from this process.
+ * Writes the owner's epoch into the log, on which every commit depends, and appends what a power cut took back from an
+ * earlier build, in one transaction. Changes nothing where a later owner was first ('late'), or where LMDB's newest
+ * commit is hidden from this process.
  */
 function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 'done' | 'late' | 'hidden' {
   const { root, log, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      // A process that opens the log may set LMDB's number of the newest commit back, and this one would take the place of that commit.
+      // A process that opens the log may set LMDB's number of the newest commit back, and this one would take the place
+      // of that commit.
       if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
       const before = epochIn(environment);
       if (before >= epoch) return 'late';
@@ -225,8 +234,8 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
 }
 
 /**
- * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In another container, or on
- * another host, its number names another process here.
+ * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In
+ * another container, or on another host, its number names another process here.
  */
 function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
   if (!canLookUp(owner, identity)) return null;
@@ -238,8 +247,9 @@ function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boo
 }
 
 /**
- * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it. Rejects with `FolderOwnedError`
- * where the owner works on this very folder, or that cannot be seen. Changes nothing where the folder has no living owner.
+ * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it.
+ * Rejects with `FolderOwnedError` where the owner works on this very folder, or that cannot be seen. Changes nothing
+ * where the folder has no living owner.
  */
 export async function adoptFolder(
   dir: string,
@@ -308,7 +318,10 @@ function startHeart(
   return repeatedly(write, heartbeatMs);
 }
 
-/** False where that cannot be seen, as where a flood left no descriptors: LMDB refuses the commits of an owner that lost the folder all the same. */
+/**
+ * False where that cannot be seen, as where a flood left no descriptors: LMDB refuses the commits of an owner that lost
+ * the folder all the same.
+ */
 function isSucceeded(dir: string, epoch: number): boolean {
   try {
     return newestEpoch(dir) > epoch;

@@ -5,8 +5,9 @@ import type { LogWriter, StoredBatch } from '../../src/group/ports.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
 
 /**
- * `refused`: nothing is written. `no space`: the same, as LMDB reports it. `torn`: the data pages are written, and the meta page is not.
- * `lost`: everything is written, and the answer is lost. `delayed`: everything is written, late. `none`: every commit goes well.
+ * `refused`: nothing is written. `no space`: the same, as LMDB reports it. `torn`: the data pages are written, and the
+ * meta page is not. `lost`: everything is written, and the answer is lost. `delayed`: everything is written, late.
+ * `none`: every commit goes well.
  */
 export const commitFaults = ['refused', 'no space', 'torn', 'lost', 'delayed'] as const;
 export type CommitFault = (typeof commitFaults)[number] | 'none';
@@ -25,7 +26,9 @@ export class FaultyLog implements LogWriter {
   #scrubs = 0;
   /** `performance.now()` of the fault, which of one that is told late is when it is told; null before it. */
   faultAt: number | null = null;
-  /** What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead. */
+  /**
+   * What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead.
+   */
   happened: CommitFault = 'none';
 
   /** The commit (or scrub) number `at` of the log in the data folder `dir` goes wrong, counted from 0. */

@@ -181,7 +181,8 @@ test('once another owner took over, no append of the old one is written, and its
   }
   await first.close();
   assert.equal(second.from(0, 10, 1e6), [batchOf(1), batchOf(2)]);
-  // The old one may have been amid a beat when it was fenced; the next one is of the new one, and so are all that follow.
+  // The old one may have been amid a beat when it was fenced; the next one is of the new one, and so are all that
+  // follow.
   const heartbeat = join(dir, 'heartbeat');
   await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('2 '));
   assert.ok(
@@ -253,7 +254,8 @@ test('of many processes that start on a killed owner exactly one wins', async ()
   removeFolder(dir);
 });
 
-// Found beside `faults -- retire`: a process that opened the log while the node wrote made it lose a batch that was acknowledged.
+// Found beside `faults -- retire`: a process that opened the log while the node wrote made it lose a batch that was
+// acknowledged.
 test('a commit that another process hid is not overwritten: the next one follows it', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir, deadProcess());
@@ -261,7 +263,8 @@ test('a commit that another process hid is not overwritten: the next one follows
   await writer.append(batchOf(1), []);
   for (let seq = 2; seq <= 8; seq++) {
     await writer.append(batchOf(seq), []);
-    // In a process of its own: to close a descriptor of the table of readers drops the locks of the process that does so.
+    // In a process of its own: to close a descriptor of the table of readers drops the locks of the process that does
+    // so.
     assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
     if (seq % 2 === 0) await writer.append(null, [{ ...batchOf(seq), bytes: batchOf(seq).bytes.slice(1) }]);
   }
@@ -273,7 +276,8 @@ test('a commit that another process hid is not overwritten: the next one follows
   removeFolder(dir);
 });
 
-// Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a takeover lost the last commit before it (races of processes,
+// Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a
+// takeover lost the last commit before it (races of processes,
 // which no seed repeats).
 test('a claim does not take the place of a commit that another process hid', async () => {
   const dir = temporaryFolder();

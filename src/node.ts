@@ -37,7 +37,7 @@ import {
 } from './startup.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
-import { claimFolder } from './store/owner.js';
+import { ownFolder } from './store/owner.js';
 import { thisProcess } from './store/process-identity.js';
 import { rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
@@ -54,12 +54,20 @@ export interface NodePorts {
   readonly log: Logger;
   /** The node cannot go on, or another one owns its folder now: whoever runs it must end the process with a failure. */
   readonly onFatal: (error: unknown) => void;
-  /** Makes this process the owner of a data folder; `claimFolder` where absent. */
-  readonly claimLog?: (dir: string) => Promise<LogWriter>;
+  /** Makes this process the owner of a data folder; the store's own where absent. */
+  readonly ownFolder?: (dir: string) => Promise<OwnedFolder>;
   /** Looks at the disk; the data folder's own where absent. */
   readonly disk?: DiskGauge;
   /** When log and snapshots are checked in the background; `limits` where absent. */
   readonly checkTimes?: CheckTimes;
+}
+
+/** A data folder that this process owns, whose log nobody has opened yet. */
+export interface OwnedFolder {
+  /** Opens the log for its one writer. To close it releases the folder. */
+  openLog(): Promise<LogWriter>;
+  /** Marks the folder free for the next owner, where it is still this process's. */
+  release(): Promise<void>;
 }
 
 export interface RunningNode {
@@ -76,15 +84,18 @@ export interface RunningNode {
 /** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
 export async function startNode(config: Config, ports: NodePorts): Promise<RunningNode> {
   const { log, onFatal } = ports;
-  const claimLog = ports.claimLog ?? ((folder: string) => claimFolder(folder, thisProcess(), limits, onFatal));
+  const own = ports.ownFolder ?? ((folder: string) => ownFolder(folder, thisProcess(), limits, onFatal));
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);
-  const verifiedSeq = await verifyFolder(dir, log).catch(refuseStart);
-  const writer = await claimLog(dir).catch(refuseStart);
+  // Before anything opens LMDB: another node may run on the folder.
+  const owned = await own(dir).catch(refuseStart);
   const closers = new Closers();
-  closers.add(() => writer.close());
+  closers.add(() => owned.release());
   try {
+    const verifiedSeq = await verifyFolder(dir, log);
+    const writer = await owned.openLog();
+    closers.add(() => writer.close());
     // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);

@@ -104,7 +104,7 @@ function folderFault(error: unknown): string {
 
 /** What another user left among log, snapshots and head: LMDB dies of it, and that would be taken for damage. */
 function refuseClosed(dir: string): void {
-  const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|snapshot-\d+)$/.test(name));
+  const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
   for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
     try {
       accessSync(join(dir, path), constants.R_OK | constants.W_OK);

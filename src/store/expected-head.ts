@@ -8,7 +8,6 @@ import { DamagedError } from '../group/ports.js';
 import type { ExpectedHead } from '../group/verification.js';
 import { replaceFile } from './durable-file.js';
 import { isMissing } from './environment-file.js';
-import { syncLog } from './lmdb-log.js';
 
 /**
  * Null where none was ever written, and for an empty file, which is what a power cut can leave of one that was not synced.
@@ -35,7 +34,6 @@ export async function writeExpectedHead(
   head: ExpectedHead,
   options: { readonly sync: boolean } = { sync: false },
 ): Promise<void> {
-  await syncLog(dataDir);
   const text = JSON.stringify({ last_seq: head.lastSeq, chain: head.chain });
   await replaceFile(fileOf(dataDir), `${text}\n`, options);
 }

@@ -1,12 +1,11 @@
 /**
- * The one writer of the log in LMDB, each of whose commits holds only while its owner record stands. How an owner comes to be is `owner.ts`;
- * what erasing leaves behind is `scrub.ts`; what makes a commit durable with one sync is `kept-batches.ts`.
+ * The one writer of the log in LMDB, each of whose commits holds only while its owner record stands. How an owner comes
+ * to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
  */
 import { IF_EXISTS } from 'lmdb';
 import { type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { dataFileOf } from './environment-file.js';
-import type { KeptBatches } from './kept-batches.js';
 import { LmdbLogReader } from './lmdb-log.js';
 import {
   frame,
@@ -27,30 +26,27 @@ const TRIES = 3;
 const MOVED = Buffer.from([1]);
 
 export interface LogOwnership {
+  /** The version of the owner's record in the log, on which every commit depends. */
   readonly epoch: number;
-  /** Of the owner's record, and no other claim's. */
-  readonly version: number;
-  /** Stops the heartbeat; called once, before the environment closes. Resolves when nothing writes any more. */
+  /** Ends the heartbeat. Resolves when nothing writes any more. */
   stop(): Promise<void>;
-  /** Marks the folder free for the next owner, where it is still this one's. */
+  /** Stops, and marks the folder free for the next owner, where it is still this one's. */
   release(): Promise<void>;
   /** Has another process open the log: LMDB knows its newest commit again then. */
   showNewest(): Promise<void>;
 }
 
-/** Made by `claimFolder` only: it is what makes an epoch one's own. */
+/** Made by `OwnedFolder` only, which makes the epoch its own. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly epoch: number;
-  readonly #kept: KeptBatches;
   readonly #ownership: LogOwnership;
   readonly #pageBytes: number;
   #lastSeq: number;
 
-  /** Closes both. */
-  constructor(environment: LogEnvironment, kept: KeptBatches, ownership: LogOwnership) {
+  /** `close` closes the environment. */
+  constructor(environment: LogEnvironment, ownership: LogOwnership) {
     super(environment);
     this.epoch = ownership.epoch;
-    this.#kept = kept;
     this.#ownership = ownership;
     this.#pageBytes = pageCountsOf(environment).pageBytes;
     this.#lastSeq = this.reading(() => newestSeqOf(environment.log));
@@ -70,11 +66,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       // Appending leaves leaf pages full and moves no node from one page to another.
       return batch === null ? Promise.resolve(true) : appendValue(log, keyOfSeq(batch.firstSeq), frame(batch.bytes));
     };
-    const isKept = batch !== null && rewrites.length === 0 && this.#keep(batch);
     await this.#commit(write, rewrites.length > 0);
-    if (!isKept) await this.#sync();
-    // They may hold what was rewritten.
-    if (rewrites.length > 0) this.#kept.wipe();
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
@@ -85,7 +77,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       const added = batches.map(({ firstSeq, bytes }) => appendValue(log, keyOfSeq(firstSeq), frame(bytes)));
       return (await Promise.all(added)).every((isAdded) => isAdded);
     });
-    await this.#sync();
     this.#lastSeq = batches.at(-1)?.firstSeq ?? this.#lastSeq;
   }
 
@@ -100,8 +91,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       return this.#commit(write);
     };
     await scrubFreePages(this.environment, commit, limits, signal);
-    // With its last commit, and what was wiped before it.
-    await this.#sync();
   }
 
   /** Removes what an interrupted scrub of an earlier owner left. */
@@ -111,42 +100,17 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** Releases the folder: the next start need not ask whether this process lives. */
   override async close(): Promise<void> {
-    await this.#ownership.stop();
     try {
-      await this.#ownership.release();
-      await this.#sync();
+      await super.close();
     } finally {
-      await this.#closeAll();
+      await this.#ownership.release();
     }
   }
 
   /** Closes without a release, as a process that dies does. */
   async abandon(): Promise<void> {
     await this.#ownership.stop();
-    await this.#closeAll();
-  }
-
-  async #closeAll(): Promise<void> {
-    this.#kept.close();
     await super.close();
-  }
-
-  /** False where the batch is too long. What is no owner's any more is not written to: the commit itself would come too late to refuse that. */
-  #keep(batch: StoredBatch): boolean {
-    if (this.ownerVersion() !== this.#ownership.version) throw this.#lost();
-    try {
-      return this.#kept.keep(batch, this.#lastSeq);
-    } catch (error) {
-      return unknownOutcome(this.environment.path)(error);
-    }
-  }
-
-  #lost(): OwnerLostError {
-    return new OwnerLostError(`another process owns ${this.environment.path} now`);
-  }
-
-  async #sync(): Promise<void> {
-    await this.#kept.sync().catch(unknownOutcome(this.environment.path));
   }
 
   #replacementOf(rewrite: StoredBatch): { key: Buffer; framed: Buffer; movesOut: boolean } {
@@ -158,10 +122,11 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   }
 
   /**
-   * Commits what `write` puts, all or nothing, its meta page not yet on disk, on condition that this owner still owns the folder, and that the newest batch is there. LMDB
-   * keeps the number of the newest commit in memory that all processes share, and each process that opens the log writes there what it read a
-   * moment before: the next commit would take the place of one that was acknowledged. Another open brings the number back, and `write` is
-   * called again. Where the number is older still, LMDB fails. What `write` itself `reads` is that of the newest commit.
+   * Commits what `write` puts, all or nothing, on condition that this owner still owns the folder, and that the newest
+   * batch is there. LMDB keeps the number of the newest commit in memory that all processes share, and each process
+   * that opens the log writes there what it read a moment before: the next commit would take the place of one that was
+   * acknowledged. Another open brings the number back, and `write` is called again. Where the number is older still,
+   * LMDB fails. What `write` itself `reads` is that of the newest commit.
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
     const tried = () => (reads && !this.#seesNewest() ? false : this.#commitNext(write));
@@ -172,7 +137,10 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     }
   }
 
-  /** A look by the key copies the batch, but up to some 100 KB of it take less time than a walk that does not (22 us against 35). */
+  /**
+   * A look by the key copies the batch, but up to some 100 KB of it take less time than a walk that does not (22 us
+   * against 35).
+   */
   #seesNewest(): boolean {
     const newest = this.#lastSeq;
     return newest < 0 || this.reading(() => this.environment.log.doesExist(keyOfSeq(newest)));
@@ -186,19 +154,22 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     const putAll = () => {
       written = write();
     };
-    const held = meta.ifVersion(OWNER_KEY, this.#ownership.version, () => {
+    const held = meta.ifVersion(OWNER_KEY, this.epoch, () => {
       if (this.#lastSeq < 0) putAll();
       else followed = log.ifVersion(keyOfSeq(this.#lastSeq), IF_EXISTS, putAll);
     });
     const all = Promise.all([held, followed, written, startWriting(this.environment)]);
     const [isOwner, isNext, isWritten] = await all.catch(unknownOutcome(path));
-    if (!isOwner) throw this.#lost();
+    if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
     if (isNext && !isWritten) throw new Error('the log refused a batch that is not its newest');
     return isNext;
   }
 }
 
-/** `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past all. */
+/**
+ * `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past
+ * all.
+ */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
   return database.put(key, value, { append: true } as unknown as number);
 }

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { ABORT } from 'lmdb';
 import { DamagedError, type LogReader, type StoredBatch } from '../group/ports.js';
 import { limits } from '../limits.js';
-import { syncPath } from './durable-file.js';
-import { checkEnvironmentFile, dataFileOf, isThere } from './environment-file.js';
+import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
 import {
   keyOfSeq,
   type LogEnvironment,
@@ -24,15 +23,6 @@ const TRIED_BYTES = 5_000;
 /** Folder of the log's LMDB environment in a data folder. */
 export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
-}
-
-/**
- * Resolves once no power cut can take back what the log of a data folder holds now, where there is one: before anything outside it speaks
- * of its newest batch, which a start would miss until the folder is claimed.
- */
-export async function syncLog(dataDir: string): Promise<void> {
-  const file = dataFileOf(logFolderOf(dataDir));
-  if (isThere(file)) await syncPath(file);
 }
 
 /**
@@ -108,7 +98,8 @@ export class LmdbLogReader implements LogReader {
 
   /** The newest owner's epoch; 0 where there never was one. */
   ownerEpoch(): number {
-    return Math.floor(this.ownerVersion() ?? 0);
+    // Earlier builds add a fraction to the version.
+    return Math.floor(this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0);
   }
 
   /**
@@ -140,11 +131,6 @@ export class LmdbLogReader implements LogReader {
 
   async close(): Promise<void> {
     await this.environment.root.close();
-  }
-
-  /** Of the newest owner's record; undefined where there never was one. */
-  protected ownerVersion(): number | undefined {
-    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version);
   }
 
   /** One short read transaction: the reset lets the next call see newer commits and leaves no page pinned. */

@@ -11,7 +11,6 @@ import type { SnapshotBlock } from '../core/snapshot.js';
 import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
 import { syncPath } from './durable-file.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
-import { syncLog } from './lmdb-log.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -68,7 +67,6 @@ export class LmdbSnapshotStore implements SnapshotStore {
       await this.#build(building, header, blocks);
       await syncPath(dataFileOf(building));
       await syncPath(building);
-      await syncLog(this.#dir);
       // Syncing takes long. One that an earlier owner made may hold a player whom the new one has erased.
       this.#goOn(header);
       await this.#replace(building, name);

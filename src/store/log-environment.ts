@@ -16,6 +16,8 @@ const LENGTH_BYTES = 4;
 /** A second write of one turn starts the transaction: see `startWriting`. The declaration of `open` lacks it. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
+/** The name of the database `meta` as LMDB stores it. */
+export const META_NAME = Buffer.from('meta\0');
 /** The key of the owner record in `meta`; its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
 
@@ -24,7 +26,7 @@ export interface LogEnvironment {
   readonly root: RootDatabase<Uint8Array, Uint8Array>;
   /** 8 bytes big-endian first sequence number -> framed batch. */
   readonly log: Database<Uint8Array, Uint8Array>;
-  /** `owner` -> JSON of the owner, versioned by its epoch; `kept` -> the newest batches once more, see `kept-batches.ts`. */
+  /** `owner` -> JSON of the owner, versioned by its epoch. */
   readonly meta: Database<Uint8Array, Uint8Array>;
   /** Zero pages, while a scrub runs. */
   readonly scrub: Database<Uint8Array, Uint8Array>;
@@ -82,8 +84,6 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
     noSubdir: false,
     // The default mode acknowledged data that a power cut then took away.
     overlappingSync: false,
-    // A commit syncs its data, and not the meta page that leads there: see `kept-batches.ts`.
-    noMetaSync: true,
     // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
     noMemInit: false,
     eventTurnBatching: false,

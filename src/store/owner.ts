@@ -1,19 +1,18 @@
 /**
- * Who owns a data folder. The owner record lives in the log's own environment, so that every commit can be made on condition
- * that it still stands; its epoch grows by compare-and-set, so that of two starters exactly one wins.
+ * Who owns a data folder. A process claims the folder by a plain file (`owner-record.ts`) and beats in another one;
+ * only then does it open LMDB, where it writes its epoch, so that every commit of an earlier owner is refused from
+ * there on.
  */
-
-import { randomInt } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../group/ports.js';
 import { limits } from '../limits.js';
+import { removeDoubleWriteBuffer } from './double-write-buffer.js';
 import { checkEnvironmentFile, dataFileOf, newestTxnOf } from './environment-file.js';
-import { emptyKept, KEPT_KEY, KEPT_LAYOUT, KeptBatches, keptBatch } from './kept-batches.js';
 import { logFolderOf } from './lmdb-log.js';
-import { LmdbLogWriter, type LogOwnership } from './lmdb-log-writer.js';
+import { LmdbLogWriter } from './lmdb-log-writer.js';
 import {
   formLogEnvironment,
   frame,
@@ -27,31 +26,21 @@ import {
   unknownOutcome,
 } from './log-environment.js';
 import { openElsewhere } from './open-elsewhere.js';
+import {
+  newestEpoch,
+  type OwnerRecord,
+  ownerFileOf,
+  parsed,
+  putOwner,
+  putReleased,
+  readOwner,
+  recordOf,
+} from './owner-record.js';
 import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
-/** As stored, under a version whose whole part is `epoch`. */
-interface OwnerRecord {
-  readonly epoch: number;
-  readonly pid: number;
-  readonly process_start: string | null;
-  readonly boot_id: string | null;
-  readonly pid_namespace: string | null;
-  /** ISO 8601; for people only. */
-  readonly claimed_at: string;
-  /** True once the owner closed the folder in good order. */
-  readonly released: boolean;
-}
-
-interface StoredOwner extends OwnerRecord {
-  readonly version: number;
-}
-
-/** So many versions has an epoch: a power of two, so that they are exact beside epochs below 2^33. */
-const CLAIMS = 2 ** 20;
-
-/** Looks at a log whose newest commit others hide. */
-const LOOKS = 10;
+/** Attempts to find LMDB's newest commit where other processes hide it. */
+const FENCE_TRIES = 3;
 
 /** Another node owns the folder and lives, or took it a moment before. */
 export class FolderOwnedError extends Error {
@@ -64,141 +53,154 @@ export interface OwnerTimes {
   readonly ownerSilentMs: number;
 }
 
+/** A data folder that this process owns. */
+export class OwnedFolder {
+  readonly #dir: string;
+  readonly #record: OwnerRecord;
+  /** The owner's file, held open: that tells the folder from a copy of it. */
+  readonly #descriptor: number;
+  readonly #stopHeart: () => Promise<void>;
+  #isStopped = false;
+
+  /** Made by `ownFolder` only. */
+  constructor(dir: string, record: OwnerRecord, heartbeatMs: number, onLost: (error: OwnerLostError) => void) {
+    this.#dir = dir;
+    this.#record = record;
+    this.#descriptor = openSync(ownerFileOf(dir, record.epoch), 'r');
+    this.#stopHeart = startHeart(dir, record.epoch, heartbeatMs, onLost);
+  }
+
+  /**
+   * Opens the log, creating it where there is none, for its one writer, whose `close` releases the folder. Rejects with
+   * `FolderOwnedError` where a later owner came first, and with `DamagedError` where the log's file is cut or the
+   * owner's record in it makes no sense.
+   */
+  async openLog(): Promise<LmdbLogWriter> {
+    const logFolder = logFolderOf(this.#dir);
+    await formLogEnvironment(logFolder);
+    checkEnvironmentFile(dataFileOf(logFolder));
+    let environment: LogEnvironment | undefined;
+    try {
+      environment = openLogEnvironment(logFolder);
+      for (let tries = 1; ; tries += 1) {
+        const outcome = fence(environment, this.#record);
+        if (outcome === 'done') break;
+        if (outcome === 'late') throw owned(this.#dir, readOwner(this.#dir), thisProcess());
+        if (tries === FENCE_TRIES)
+          throw new Error(`${dataFileOf(logFolder)}: other processes that open the log hide its newest commit`);
+        await openElsewhere(this.#dir);
+      }
+      const writer = new LmdbLogWriter(environment, {
+        epoch: this.#record.epoch,
+        stop: () => this.stop(),
+        release: () => this.release(),
+        showNewest: () => openElsewhere(this.#dir),
+      });
+      await writer.tidy();
+      removeHalfFormed(logFolder);
+      return writer;
+    } catch (error) {
+      await environment?.root.close();
+      throw namedDamage(error, logFolder);
+    }
+  }
+
+  /**
+   * Stops, and marks the folder free, unless another owner took over: the next start need not ask whether this process
+   * lives.
+   */
+  async release(): Promise<void> {
+    if (this.#isStopped) return;
+    await this.stop();
+    if (newestEpoch(this.#dir) === this.#record.epoch) await putReleased(this.#dir, this.#record);
+  }
+
+  /** Ends the heartbeat; resolves when nothing writes any more. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    closeSync(this.#descriptor);
+    await this.#stopHeart();
+  }
+}
+
 /**
- * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last owner's.
- * Rejects with `FolderOwnedError` where the owner lives, and with `DamagedError` where the log's file is cut. An owner that
- * cannot be looked up is watched for `ownerSilentMs` first. `onLost` is told of an `OwnerLostError` within a heartbeat once another
- * owner took over, as from one that was paused: what this one knows is old from there on, written or not.
+ * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last
+ * owner's, and opens nothing. Rejects with `FolderOwnedError` where the owner lives. An owner that cannot be looked up
+ * is watched for `ownerSilentMs` first. `onLost` is called with an `OwnerLostError` within a heartbeat once another
+ * owner took over, as from a process that was paused.
  */
-export async function claimFolder(
+export async function ownFolder(
   dir: string,
   identity: ProcessIdentity = thisProcess(),
   times: OwnerTimes = limits,
   onLost: (error: OwnerLostError) => void = () => undefined,
-): Promise<LmdbLogWriter> {
+): Promise<OwnedFolder> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const logFolder = logFolderOf(dir);
-  await formLogEnvironment(logFolder);
-  checkEnvironmentFile(dataFileOf(logFolder));
-  let environment = openedLog(logFolder);
-  let stopHeart: LogOwnership['stop'] = async () => undefined;
-  let kept: KeptBatches | undefined;
-  try {
-    let claimed: StoredOwner;
-    for (let look = 1; ; look += 1) {
-      const before = readOwner(environment);
-      if (before !== undefined && (await lives(before, identity, dir, times))) throw owned(dir, before, identity);
-      claimed = claimOf(recordOf(identity, (before?.epoch ?? 0) + 1));
-      const put = putOwner(environment, claimed, before?.version, () => takeOver(environment, before?.epoch ?? 0));
-      if (put === 'done') break;
-      if (put === 'refused') throw owned(dir, readOwner(environment), identity);
-      if (look === LOOKS)
-        throw new Error(`${dataFileOf(logFolder)}: other processes that open it hide its newest commit`);
-      // To open it is what brings the number back.
-      await environment.root.close();
-      environment = openedLog(logFolder);
-    }
-    const { epoch, version } = claimed;
-    stopHeart = startHeart(dir, claimed, environment, times.heartbeatMs, onLost);
-    kept = new KeptBatches(dataFileOf(logFolder), epoch);
-    const writer = new LmdbLogWriter(environment, kept, {
-      epoch,
-      version,
-      stop: stopHeart,
-      async release() {
-        // Only while it is still one's own: the condition is its version. Where it cannot be, the next start looks whether this process lives.
-        putOwner(environment, { ...claimed, released: true }, version);
-      },
-      showNewest: () => openElsewhere(dir),
-    });
-    await kept.sync();
-    // They may hold what is erased. Where yet another owner came meanwhile, half of them are that one's.
-    if (readOwner(environment)?.version === version) kept.wipeAll();
-    await writer.tidy();
-    removeHalfFormed(logFolder);
-    return writer;
-  } catch (error) {
-    await stopHeart();
-    kept?.close();
-    await environment.root.close();
-    throw namedDamage(error, logFolder);
-  }
+  const before = await refuseLiving(dir, identity, times);
+  const record = recordOf(identity, before + 1);
+  if (!putOwner(dir, record)) throw owned(dir, readOwner(dir), identity);
+  return new OwnedFolder(dir, record, times.heartbeatMs, onLost);
 }
 
-function openedLog(folder: string): LogEnvironment {
+/** `ownFolder` and `openLog` in one; the folder is released where the log cannot be opened. */
+export async function claimFolder(
+  dir: string,
+  identity?: ProcessIdentity,
+  times?: OwnerTimes,
+  onLost?: (error: OwnerLostError) => void,
+): Promise<LmdbLogWriter> {
+  const folder = await ownFolder(dir, identity, times, onLost);
   try {
-    return openLogEnvironment(folder);
+    return await folder.openLog();
   } catch (error) {
-    throw namedDamage(error, folder);
+    // The first error says more than one of the release.
+    await folder.release().catch(() => undefined);
+    throw error;
   }
 }
 
 /**
- * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`, which holds a log, and with `DamagedError` where
- * its file is cut. Changes nothing.
+ * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`; resolves to the epoch of its last owner,
+ * 0 for none. Changes nothing.
  */
 export async function refuseLiving(
   dir: string,
   identity: ProcessIdentity = thisProcess(),
   times: OwnerTimes = limits,
-): Promise<void> {
-  const owner = await withEnvironment(dir, readOwner);
+): Promise<number> {
+  const owner = readOwner(dir);
   if (owner !== undefined && (await lives(owner, identity, dir, times))) throw owned(dir, owner, identity);
+  return owner?.epoch ?? 0;
 }
 
-/** The epoch of the newest owner of the data folder `dir`, which holds a log; 0 where it never had one. */
-export async function epochOf(dir: string): Promise<number> {
-  return (await withEnvironment(dir, readOwner))?.epoch ?? 0;
+/** The epoch of the newest owner of the data folder `dir`; 0 where it never had one. */
+export function epochOf(dir: string): number {
+  return readOwner(dir)?.epoch ?? 0;
 }
 
 /** Makes epochs of the new data folder `dir` go on from those of another: the next owner's will be `epoch` + 1. */
 export async function passEpochOn(dir: string, epoch: number): Promise<void> {
-  if (epoch === 0) return;
-  await formLogEnvironment(logFolderOf(dir));
-  const environment = openLogEnvironment(logFolderOf(dir));
-  try {
-    const put = putOwner(environment, claimOf({ ...recordOf(thisProcess(), epoch), released: true }), undefined);
-    if (put !== 'done') throw new Error(`${dir} got an owner of another process while it was made`);
-  } finally {
-    await environment.root.close();
-  }
-}
-
-async function withEnvironment<T>(dir: string, read: (environment: LogEnvironment) => T): Promise<T> {
-  const logFolder = logFolderOf(dir);
-  checkEnvironmentFile(dataFileOf(logFolder));
-  const environment = openLogEnvironment(logFolder);
-  try {
-    return read(environment);
-  } finally {
-    await environment.root.close();
-  }
-}
-
-/** No two claims have one version: a commit of the owner before may hide a claim, and the next one then has its epoch again. */
-function claimOf(record: OwnerRecord): StoredOwner {
-  return { ...record, version: record.epoch + randomInt(1, CLAIMS) / CLAIMS };
+  if (epoch > 0) await putReleased(dir, recordOf(thisProcess(), epoch));
 }
 
 /**
- * Puts a record in the place of the one of `versionBefore`, undefined for none, and whatever `also` puts; 'refused' where another is there. A process that opens the log takes
- * the number of its newest commit, which LMDB keeps for all of them, back to what it read a moment before, and what is committed then takes the place
- * of what was: 'hidden' where that is so, and nothing was put.
+ * Writes the owner's epoch into the log, on which every commit depends, and appends what a power cut took back from an
+ * earlier build, in one transaction. Changes nothing where a later owner was first ('late'), or where LMDB's newest
+ * commit is hidden from this process.
  */
-function putOwner(
-  environment: LogEnvironment,
-  { version, ...record }: StoredOwner,
-  versionBefore: number | undefined,
-  also: () => void = () => undefined,
-): 'done' | 'refused' | 'hidden' {
-  const { root, meta, path } = environment;
+function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 'done' | 'late' | 'hidden' {
+  const { root, log, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      // From here on nobody else commits.
+      // A process that opens the log may set LMDB's number of the newest commit back, and this one would take the place
+      // of that commit.
       if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
-      if (meta.getEntry(OWNER_KEY)?.version !== versionBefore) return 'refused';
-      meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify(record)), version);
-      also();
+      const before = epochIn(environment);
+      if (before >= epoch) return 'late';
+      const lost = removeDoubleWriteBuffer(environment, before, newestSeqOf(log));
+      if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
+      meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
       return 'done';
     });
   } catch (error) {
@@ -207,45 +209,16 @@ function putOwner(
   }
 }
 
-/** Appends the batch that a power cut took back from the owner of `epoch`, and makes room to keep such, within the claim's own transaction. */
-function takeOver({ log, meta, path }: LogEnvironment, epoch: number): void {
-  const lost = keptBatch(dataFileOf(path), epoch, newestSeqOf(log));
-  if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
-  if (!meta.doesExist(KEPT_KEY)) meta.putSync(KEPT_KEY, emptyKept(), KEPT_LAYOUT);
-}
-
-function readOwner(environment: LogEnvironment): StoredOwner | undefined {
-  try {
-    const entry = environment.meta.getEntry(OWNER_KEY);
-    return entry === undefined ? undefined : ownerOf(entry, environment.path);
-  } finally {
-    environment.root.resetReadTxn();
-  }
-}
-
-function ownerOf({ value, version }: { value: Uint8Array; version?: number }, path: string): StoredOwner {
-  let owner: OwnerRecord;
-  try {
-    owner = JSON.parse(Buffer.from(value).toString('utf8')) as OwnerRecord;
-  } catch (error) {
-    throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`, { cause: error });
-  }
-  // Nobody could take over, and the folder would look as if it were in use.
-  if (version === undefined || owner.epoch !== Math.floor(version))
+/** The epoch of the last owner that opened the log; 0 for none. */
+function epochIn({ meta, path }: LogEnvironment): number {
+  const entry = meta.getEntry(OWNER_KEY);
+  if (entry === undefined) return 0;
+  const record = parsed(Buffer.from(entry.value).toString('utf8'));
+  if (record === undefined) throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`);
+  // Earlier builds add a fraction to the version.
+  if (record.epoch !== Math.floor(entry.version ?? 0))
     throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
-  return { ...owner, version };
-}
-
-function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
-  return {
-    epoch,
-    pid: identity.pid,
-    process_start: identity.processStart,
-    boot_id: identity.bootId,
-    pid_namespace: identity.pidNamespace,
-    claimed_at: new Date().toISOString(),
-    released: false,
-  };
+  return record.epoch;
 }
 
 function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIdentity): FolderOwnedError {
@@ -261,37 +234,36 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
 }
 
 /**
- * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In another container, or on
- * another host, its number names another process here.
+ * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In
+ * another container, or on another host, its number names another process here.
  */
 function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
   if (!canLookUp(owner, identity)) return null;
-  const open = hasOpen(owner.pid, dataFileOf(logFolderOf(dir)));
-  return open === null ? null : !open;
+  // Owners of earlier builds have no file of their own, and hold the log's.
+  const files = [ownerFileOf(dir, owner.epoch), dataFileOf(logFolderOf(dir))].filter((file) => existsSync(file));
+  const open = files.map((file) => hasOpen(owner.pid, file));
+  if (open.includes(true)) return false;
+  return open.includes(null) ? null : true;
 }
 
 /**
- * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it. Rejects with `FolderOwnedError`
- * where the owner works on this very folder, or that cannot be seen. Changes nothing where the folder has no living owner.
+ * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it.
+ * Rejects with `FolderOwnedError` where the owner works on this very folder, or that cannot be seen. Changes nothing
+ * where the folder has no living owner.
  */
 export async function adoptFolder(
   dir: string,
   identity: ProcessIdentity = thisProcess(),
   times: OwnerTimes = limits,
 ): Promise<'adopted' | 'free'> {
-  const logFolder = logFolderOf(dir);
-  checkEnvironmentFile(dataFileOf(logFolder));
-  const owner = await withEnvironment(dir, readOwner);
+  const owner = readOwner(dir);
   if (owner === undefined || !(await lives(owner, identity, dir, times))) return 'free';
   if (isCopy(dir, owner, identity) !== true) {
     throw new FolderOwnedError(
       `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or it cannot be seen that it is not; stop that node first, or run as its user`,
     );
   }
-  const put = await withEnvironment(dir, (environment) =>
-    putOwner(environment, claimOf({ ...owner, released: true }), owner.version),
-  );
-  if (put !== 'done') throw new FolderOwnedError(`the data folder ${dir} got another owner meanwhile; try again`);
+  await putReleased(dir, owner);
   return 'adopted';
 }
 
@@ -329,8 +301,7 @@ async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boo
 /** Beats until stopped; silent once another owner took over, of which `onLost` is told once. */
 function startHeart(
   dir: string,
-  { epoch, version }: StoredOwner,
-  environment: LogEnvironment,
+  epoch: number,
   heartbeatMs: number,
   onLost: (error: OwnerLostError) => void,
 ): () => Promise<void> {
@@ -338,13 +309,25 @@ function startHeart(
   let isLost = false;
   const write = async () => {
     if (isLost) return;
-    isLost = readOwner(environment)?.version !== version;
-    if (isLost) return onLost(new OwnerLostError(`another process owns ${environment.path} now`));
+    isLost = isSucceeded(dir, epoch);
+    if (isLost) return onLost(new OwnerLostError(`another process owns ${dir} now`));
     beat += 1;
     // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
     await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
   };
   return repeatedly(write, heartbeatMs);
+}
+
+/**
+ * False where that cannot be seen, as where a flood left no descriptors: LMDB refuses the commits of an owner that lost
+ * the folder all the same.
+ */
+function isSucceeded(dir: string, epoch: number): boolean {
+  try {
+    return newestEpoch(dir) > epoch;
+  } catch {
+    return false;
+  }
 }
 
 function heartbeatFile(dir: string): string {

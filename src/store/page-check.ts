@@ -1,14 +1,14 @@
 /**
- * Looks at the pages of an LMDB data file that its next commit starts from: the list of free pages, which it takes from, and the
- * right edge of every tree, which it adds to. LMDB believes both and checks neither: it overwrites a page that is in use but
- * listed as free, a list that makes no sense ends the process, and a leaf that lost its newest entry, or a branch that leads
- * to an old page, is an older log that looks whole.
+ * Looks at the pages of an LMDB data file that its next commit starts from: the list of free pages, which it takes
+ * from, and the right edge of every tree, which it adds to. LMDB believes both and checks neither: it overwrites a page
+ * that is in use but listed as free, a list that makes no sense ends the process, and a leaf that lost its newest
+ * entry, or a branch that leads to an old page, is an older log that looks whole.
  */
 import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../core/bits.js';
 import { DamagedError } from '../group/ports.js';
 import { type MetaPage, newestMeta, type PageTree, treeOf } from './environment-file.js';
-import { META_NAME } from './kept-batches.js';
+import { META_NAME } from './log-environment.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 
 const ITEM_BYTES = 8;
@@ -16,8 +16,9 @@ const ITEM_BYTES = 8;
 const LOOKS = 3;
 
 /**
- * Throws `DamagedError` for what the next commit would stumble over in `file`, which `checkEnvironmentFile` passed. Tells nothing of
- * a file that is written to meanwhile. Reads the list and the branches, which are a two hundredth of a log of small batches.
+ * Throws `DamagedError` for what the next commit would stumble over in `file`, which `checkEnvironmentFile` passed.
+ * Tells nothing of a file that is written to meanwhile. Reads the list and the branches, which are a two hundredth of a
+ * log of small batches.
  */
 export function checkPages(file: string): void {
   const descriptor = openSync(file, 'r');
@@ -34,8 +35,8 @@ export function checkPages(file: string): void {
 }
 
 /**
- * The pages that `file` lists as free; undefined where the list makes no sense, as where commits come while it is read. Reads all of it: it is for
- * one that is short.
+ * The pages that `file` lists as free; undefined where the list makes no sense, as where commits come while it is read.
+ * Reads all of it: it is for one that is short.
  */
 export function freePagesOf(file: string): ReadonlySet<number> | undefined {
   const descriptor = openSync(file, 'r');
@@ -91,8 +92,8 @@ function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, t
 }
 
 /**
- * A list of free pages: how many items follow, then items, of which 0 says nothing, a number above 0 is a page, and one below 0
- * says how many pages there are from the one in the next item on.
+ * A list of free pages: how many items follow, then items, of which 0 says nothing, a number above 0 is a page, and one
+ * below 0 says how many pages there are from the one in the next item on.
  */
 function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): void {
   const items = list.length / ITEM_BYTES - 1;
@@ -120,7 +121,10 @@ function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): v
   }
 }
 
-/** The tree of databases, and the tree of each: of that all branches, and no leaf but the one of the newest value; all of `meta`, which has a value that is written in place. */
+/**
+ * Walks the tree of databases and the tree of each: all branches, and the leaf of the newest value. Walks all of
+ * `meta`, which each start reads.
+ */
 function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
   walk(pages, main, 'whole', take, (database, page) => {
     const tree = database.isTree ? treeOf(database.inPage) : undefined;

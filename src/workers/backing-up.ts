@@ -17,7 +17,7 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
   try {
     source = openLogReader(dataDir);
     const { group_id, environment } = formationOf(source);
-    await passEpochOn(backup.store, await epochOf(dataDir));
+    await passEpochOn(backup.store, epochOf(dataDir));
     const copied = await copyTo(backup.store, source, context);
     const files = copyKept(dataDir, backup.store);
     await copySnapshot(new LmdbSnapshotStore(dataDir), new LmdbSnapshotStore(backup.store), copied);

@@ -30,7 +30,7 @@ export async function restore(task: RestoreTask, context: CopyContext): Promise<
     const old = erasuresFrom === null ? null : openOld(erasuresFrom);
     try {
       const backupSeq = lastSeqOf(source);
-      const epochs = [await epochOf(backup), erasuresFrom === null ? 0 : await epochOf(storeOf(erasuresFrom))];
+      const epochs = [epochOf(backup), erasuresFrom === null ? 0 : epochOf(storeOf(erasuresFrom))];
       await passEpochOn(restoring.store, Math.max(...epochs));
       const restored = await restoreTo(restoring.store, source, backup, old, context);
       if (!restored.changed) await copySnapshots(backup, restoring.store);

@@ -8,7 +8,7 @@ import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
-import { claimFolder } from '../../src/store/owner.js';
+import { claimFolder, ownFolder } from '../../src/store/owner.js';
 import { verifyFolder } from '../../src/workers/verify-folder.js';
 import { deadProcess } from '../store/temporary-folder.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
@@ -57,9 +57,16 @@ function startOn(dir: string, fault: CommitFault, at: number): Starting {
   const starting = startTestNode(
     { DATA_DIR: dir, GROUP_SALT: salt, SNAPSHOT_EVERY: '20', WEIGHTS_INTERVAL_MS: '3600000' },
     {
-      claimLog: async (folder) => {
-        log = await FaultyLog.claim(folder, fault, at);
-        return log;
+      ownFolder: async (folder) => {
+        const owned = await ownFolder(folder, deadProcess());
+        return {
+          async openLog() {
+            log = new FaultyLog(await owned.openLog(), folder, fault, at);
+            return log;
+          },
+          // As a process that dies.
+          release: () => owned.stop(),
+        };
       },
       onFatal: () => {
         running.failedAt ??= performance.now();
@@ -201,15 +208,14 @@ async function playFormation(dir: string, fault: CommitFault, place: Place): Pro
   const log = starting.log()!;
   if (log.happened === 'none') say('no commit went wrong');
   await running?.node.close().catch(() => undefined);
-  const isAnswered = fault === 'delayed' || fault === 'cut';
-  if ((running === null) === isAnswered) say(`a node ${running === null ? 'did not start' : 'started'}`);
+  if ((running === null) !== (fault !== 'delayed')) say(`a node ${running === null ? 'did not start' : 'started'}`);
   const ms = endedAt - (log.faultAt ?? endedAt);
   if (running === null && isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to refuse the start`);
   // Whatever was acknowledged is there once the folder is claimed, and no sooner.
   const owner = await claimFolder(dir, deadProcess());
   const isFormed = lastSeqOf(owner) > 0;
   await owner.abandon();
-  if (isFormed !== (fault === 'lost' || isAnswered)) say(`the group is ${isFormed ? '' : 'not '}formed`);
+  if (isFormed !== (fault === 'lost' || fault === 'delayed')) say(`the group is ${isFormed ? '' : 'not '}formed`);
   // A whole life on what was left.
   await playRound(dir, 'none', -1, place);
 }

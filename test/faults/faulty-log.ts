@@ -1,18 +1,15 @@
 /** The real log of a folder, one of whose commits goes wrong in a way that a disk can make it go wrong. */
-import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogWriter, StoredBatch } from '../../src/group/ports.js';
-import { readExpectedHead } from '../../src/store/expected-head.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
-import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
-import { claimFolder } from '../../src/store/owner.js';
-import { deadProcess } from '../store/temporary-folder.js';
 
 /**
- * `refused`: nothing is written. `no space`: the same, as LMDB says it. `torn`: pages are written, and neither the
- * commit's own is, nor what keeps its batch. `cut`: its data is synced, it is acknowledged, and the machine loses power before the commit's own page is on disk. `lost`: all is written, and the answer is lost. `delayed`: all is written, late. `none`: every commit goes well.
+ * `refused`: nothing is written. `no space`: the same, as LMDB reports it. `torn`: the data pages are written, and the
+ * meta page is not. `lost`: everything is written, and the answer is lost. `delayed`: everything is written, late.
+ * `none`: every commit goes well.
  */
-export const commitFaults = ['refused', 'no space', 'torn', 'cut', 'lost', 'delayed'] as const;
+export const commitFaults = ['refused', 'no space', 'torn', 'lost', 'delayed'] as const;
 export type CommitFault = (typeof commitFaults)[number] | 'none';
 
 const META_PAGES_BYTES = 2 * 4_096;
@@ -20,34 +17,27 @@ const META_PAGES_BYTES = 2 * 4_096;
 export class FaultyLog implements LogWriter {
   readonly epoch: number;
   readonly #inner: LmdbLogWriter;
-  readonly #dir: string;
   readonly #file: string;
   readonly #fault: CommitFault;
   readonly #at: number;
   #commits = 0;
   #metaPages: Buffer | null = null;
-  /** What the commit that went wrong appended. */
-  #batch: StoredBatch | null = null;
-  #isCut = false;
   #release: () => void = () => undefined;
   #scrubs = 0;
   /** `performance.now()` of the fault, which of one that is told late is when it is told; null before it. */
   faultAt: number | null = null;
-  /** What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead. */
+  /**
+   * What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead.
+   */
   happened: CommitFault = 'none';
 
-  private constructor(inner: LmdbLogWriter, dir: string, fault: CommitFault, at: number) {
+  /** The commit (or scrub) number `at` of the log in the data folder `dir` goes wrong, counted from 0. */
+  constructor(inner: LmdbLogWriter, dir: string, fault: CommitFault, at: number) {
     this.epoch = inner.epoch;
     this.#inner = inner;
-    this.#dir = dir;
     this.#file = join(dir, 'log', 'data.mdb');
     this.#fault = fault;
     this.#at = at;
-  }
-
-  /** The commit (or scrub) number `at` goes wrong, counted from 0. To the next owner, this one is dead. */
-  static async claim(dir: string, fault: CommitFault, at: number): Promise<FaultyLog> {
-    return new FaultyLog(await claimFolder(dir, deadProcess()), dir, fault, at);
   }
 
   get commits(): number {
@@ -60,8 +50,7 @@ export class FaultyLog implements LogWriter {
   }
 
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
-    // What is rewritten is synced with its meta page before it is acknowledged.
-    return this.#commit(() => this.#inner.append(batch, rewrites), rewrites.length === 0 ? batch : null);
+    return this.#commit(() => this.#inner.append(batch, rewrites));
   }
 
   async scrub(signal?: AbortSignal): Promise<void> {
@@ -80,43 +69,20 @@ export class FaultyLog implements LogWriter {
   lend = (firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number =>
     this.#inner.lend(firstSeq, limit, maxBytes, take);
 
-  /** As a process that dies; a torn or cut commit loses its meta page only now that nothing maps the file. */
+  /** Closes as a process that dies does. A torn commit loses its meta page only now that nothing maps the file. */
   async close(): Promise<void> {
     await this.#inner.abandon();
-    const isLost = this.happened === 'torn' || (this.happened === 'cut' && this.#batch !== null && !this.#isNamed());
-    if (this.#metaPages === null || !isLost) return;
-    if (this.happened === 'torn') this.#loseKept();
+    if (this.#metaPages === null) return;
     const descriptor = openSync(this.#file, 'r+');
     writeSync(descriptor, this.#metaPages, 0, META_PAGES_BYTES, 0);
     closeSync(descriptor);
   }
 
-  /** Whether head or snapshot name the batch: they come behind a sync of the log, meta pages included. */
-  #isNamed(): boolean {
-    const seqs = [readExpectedHead(this.#dir)?.lastSeq ?? 0, ...new LmdbSnapshotStore(this.#dir).list()];
-    return Math.max(...seqs) >= this.#batch!.firstSeq;
-  }
-
-  /** Wipes the batch wherever it stands in the file. */
-  #loseKept(): void {
-    if (this.#batch === null) return;
-    const content = readFileSync(this.#file);
-    const { bytes } = this.#batch;
-    for (let at = content.indexOf(bytes); at >= 0; at = content.indexOf(bytes, at))
-      content.fill(0, at, at + bytes.length);
-    writeFileSync(this.#file, content);
-  }
-
-  async #commit(commit: () => Promise<void>, batch: StoredBatch | null = null): Promise<void> {
-    if (this.#isCut) {
-      this.faultAt ??= performance.now();
-      throw new Error('the machine has lost power');
-    }
+  async #commit(commit: () => Promise<void>): Promise<void> {
     const isFaulty = this.#commits === this.#at;
     this.#commits += 1;
     if (!isFaulty || this.#fault === 'none') return commit();
-    if (this.#fault !== 'cut') this.faultAt = performance.now();
-    this.#batch = batch;
+    this.faultAt = performance.now();
     this.happened = this.#fault === 'torn' && this.#scrubs > 0 ? 'lost' : this.#fault;
     switch (this.happened) {
       case 'refused':
@@ -130,12 +96,6 @@ export class FaultyLog implements LogWriter {
         await commit();
         this.faultAt = performance.now();
         throw new Error('the machine loses power amid the commit');
-      case 'cut':
-        this.#metaPages = Buffer.alloc(META_PAGES_BYTES);
-        this.#readMetaPages(this.#metaPages);
-        await commit();
-        this.#isCut = true;
-        return;
       case 'lost':
         await commit();
         this.faultAt = performance.now();

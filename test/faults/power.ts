@@ -5,9 +5,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataFileOf } from '../../src/store/environment-file.js';
-import { keptBatch } from '../../src/store/kept-batches.js';
-import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';
 import { startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
@@ -19,15 +16,6 @@ const diskMb = 192;
 const connections = [1, 4, 32];
 /** From the first acknowledgement of a round. */
 const cutWithinMs = 700;
-
-/** Whether the newest commit was acknowledged, and is gone but for what was kept of its batch. */
-async function isTakenBack(dir: string): Promise<boolean> {
-  const reader = openLogReader(dir);
-  const newest = reader.last()?.firstSeq ?? -1;
-  const epoch = reader.ownerEpoch();
-  await reader.close();
-  return keptBatch(dataFileOf(logFolderOf(dir)), epoch, newest) !== undefined;
-}
 
 async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
@@ -53,11 +41,9 @@ async function run(rounds: Rounds): Promise<Findings> {
       const count = connections[random.below(connections.length)]!;
       const acknowledged = await writtenUntil(cut, running, writing, { round, count, endWithinMs: cutWithinMs });
       disk.restore();
-      if (await isTakenBack(dir)) tally.add('newest commits that the cut took back');
       node = await startProcess(env);
       await mustHold(node, writing, round, acknowledged);
     }
-    if (rounds.strict) tally.need('newest commits that the cut took back');
     await mustEndWell(node, dir, writing);
   } finally {
     node.child.kill('SIGKILL');

@@ -8,42 +8,46 @@ import { eventTypeNamed, isEvidence } from './event-types.js';
 import type { GroupState } from './state.js';
 import { sameKey } from './words.js';
 
-/**
- * The events of a command of which only the log can tell whether they repeat one, and of which the command does not know it as of now; empty
- * where all can be decided. `keys` are what each is looked up by.
- */
-export function repeatsToCheck(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): RepeatCheck[] {
+/** What the log says of the events of a command, as far as the command brings it. */
+export interface Repeats {
+  /** Events of which only the log can tell, and of which the command does not know it as of now. */
+  readonly unknown: readonly RepeatCheck[];
+  /** Events (their index) that repeat one of the log. */
+  readonly known: ReadonlySet<number>;
+}
+
+/** `keys` are what each event of the command is looked up by. */
+export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): Repeats {
   const { checked, events } = command;
-  const checks: RepeatCheck[] = [];
+  const unknown: RepeatCheck[] = [];
+  const known = new Set<number>();
   for (const [index, event] of events.entries()) {
     const of = keys[index]!;
     const hash = hashOf(state, event, of);
     if (hash === 0 || !state.repeats.has(hash) || state.eventIds.seqOfEvent(of.columns, of.i) > 0) continue;
     const head = headOf(state, event, of);
     if (head <= state.retired.seq) continue;
-    const known =
-      checked?.asOf === state.redacted && checked.found.some((one) => one.index === index && one.head === head);
-    if (known) continue;
-    checks.push({ index, head, eventType: eventTypeNamed(event.eventType).id, timestamp: event.timestamp });
+    const isFresh = checked?.asOf === state.redacted;
+    const found = isFresh ? checked.found.find((one) => one.index === index && one.head === head) : undefined;
+    if (found === undefined) {
+      unknown.push({ index, head, eventType: eventTypeNamed(event.eventType).id, timestamp: event.timestamp });
+    } else if (found.seq > state.retired.seq) known.add(index);
   }
-  return checks;
+  return { unknown, known };
 }
 
-/** Whether event `index` of a command that needs no check repeats one of the log, or one of the events of the command that were `accepted` before it. */
-export function isRepeat(
+/** Whether event `index` of a command repeats one of its events that were `accepted` before it. */
+export function repeatsAccepted(
   state: GroupState,
-  { checked, events }: SubmitEvents,
+  events: readonly EventSubmission[],
   index: number,
   keys: EventKeys,
   accepted: readonly number[],
 ): boolean {
-  if (checked === undefined && accepted.length === 0) return false;
+  if (accepted.length === 0) return false;
   const event = events[index]!;
   const hash = hashOf(state, event, keys);
-  if (hash === 0 || !state.repeats.has(hash)) return false;
-  const found = checked?.found.find((one) => one.index === index);
-  if (found !== undefined && found.seq > state.retired.seq) return true;
-  return accepted.some((earlier) => saysTheSame(event, events[earlier]!));
+  return hash !== 0 && state.repeats.has(hash) && accepted.some((earlier) => saysTheSame(event, events[earlier]!));
 }
 
 /** What the filter knows the event by; 0 for one that is no evidence, or refused anyway. */

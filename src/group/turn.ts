@@ -13,7 +13,7 @@ import {
   decideRelation,
 } from '../core/decide-peer.js';
 import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../core/decide-removal.js';
-import { isRepeat, repeatsToCheck } from '../core/decide-repeat.js';
+import { repeatsAccepted, repeatsOf } from '../core/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
 import { bytesOf, type EventKeys } from '../core/event-columns.js';
@@ -135,10 +135,10 @@ export class Turn<T> {
   /** All events of a command in their order, or none where the log must be read first. */
   #submitAll(command: SubmitEvents): Answers['submit'] {
     const keys = command.events.map(() => this.#ahead.next());
-    const checks = repeatsToCheck(this.#state, command, keys);
+    const { events } = command;
+    const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
       const { redacted: asOf, retired, withdrawals } = this.#state;
-      const { events } = command;
       return {
         type: 'repeats_unknown',
         events,
@@ -150,7 +150,8 @@ export class Turn<T> {
     }
     const accepted: number[] = [];
     return keys.map((of, i) => {
-      const outcome = this.#submit(command, i, of, isRepeat(this.#state, command, i, of, accepted));
+      const repeats = known.has(i) || repeatsAccepted(this.#state, events, i, of, accepted);
+      const outcome = this.#submit(command, i, of, repeats);
       if (outcome.ok) accepted.push(i);
       return outcome;
     });

@@ -1,9 +1,11 @@
 /**
  * A set of 32-bit hashes of what every event says: its player, peer, type and timestamp. It answers whether an event may repeat an earlier
  * one. A hash that is absent is proof that it does not; one that is present asks for a look into the log, since hashes collide and
- * events leave the log. Open addressing in shards, five to seven bytes an event; nothing is ever removed.
+ * events leave the log. Open addressing in shards, five to seven bytes an event. Nothing is ever removed, so hashes are keyed with the salt, which
+ * is not kept: what is left of an erased event tells nobody without it anything.
  */
-import { type SipKey, sipHash } from './siphash.js';
+import { hash as digest } from 'node:crypto';
+import { type SipKey, sipHash, sipKey } from './siphash.js';
 
 const SHARD_BITS = 10;
 const SHARDS = 1 << SHARD_BITS;
@@ -23,6 +25,11 @@ interface Shard {
 /** Number of the event type and its peer, then the timestamp as a double. */
 const said = new Uint32Array(4);
 const saidDouble = new Float64Array(said.buffer);
+
+/** The key of a group's hashes. `salt` is never kept. */
+export function repeatKey(secret: Uint8Array, salt: Uint8Array): SipKey {
+  return sipKey(digest('sha256', Buffer.concat([Buffer.from('repeats'), secret, salt]), 'buffer'));
+}
 
 export class RepeatFilter {
   readonly #key: SipKey;

@@ -26,7 +26,7 @@ import type {
   SubjectErased,
   WeightsPublished,
 } from './records.js';
-import { RepeatFilter } from './repeat-filter.js';
+import { RepeatFilter, repeatKey } from './repeat-filter.js';
 import { sipKey } from './siphash.js';
 import { SortedEvents } from './sorted-events.js';
 import { Subjects } from './subjects.js';
@@ -115,7 +115,7 @@ export class GroupState {
   retired = { seq: 0, open: false };
   eventCount = 0;
 
-  /** `salt` is never kept: it only keys the digests of event ids. */
+  /** `salt` is never kept: it only keys the digests of event ids and of what events say. */
   constructor(formed: GroupFormed, salt: Uint8Array) {
     const secret = Buffer.from(formed.node_secret, 'hex');
     this.formed = formed;
@@ -123,7 +123,7 @@ export class GroupState {
     this.epoch = formed.epoch;
     this.scoring = { version: formed.scoring ?? 1, seq: 1 };
     this.subjects = new Subjects(sipKey(secret));
-    this.repeats = new RepeatFilter(sipKey(secret));
+    this.repeats = new RepeatFilter(repeatKey(secret, salt));
     this.idTags = new IdTags(secret, salt);
   }
 

@@ -102,7 +102,8 @@ test('one turn takes what waits in one commit, and its records are numbered with
 test('what a turn looks up for many events at a time is decided as if each came alone', async () => {
   const many = (batch: number, count: number) =>
     Array.from({ length: count }, (_, i) => {
-      const more = i % 50 === 7 ? { subject: null } : { peerId: `peer-${(batch + i) % 4}` };
+      const timestamp = t0 - batch * 10_000 - i;
+      const more = i % 50 === 7 ? { subject: null } : { peerId: `peer-${(batch + i) % 4}`, timestamp };
       // Ids and players come again, within a batch and across batches; peer 3 is not there.
       return event(`e${(batch * 131 + i) % 1_500}`, `p${(i * 7) % 90}`, more);
     });

@@ -180,7 +180,7 @@ test('an erased and a withdrawn id stay duplicates, with the time of their first
 // Found by review: withdrawals in a queue of their own kept another caller's erasure waiting.
 test('erasures and withdrawals leave the log together, so that neither waits for a stream of the other', async () => {
   const machine = await started();
-  for (let i = 0; i < 40; i++) await machine.ask(`e${i}`, submit(event(`w${i}`, 'a')));
+  for (let i = 0; i < 40; i++) await machine.ask(`e${i}`, submit(event(`w${i}`, 'a', { timestamp: t0 - i })));
   await machine.ask('victim', submit(event('v', 'victim')));
   const commands: Command[] = [];
   for (let i = 0; i < 40; i++) {

@@ -73,11 +73,14 @@ const outputKept = 64 * 1024;
 
 /** What a seeding peer says of a player; `differs`: once the opposite. */
 function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
+  const now = Date.now();
   return Array.from({ length: eventsPerPlayer }, (_, i) => ({
     eventType: isBad === (i === 0 && differs) ? ('commendation' as const) : ('ban_applied' as const),
     playerId,
     gameId: 'arena',
     severity: 1,
+    // Two events of the same moment would be one piece of evidence.
+    at: now - i,
   }));
 }
 

@@ -21,6 +21,12 @@ export interface Site {
 
 /** In the past, so that it is the same in every run; the node of a bench lets evidence decay so slowly that this means nothing. */
 export const fixedTimestamp = '2026-01-01T00:00:00.000Z';
+const fixedMs = Date.parse(fixedTimestamp);
+
+/** The timestamp of event number `i`: one of its own, since two events of a peer that say the same are one piece of evidence. */
+export function timestampOf(i: number): string {
+  return new Date(fixedMs + 1 + (i % 10_000_000)).toISOString();
+}
 export const gameId = 'bench';
 export const matchPlayers = 50;
 export const batchEvents = 500;
@@ -83,7 +89,7 @@ function eventJson(site: Site, peer: Credentials, i: number): string {
   const type = eventTypes[chance & 3]!;
   const severity = ((chance >>> 8) % 101) / 100;
   const player = playerOfEvent(site, i);
-  return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${fixedTimestamp}"}`;
+  return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(i)}"}`;
 }
 
 function peerOf({ peers }: Site, connection: number): Credentials {

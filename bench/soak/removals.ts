@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { fixedTimestamp, gameId, type Site } from '../load/requests.js';
+import { gameId, type Site, timestampOf } from '../load/requests.js';
 
 export interface RemovalCounts {
   erasures: number;
@@ -46,7 +46,7 @@ export async function removeAlong(
     return false;
   }
 
-  const submit = (eventId: string, player: string) =>
+  const submit = (eventId: string, player: string, i: number) =>
     call('POST', '/api/v1/events', {
       schema_version: '1.0.0',
       event_id: eventId,
@@ -55,18 +55,18 @@ export async function removeAlong(
       player_id: player,
       game_id: gameId,
       severity: 1,
-      timestamp: fixedTimestamp,
+      timestamp: timestampOf(i),
     });
 
   async function erase(n: number): Promise<void> {
     const player = `erased-${n}`;
-    for (let i = 0; i < eventsOfErased; i++) await submit(`erased-${n}-${i}`, player);
+    for (let i = 0; i < eventsOfErased; i++) await submit(`erased-${n}-${i}`, player, i);
     const hash = createHash('sha256').update(player).update(salt).digest('hex');
     if (await call('DELETE', `/api/v1/subjects/${hash}`)) counts.erasures += 1;
   }
 
   async function withdraw(n: number): Promise<void> {
-    await submit(`withdrawn-${n}`, 'withdrawn');
+    await submit(`withdrawn-${n}`, 'withdrawn', n);
     if (await call('DELETE', `/api/v1/events/withdrawn-${n}`)) counts.withdrawals += 1;
   }
 

@@ -21,7 +21,7 @@ import { crc32 } from 'node:zlib';
 import type { EventColumns, EventKeys } from './event-columns.js';
 import { readEvent } from './packed-records.js';
 import { RecordBytes } from './record-bytes.js';
-import { type DecidedEvent, decodeRecord, fitsColumns, type LogRecord } from './records.js';
+import { type DecidedEvent, decodeRecord, fitsColumns, isRepeated, type LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;
@@ -181,7 +181,7 @@ export class Batch {
     for (let i = seq - this.firstSeq; i < this.count && columns.count < columns.capacity; i++) {
       const at = body + view.getUint32(HEAD + i * 4, true);
       if (!fitsColumns(this.bytes, at)) return;
-      readEvent(view, at, columns);
+      readEvent(view, at, isRepeated(this.bytes, at), columns);
     }
   }
 

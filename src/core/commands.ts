@@ -1,6 +1,6 @@
 /** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
 import type { ChainLink } from './chain.js';
-import type { EventTypeName } from './event-types.js';
+import type { EventTypeId, EventTypeName } from './event-types.js';
 import type { EventAccepted } from './records.js';
 import type { PeerRelation } from './trust/witnesses.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
@@ -18,6 +18,30 @@ export interface EventSubmission {
   readonly severity: number;
   /** ms since 1970. */
   readonly timestamp: number;
+}
+
+/** Events to accept, with what was read about those that may repeat earlier ones. */
+export interface SubmitEvents {
+  /** Number of the peer whose key was sent; null with authentication off. */
+  readonly caller: number | null;
+  readonly events: readonly EventSubmission[];
+  /** `asOf`: `redacted` of the state when the log was read. */
+  readonly checked?: { readonly asOf: number; readonly found: readonly RepeatFound[] };
+}
+
+/** Event `index` of a command may repeat one in the chain of records that begins at `head`. */
+export interface RepeatCheck {
+  readonly index: number;
+  readonly head: number;
+  readonly eventType: EventTypeId;
+  readonly timestamp: number;
+}
+
+/** What the log holds: the newest event that event `index` repeats, 0 for none. */
+export interface RepeatFound {
+  readonly index: number;
+  readonly head: number;
+  readonly seq: number;
 }
 
 export interface Registration {

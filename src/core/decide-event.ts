@@ -21,19 +21,20 @@ export function decideEvent(
   caller: number | null,
   submission: EventSubmission,
   now: number,
+  repeats = false,
 ): Granted<EventAccepted> | Refusal {
   const { eventId, subject } = submission;
   const id_tag = state.idTags.of(eventId);
   const keys = single.onlyKeys(subject, id_tag);
   state.subjects.warm(single);
-  const decided = decideByKeys(state, caller, submission, now, keys);
+  const decided = decideByKeys(state, caller, submission, now, keys, repeats);
   // Without a subject it was refused.
   return decided.ok ? granted({ ...decided.value, subject: bytesOf(subject!), id_tag }) : decided;
 }
 
 /**
  * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `keys`
- * are what it is looked up by.
+ * are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
  * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
  */
@@ -43,6 +44,7 @@ export function decideByKeys(
   submission: EventSubmission,
   now: number,
   keys: EventKeys,
+  repeats: boolean,
 ): Granted<DecidedEvent> | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
   if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
@@ -61,7 +63,7 @@ export function decideByKeys(
   const row = state.subjects.findOfEvent(columns, i);
   if (row < 0 && state.subjects.full) return refused('overloaded');
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer.index);
-  return granted({
+  const decided: DecidedEvent = {
     type: 'event_accepted',
     peer: peer.index,
     event_id: eventId,
@@ -72,7 +74,8 @@ export function decideByKeys(
     timestamp,
     mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
-  });
+  };
+  return granted(repeats ? { ...decided, repeats } : decided);
 }
 
 /** By hand: `Number` of a part of the text takes ten times as long. */

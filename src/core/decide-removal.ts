@@ -7,7 +7,14 @@ import { rescaled } from './decay.js';
 import { audited, type Decision, refuse } from './decision.js';
 import { takesBack } from './event-types.js';
 import { subjectHex } from './pseudonym.js';
-import type { DecidedEvent, EventAccepted, EvidenceKept, EvidenceTakenBack, LogRecord } from './records.js';
+import type {
+  DecidedEvent,
+  EventAccepted,
+  EventWithdrawn,
+  EvidenceKept,
+  EvidenceTakenBack,
+  LogRecord,
+} from './records.js';
 import type { GroupState } from './state.js';
 import { OPERATOR } from './vocabulary.js';
 
@@ -31,53 +38,78 @@ export function decideWithdrawal(
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
   if (entry < 0 || eventSeq <= state.retired.seq || isTakenBack(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
-  const readsChain = event.mass < 0 || takesBack(event);
   // Only records of the pair tell what a withdrawal leaves. Another peer that keeps taking back must not hold it up.
   const hasNewer = state.takenBackSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
-  if (readsChain && hasNewer) return readAgain;
-  const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
+  if (hasNewer) return readAgain;
   const count = entries.count(entry) - 1;
-  const { lowering, hidden } = readsChain
-    ? loweringWithout(state, command, entries.lowering(entry), part)
-    : { lowering: entries.lowering(entry) };
+  const sums = { lowering: entries.lowering(entry), raising: entries.raising(entry) };
+  const left = sumsWithout(state, command, sums);
   const record: LogRecord = {
     type: 'event_withdrawn',
     peer: event.peer,
     subject: subjectHex(event.subject),
     event_seq: eventSeq,
-    lowering: count === 0 ? 0 : lowering,
-    raising: count === 0 ? 0 : without(entries.raising(entry), readsChain ? 0 : part),
+    lowering: count === 0 ? 0 : left.lowering,
+    raising: count === 0 ? 0 : left.raising,
     count,
     updated_at: Math.max(now, state.subjects.updatedAt(row)),
     evidence_at: state.subjects.evidenceAt(row),
     prev: entries.head(entry),
-    ...(hidden === undefined ? {} : { hidden }),
+    ...(left.hidden === undefined ? {} : { hidden: left.hidden }),
+    ...(left.counts === undefined ? {} : { counts: left.counts }),
   };
   return { records: [record], outcome: granted(null) };
 }
 
-interface LoweringWithout {
-  readonly lowering: number;
-  readonly hidden?: { readonly under: number; readonly mass: number };
-}
+type Sums = Pick<EventWithdrawn, 'lowering' | 'raising'>;
+type SumsLeft = Sums & Pick<EventWithdrawn, 'hidden' | 'counts'>;
 
 /**
- * The lowering sum of a pair, `sum`, without an event that lowers (by `part`) or that takes back what its peer lowered. One that a later event takes back
- * leaves the sum as it is; what that one hides changes.
+ * The sums of a pair without the event of a command. What a later event takes back leaves the lowering sum as it is, and changes what that one hides.
+ * Where other events repeated the withdrawn one, the oldest of them counts from here on.
  */
-function loweringWithout(
-  state: GroupState,
-  { event, eventSeq, chain }: WithdrawEvent,
-  sum: number,
-  part: number,
-): LoweringWithout {
-  const hiding = chain.findLast(
-    ({ seq, event: later }) => seq > eventSeq && later?.takesBack === true && !state.withdrawals.has(seq),
-  );
+function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): SumsLeft {
+  const { event, eventSeq, chain } = command;
+  const since = event.repeats === undefined ? undefined : chain.find(({ counts }) => counts === eventSeq)?.seq;
+  if (event.repeats !== undefined && since === undefined) return sums;
+  const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
+  if (part === 0 && !takesBack(event)) return withRepeated(state, command, sums);
+  if (event.mass > 0) return withRepeated(state, command, { ...sums, raising: without(sums.raising, part) });
   // What comes back, or goes.
   const change = takesBack(event) ? hiddenBy(state, eventSeq, chain) : -part;
-  if (hiding !== undefined) return { lowering: sum, hidden: { under: hiding.seq, mass: -change } };
-  return { lowering: change < 0 ? without(sum, -change) : sum + change };
+  const hiding = hidingOf(state, eventSeq, chain);
+  if (hiding !== undefined) {
+    const hidden = { under: hiding, mass: -change, ...(since === undefined ? {} : { since }) };
+    return withRepeated(state, command, { ...sums, hidden });
+  }
+  const lowering = change < 0 ? without(sums.lowering, -change) : sums.lowering + change;
+  return withRepeated(state, command, { ...sums, lowering });
+}
+
+/** The sums with the oldest event that repeated that of the command; unchanged where none did. */
+function withRepeated(state: GroupState, { event: first, eventSeq, chain }: WithdrawEvent, left: SumsLeft): SumsLeft {
+  const next = chain.findLast(
+    ({ seq, event }) =>
+      seq > eventSeq &&
+      event?.repeats === true &&
+      event.type === first.event_type &&
+      event.timestamp === first.timestamp &&
+      !state.withdrawals.has(seq),
+  );
+  if (next === undefined || next.event === null) return left;
+  const { seq, event } = next;
+  const part = rescaledSince(state, seq, Math.abs(event.mass));
+  const counts = { event_seq: seq };
+  if (event.mass >= 0) return { ...left, raising: left.raising + part, counts };
+  const hiding = hidingOf(state, seq, chain);
+  if (hiding === undefined) return { ...left, lowering: left.lowering + part, counts };
+  return { ...left, counts: { ...counts, hidden: { under: hiding, mass: -part } } };
+}
+
+/** The oldest event after `eventSeq` that takes back what its peer lowered before; undefined where none is left. */
+function hidingOf(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number | undefined {
+  return chain.findLast(({ seq, event }) => seq > eventSeq && event?.takesBack === true && !state.withdrawals.has(seq))
+    ?.seq;
 }
 
 /** The lowering mass that would come back if the event `eventSeq`, which takes back, had not been sent. */
@@ -87,13 +119,15 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
   const base = stated === undefined ? 0 : rescaledSince(state, stated.seq, stated.lowering ?? 0);
   let hidden = base;
   for (const { seq, event } of before) {
-    if (event !== null && event.mass < 0 && !state.withdrawals.has(seq))
+    if (event !== null && event.mass < 0 && !event.repeats && !state.withdrawals.has(seq))
       hidden += rescaledSince(state, seq, -event.mass);
   }
   for (const { seq, unhidden } of chain) {
-    // What was withdrawn of the events between is not among them any more.
-    if (unhidden?.under !== eventSeq || unhidden.eventSeq > (stated?.seq ?? 0)) continue;
-    hidden -= Math.sign(unhidden.mass) * rescaledSince(state, seq, Math.abs(unhidden.mass));
+    for (const { since, under, mass } of unhidden) {
+      // What was withdrawn of the events between is not among them any more.
+      if (under !== eventSeq || (since > (stated?.seq ?? 0) && since < eventSeq)) continue;
+      hidden -= Math.sign(mass) * rescaledSince(state, seq, Math.abs(mass));
+    }
   }
   return hidden > base * 1e-12 ? hidden : 0;
 }

@@ -45,6 +45,8 @@ export class EventColumns implements KeyColumns {
   readonly hashes: Int32Array;
   readonly rows: Int32Array;
   readonly peers: Uint16Array;
+  /** Numbers of the event types. */
+  readonly types: Uint8Array;
   readonly masses: Float64Array;
   /** ms since 1970: when the events happened, as their peers say. */
   readonly timestamps: Float64Array;
@@ -56,6 +58,7 @@ export class EventColumns implements KeyColumns {
     this.hashes = new Int32Array(capacity);
     this.rows = new Int32Array(capacity);
     this.peers = new Uint16Array(capacity);
+    this.types = new Uint8Array(capacity);
     this.masses = new Float64Array(capacity);
     this.timestamps = new Float64Array(capacity);
   }
@@ -75,9 +78,10 @@ export class EventColumns implements KeyColumns {
   }
 
   /** The rest of event `i`, whose keys are there. */
-  setRest(i: number, { peer, mass, timestamp }: DecidedEvent): void {
+  setRest(i: number, { peer, event_type, mass, repeats, timestamp }: DecidedEvent): void {
     this.peers[i] = peer;
-    this.masses[i] = mass;
+    this.types[i] = event_type;
+    this.masses[i] = repeats === undefined ? mass : 0;
     this.timestamps[i] = timestamp;
   }
 }

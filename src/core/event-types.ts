@@ -46,6 +46,11 @@ export function isEventTypeId(id: number): id is EventTypeId {
   return id > 0 && id <= newestId;
 }
 
+/** Whether an event of this type can be evidence: only then a second one of the same timestamp repeats a first. */
+export function isEvidence(id: number): boolean {
+  return id !== eventTypes.ban_lifted.id;
+}
+
 /**
  * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust; theirs carry a mass, one of no
  * severity takes nothing back.

@@ -16,6 +16,16 @@ interface Scale {
   halfLifeDays: number;
 }
 
+/** What an event adds to the sums of an entry: scaled to the moment of the simulation, and what it is worth now in the state. */
+interface EventMass {
+  readonly entry: number;
+  readonly lowers: boolean;
+  readonly mass: number;
+  readonly now: number;
+  /** How often what the entry lowered had been taken back. */
+  readonly liftings: number;
+}
+
 export class OtherHalfLife {
   readonly #state: GroupState;
   readonly #halfLifeDays: number;
@@ -31,6 +41,10 @@ export class OtherHalfLife {
   readonly #loweringNow: Float64Array;
   readonly #raisingNow: Float64Array;
   readonly #counted: Uint32Array;
+  /** Events that repeat others and do not count, by their record. */
+  readonly #repeated = new Map<number, EventMass>();
+  /** By entry: how often what it lowered was taken back. */
+  readonly #liftings: Uint32Array;
   /** Subjects (hex) whose erasure is still in work, with the record that erased them. */
   readonly #erased = new Map<string, number>();
 
@@ -48,12 +62,14 @@ export class OtherHalfLife {
     this.#loweringNow = new Float64Array(entries);
     this.#raisingNow = new Float64Array(entries);
     this.#counted = new Uint32Array(entries);
+    this.#liftings = new Uint32Array(entries);
     for (const [seq, { subject }] of state.erasures) if (subject !== null) this.#erased.set(subject, seq);
   }
 
   /** Takes the next record of the log, from the first to the state's last. `at` is the time of its batch. */
   take(record: LogRecord, seq: number, at: number): void {
     if (record.type === 'event_accepted') this.#event(record, seq, at);
+    else if (record.type === 'event_withdrawn') this.#countRepeated(record.counts?.event_seq ?? 0);
     else if (record.type === 'epoch_moved') this.#rescaled(record.epoch, this.#scale.halfLifeDays);
     else if (record.type === 'half_life_changed') this.#rescaled(record.epoch, record.half_life_days);
   }
@@ -76,15 +92,30 @@ export class OtherHalfLife {
       // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier one is withdrawn.
       this.#lowering[entry] = 0;
       this.#loweringNow[entry] = 0;
+      this.#liftings[entry]!++;
     }
     const from = evidenceAt(event.timestamp, receivedAt);
     const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
     const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
     const now = worthOf(Math.abs(event.mass) * this.#toCome, this.#worthNow);
-    const [sums, sumsNow] = event.mass < 0 ? [this.#lowering, this.#loweringNow] : [this.#raising, this.#raisingNow];
+    const added = { entry, lowers: event.mass < 0, mass, now, liftings: this.#liftings[entry]! };
+    if (event.repeats === undefined) this.#add(added);
+    else this.#repeated.set(seq, added);
+    this.#counted[entry]!++;
+  }
+
+  /** The event that repeats one which was withdrawn, unless it was taken back. */
+  #countRepeated(seq: number): void {
+    const repeated = this.#repeated.get(seq);
+    if (repeated === undefined) return;
+    this.#repeated.delete(seq);
+    if (!repeated.lowers || repeated.liftings === this.#liftings[repeated.entry]) this.#add(repeated);
+  }
+
+  #add({ entry, lowers, mass, now }: EventMass): void {
+    const [sums, sumsNow] = lowers ? [this.#lowering, this.#loweringNow] : [this.#raising, this.#raisingNow];
     sums[entry]! += mass;
     sumsNow[entry]! += now;
-    this.#counted[entry]!++;
   }
 
   /** The state's subjects with these sums, scaled to `at`. Good until the state changes. */

@@ -74,12 +74,13 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
   };
 }
 
-/** Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. */
-export function readEvent(view: DataView, at: number, columns: EventColumns): void {
+/** Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. One that repeats another adds no evidence. */
+export function readEvent(view: DataView, at: number, isRepeated: boolean, columns: EventColumns): void {
   const i = columns.count++;
   columns.peers[i] = view.getUint16(at + 4, true);
   columns.timestamps[i] = view.getFloat64(at + 8, true);
-  columns.masses[i] = view.getFloat64(at + 24, true);
+  columns.types[i] = view.getUint8(at + EVENT_TYPE_AT);
+  columns.masses[i] = isRepeated ? 0 : view.getFloat64(at + 24, true);
   readKey(view, at + 40, columns.keys, i * KEY_WORDS);
   readTag(view, at + UNTAGGED_HEAD, columns.tags, i * TAG_WORDS);
 }

@@ -118,6 +118,8 @@ export interface EventAccepted {
   readonly timestamp: number;
   /** Evidence as decided: base weight x severity, scaled to the decay epoch; negative where it lowers trust. */
   readonly mass: number;
+  /** Present where an earlier event of the same peer, player, type and timestamp counts in its place: the mass is no evidence. */
+  readonly repeats?: true;
   /** Previous record of the same (subject, peer), 0 for none. */
   readonly prev: number;
 }
@@ -151,8 +153,13 @@ interface StatedSums {
 export interface EventWithdrawn extends StatedSums {
   readonly type: 'event_withdrawn';
   readonly event_seq: number;
-  /** Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides, below 0 where it hides more. */
-  readonly hidden?: { readonly under: number; readonly mass: number };
+  /**
+   * Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides, below 0 where it hides more.
+   * `since`: the record that made a repeated event count, where the event is one.
+   */
+  readonly hidden?: { readonly under: number; readonly mass: number; readonly since?: number };
+  /** The event that repeated the withdrawn one and counts from here on, and what a later event of its peer hides of it. */
+  readonly counts?: { readonly event_seq: number; readonly hidden?: { readonly under: number; readonly mass: number } };
 }
 
 /** A peer took back what it had lowered, by the event of the record before. */
@@ -296,8 +303,12 @@ const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/** An event carries the tag of its id from version 2 on, and weights their witness groups; of all other records there is one version. */
+/**
+ * An event carries the tag of its id from version 2 on, and is one that repeats another in version 3; weights carry their witness groups from version
+ * 2 on. Of all other records there is one version.
+ */
 const TAGGED = 2;
+const REPEATED = 3;
 const WITH_WITNESSES = 2;
 
 /** A record that this release cannot read. */
@@ -315,8 +326,13 @@ export function writeEventRecord(
   at: number,
 ): void {
   bytes[at] = typeIds.event_accepted;
-  bytes[at + 1] = isTagged ? TAGGED : 1;
+  bytes[at + 1] = versionOf(event, isTagged);
   writeEvent(event, keys, isTagged, bytes, view, at);
+}
+
+function versionOf({ repeats }: DecidedEvent, isTagged: boolean): number {
+  if (!isTagged) return 1;
+  return repeats === undefined ? TAGGED : REPEATED;
 }
 
 /** Bytes of a record, type and version included. */
@@ -367,7 +383,10 @@ export function decodeRecord(bytes: Buffer): LogRecord {
 
 function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
   const eventType = bytes[EVENT_TYPE_AT]!;
-  if (isEventTypeId(eventType)) return decodeEvent(bytes, eventType, isTagged);
+  if (isEventTypeId(eventType)) {
+    const event = decodeEvent(bytes, eventType, isTagged);
+    return isRepeated(bytes, 0) ? { ...event, repeats: true } : event;
+  }
   throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
 }
 
@@ -377,7 +396,12 @@ export function fitsColumns(bytes: Uint8Array, at: number): boolean {
 }
 
 function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === typeIds.event_accepted && bytes[at + 1] === TAGGED;
+  return bytes[at] === typeIds.event_accepted && (bytes[at + 1] === TAGGED || isRepeated(bytes, at));
+}
+
+/** Whether the event at byte `at` repeats another. */
+export function isRepeated(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1] === REPEATED;
 }
 
 /** JSON would make `null` of a number that is none, and a replay would lead elsewhere. */

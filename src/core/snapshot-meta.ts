@@ -43,6 +43,8 @@ export interface SnapshotMeta {
   readonly eventCount: number;
   /** How many there are, so that a load makes room for them at once; no part of the digest, and absent in snapshots of before. */
   readonly players?: number;
+  /** Number and sum of the hashes of what events say; no part of the digest, and absent in snapshots of before. */
+  readonly repeats?: { readonly count: number; readonly sum: number };
 }
 
 export function metaOf(state: GroupState): SnapshotMeta {

@@ -8,6 +8,7 @@
  * | `times/n`   | per step: f64 first sequence number, f64 time                                                        |
  * | `audit/n`   | f64 sequence number                                                                                  |
  * | `ids/n`     | per event id: 10 bytes tag, f64 sequence number, u16 peer                                            |
+ * | `repeats/n` | u32 hash of what an event says, see `RepeatFilter`                                                   |
  * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
  */
 import { limits } from '../limits.js';
@@ -74,11 +75,13 @@ class Blocks {
  * what a collection in the midst of a snapshot leaves.
  */
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
-  const meta: SnapshotMeta = { ...metaOf(state), players: state.subjects.size };
+  const { size: count, sum } = state.repeats;
+  const meta: SnapshotMeta = { ...metaOf(state), players: state.subjects.size, repeats: { count, sum } };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
   yield* timesBlocks(state);
   yield* auditBlocks(state);
   yield* idBlocks(state);
+  yield* repeatBlocks(state);
   yield* playerBlocks(state);
 }
 
@@ -115,6 +118,17 @@ function* idBlocks({ eventIds }: GroupState): Generator<SnapshotBlock> {
       blocks.f64(ids.seq);
       blocks.u16(ids.peer);
     }
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* repeatBlocks({ repeats }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('repeats');
+  for (const hash of repeats.held()) {
+    const full = blocks.reserve(4);
+    if (full !== null) yield full;
+    blocks.u32(hash);
   }
   const last = blocks.finish();
   if (last !== null) yield last;
@@ -157,10 +171,13 @@ export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
 export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
   let state: GroupState | null = null;
   let audited = 0;
+  // Snapshots of earlier releases hold none.
+  let repeats = { count: 0, sum: 0 };
   for (const block of blocks) {
     const meta = metaIn(block);
     if (meta !== null) {
       audited = meta.audited;
+      repeats = meta.repeats ?? repeats;
       state = stateFrom(meta, salt);
       state.eventIds.reserve(meta.eventCount);
       state.subjects.reserve(meta.players ?? 0);
@@ -173,6 +190,9 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   if (state === null) throw new Error('snapshot: no meta block');
   if (state.auditSeqs.length !== audited) throw new Error('snapshot: audit blocks are missing');
   if (state.eventIds.size !== state.eventCount) throw new Error('snapshot: event id blocks are missing');
+  if (state.repeats.size !== repeats.count || state.repeats.sum !== repeats.sum) {
+    throw new Error('snapshot: repeat blocks are missing or damaged');
+  }
   return state;
 }
 
@@ -188,6 +208,9 @@ function load(state: GroupState, table: string, view: DataView): void {
       return;
     case 'ids':
       loadIds(state, view);
+      return;
+    case 'repeats':
+      for (let at = 0; at < view.byteLength; at += 4) state.repeats.add(view.getUint32(at, true));
       return;
     case 'players':
       loadPlayers(state, view);

@@ -7,7 +7,7 @@ import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
 import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
 import { EventIds } from './event-ids.js';
-import { takesBack } from './event-types.js';
+import { isEvidence, takesBack } from './event-types.js';
 import { getOrMake } from './get-or-make.js';
 import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
@@ -26,6 +26,7 @@ import type {
   SubjectErased,
   WeightsPublished,
 } from './records.js';
+import { RepeatFilter, repeatKey } from './repeat-filter.js';
 import { sipKey } from './siphash.js';
 import { SortedEvents } from './sorted-events.js';
 import { Subjects } from './subjects.js';
@@ -71,6 +72,8 @@ export class GroupState {
   /** What reads use of peers; derived. */
   readonly peerWeights = new PeerWeights();
   readonly idTags: IdTags;
+  /** Which events may have been sent before; derived. */
+  readonly repeats: RepeatFilter;
   readonly #single = new EventColumns(1);
   /** Events that count, but are not in the tables yet. */
   #sorted: SortedEvents | null = null;
@@ -101,7 +104,10 @@ export class GroupState {
   readonly pendingErasures = new Map<string, number[]>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
-  /** The newest record that took evidence back, or changed what such a one hides: chains that were read before may lack it. Of this process. */
+  /**
+   * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one count: chains that were
+   * read before may lack it. Of this process.
+   */
   takenBackSeq = 0;
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
@@ -109,7 +115,7 @@ export class GroupState {
   retired = { seq: 0, open: false };
   eventCount = 0;
 
-  /** `salt` is never kept: it only keys the digests of event ids. */
+  /** `salt` is never kept: it only keys the digests of event ids and of what events say. */
   constructor(formed: GroupFormed, salt: Uint8Array) {
     const secret = Buffer.from(formed.node_secret, 'hex');
     this.formed = formed;
@@ -117,6 +123,7 @@ export class GroupState {
     this.epoch = formed.epoch;
     this.scoring = { version: formed.scoring ?? 1, seq: 1 };
     this.subjects = new Subjects(sipKey(secret));
+    this.repeats = new RepeatFilter(repeatKey(secret, salt));
     this.idTags = new IdTags(secret, salt);
   }
 
@@ -126,7 +133,7 @@ export class GroupState {
       this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
       this.#single.setRest(0, record);
       this.applyEvents(this.#single, at);
-      if (takesBack(record)) this.takenBackSeq = this.lastSeq;
+      if (takesBack(record) || record.repeats) this.takenBackSeq = this.lastSeq;
       return;
     }
     if (touchingPlayers.has(record.type)) this.#sorted?.settle();
@@ -223,6 +230,7 @@ export class GroupState {
       this.warm(events);
       for (let i = 0; i < events.count; i++) this.#intoTables(events, i, this.lastSeq + 1 + i, at);
     } else this.#sorted.add(events, this.lastSeq + 1, at);
+    for (let i = 0; i < events.count; i++) this.#noteSaid(events, i);
     this.evidenceSeq = this.#next(at, events.count);
     for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!);
   }
@@ -231,9 +239,10 @@ export class GroupState {
   applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
     columns.setRest(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
+    this.#noteSaid(columns, i);
     this.evidenceSeq = this.#next(at);
     // Also where there is nothing to take back, and so no record that says it.
-    if (takesBack(event)) this.takenBackSeq = this.lastSeq;
+    if (takesBack(event) || event.repeats) this.takenBackSeq = this.lastSeq;
     this.#count(event.peer);
   }
 
@@ -241,6 +250,12 @@ export class GroupState {
     this.eventIds.insertEvent(events, i, seq);
     const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
     this.subjects.entries.add(entry, events.masses[i]!, seq);
+  }
+
+  /** So that an event that says the same later is noticed. */
+  #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number): void {
+    const type = types[i]!;
+    if (isEvidence(type)) this.repeats.add(this.repeats.hashOf(hashes[i]!, peers[i]!, type, timestamps[i]!));
   }
 
   /**
@@ -293,7 +308,7 @@ export class GroupState {
   #withdrawn(record: EventWithdrawn, seq: number): void {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
-    if (record.hidden !== undefined) this.takenBackSeq = seq;
+    if (record.hidden !== undefined || record.counts !== undefined) this.takenBackSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }

@@ -3,11 +3,12 @@ import type {
   ChangePeerStatus,
   ChangePreTrust,
   EraseSubject,
-  EventSubmission,
   PurgePeers,
   RegisterPeer,
   RelatePeers,
+  RepeatCheck,
   RotateKey,
+  SubmitEvents,
   WithdrawEvent,
 } from '../core/commands.js';
 import type { readAgain } from '../core/decide-removal.js';
@@ -34,8 +35,20 @@ export interface Located {
   readonly asOf: number;
 }
 
+/** Nothing of a submission was decided: some events may repeat others. It is to be sent again with what the log says of these. */
+export interface RepeatsUnknown {
+  readonly type: 'repeats_unknown';
+  readonly events: SubmitEvents['events'];
+  readonly checks: readonly RepeatCheck[];
+  readonly asOf: number;
+  /** Up to this record no event is in the log any more. */
+  readonly retired: number;
+  /** Events that are withdrawn, though the log may still show them. */
+  readonly withdrawn: readonly number[];
+}
+
 export type Command =
-  | { readonly type: 'submit'; readonly caller: number | null; readonly events: readonly EventSubmission[] }
+  | ({ readonly type: 'submit' } & SubmitEvents)
   | ({ readonly type: 'register' } & RegisterPeer)
   | ({ readonly type: 'peer_status' } & ChangePeerStatus)
   | ({ readonly type: 'rotate_key' } & RotateKey)
@@ -53,7 +66,7 @@ export type Command =
 
 /** What each command answers. `at` of a turn is stamped into the answers that need it. */
 export interface Answers {
-  submit: Outcome<AcceptedEvent>[];
+  submit: Outcome<AcceptedEvent>[] | RepeatsUnknown;
   register: Outcome<number>;
   peer_status: Outcome<number>;
   rotate_key: Outcome<number>;

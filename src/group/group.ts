@@ -3,7 +3,7 @@
  * no rule of its own; what it adds is waiting.
  */
 import { hash } from 'node:crypto';
-import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
+import type { EventSubmission, GroupBounds, Registration, SubmitEvents } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
 import { groupsOf, type PeerRelation, WitnessLinks, type WitnessPair } from '../core/trust/witnesses.js';
@@ -32,7 +32,7 @@ import type {
   WeightsPage,
 } from './api.js';
 import type { BackgroundCheck } from './check.js';
-import type { Answer, Answers, Command } from './commands.js';
+import type { Answer, Answers, Command, RepeatsUnknown } from './commands.js';
 import type { Holder } from './holder.js';
 import { ownEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
@@ -106,13 +106,44 @@ export class Group extends GroupReads implements GroupApi {
     events: readonly EventSubmission[],
     holder: Holder = caller?.index ?? NO_KEY,
   ): Promise<Outcome<AcceptedEvent>[]> {
-    const command = { type: 'submit', caller: caller?.index ?? null, events } as const;
-    // The events are let go of with their turn, not with its commit.
-    const { length } = events;
-    return new Promise((resolve) => {
-      const refusal = this.#offer(command, resolve, length, length * EVENT_BYTES, holder);
+    return this.#submit({ caller: caller?.index ?? null, events }, holder, limits.repeatTries);
+  }
+
+  #submit(submission: SubmitEvents, holder: Holder, tries: number): Promise<Outcome<AcceptedEvent>[]> {
+    const { caller } = submission;
+    const { length } = submission.events;
+    return new Promise((resolve, reject) => {
+      const answered = this.#whenSubmitted(caller, holder, tries, resolve, reject);
+      const refusal = this.#offer({ type: 'submit', ...submission }, answered, length, length * EVENT_BYTES, holder);
       if (refusal !== undefined) resolve(Array.from({ length }, () => refusal));
     });
+  }
+
+  /** Takes the answer to a submission. Holds no events: these are let go of with their turn, not with its commit. */
+  #whenSubmitted(
+    caller: number | null,
+    holder: Holder,
+    tries: number,
+    resolve: (outcomes: Outcome<AcceptedEvent>[]) => void,
+    reject: (error: unknown) => void,
+  ): (answer: Answers['submit']) => void {
+    return (answer) => {
+      if (Array.isArray(answer)) resolve(answer);
+      else this.#submitChecked(caller, answer, holder, tries).then(resolve, reject);
+    };
+  }
+
+  /** Reads which events repeat earlier ones, and submits them again with that. */
+  async #submitChecked(
+    caller: number | null,
+    { events, checks, asOf, retired, withdrawn }: RepeatsUnknown,
+    holder: Holder,
+    tries: number,
+  ): Promise<Outcome<AcceptedEvent>[]> {
+    if (tries === 0) return events.map(() => overloaded());
+    const found = await this.#pool((pool) => pool.repeats({ checks, retired, withdrawn }));
+    if (!found.ok) return events.map(() => found);
+    return this.#submit({ caller, events, checked: { asOf, found: found.value } }, holder, tries - 1);
   }
 
   async register(registration: Registration, by: string, byOperator = false): Promise<Outcome<IssuedKey>> {

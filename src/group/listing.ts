@@ -2,6 +2,7 @@
 
 import type { Batch } from '../core/batch.js';
 import { type ChainLink, chainTo } from '../core/chain.js';
+import type { RepeatCheck, RepeatFound } from '../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
 import type { DecidedEvent, EventAccepted, LogRecord } from '../core/records.js';
 import { DAY_MS, limits } from '../limits.js';
@@ -87,6 +88,32 @@ export interface ChainQuery {
 export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuery): ChainLink[] {
   const reader = new RecordReader(log);
   return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
+}
+
+/** Which events of a submission repeat one that the log holds. */
+export interface RepeatQuery {
+  readonly checks: readonly RepeatCheck[];
+  readonly retired: number;
+  readonly withdrawn: readonly number[];
+}
+
+/** Looks for each check back through its chain; all of them together read `limits.walkRecordsMax` records at most. */
+export function readRepeats(log: LogReader, { checks, retired, withdrawn }: RepeatQuery): RepeatFound[] {
+  const reader = new RecordReader(log);
+  const isWithdrawn = new Set(withdrawn);
+  let left = limits.walkRecordsMax;
+  const find = ({ head, eventType, timestamp }: RepeatCheck): number => {
+    for (let seq = head; seq > retired && left > 0; left--) {
+      const { record } = reader.read(seq);
+      if (!('prev' in record)) return 0;
+      const isSame =
+        record.type === 'event_accepted' && record.event_type === eventType && record.timestamp === timestamp;
+      if (isSame && !isWithdrawn.has(seq)) return seq;
+      seq = record.prev;
+    }
+    return 0;
+  };
+  return checks.map((check) => ({ index: check.index, head: check.head, seq: find(check) }));
 }
 
 /** Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing. */

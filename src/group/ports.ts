@@ -4,13 +4,14 @@
  */
 
 import type { ChainLink } from '../core/chain.js';
+import type { RepeatFound } from '../core/commands.js';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
 import type { SnapshotBlock } from '../core/snapshot.js';
 import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from './api.js';
-import type { ChainQuery, Listing, ListingQuery } from './listing.js';
+import type { ChainQuery, Listing, ListingQuery, RepeatQuery } from './listing.js';
 import type { RedactionPiece, RedactionWork } from './redaction.js';
 import type { SimulationWork, TellWork, Told, WalkWork } from './replica.js';
 import type { WeightsComputed } from './weights.js';
@@ -196,6 +197,8 @@ export interface GroupPool {
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   /** The chain of a pair as far as the withdrawal of one of its events must know it. */
   chain(query: ChainQuery): Promise<readonly ChainLink[]>;
+  /** Which events of a submission repeat earlier ones. */
+  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
   /** Verifies the whole store, in a process of its own. */
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** The same at rest most of the time and without a state in memory, until `signal` ends it, and then it rejects. */

@@ -139,7 +139,7 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'event_accepted':
       return tombstone(record, tagOf);
     case 'event_withdrawn': {
-      const { hidden: _, ...rest } = record;
+      const { hidden: _hidden, counts: _counts, ...rest } = record;
       return { ...rest, ...noSums };
     }
     case 'evidence_taken_back':

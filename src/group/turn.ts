@@ -1,6 +1,6 @@
 /** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
 import type { BatchWriter } from '../core/batch.js';
-import type { EraseSubject, EventSubmission, GroupBounds, WithdrawEvent } from '../core/commands.js';
+import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../core/commands.js';
 import { evidenceAt } from '../core/decay.js';
 import { decideByKeys } from '../core/decide-event.js';
 import {
@@ -13,6 +13,7 @@ import {
   decideRelation,
 } from '../core/decide-peer.js';
 import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../core/decide-removal.js';
+import { repeatsAccepted, repeatsOf } from '../core/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../core/decide-scale.js';
 import type { Decision } from '../core/decision.js';
 import { bytesOf, type EventKeys } from '../core/event-columns.js';
@@ -98,7 +99,7 @@ export class Turn<T> {
     const state = this.#state;
     switch (command.type) {
       case 'submit':
-        return command.events.map((event) => this.#submit(command.caller, event, this.#ahead.next()));
+        return this.#submitAll(command);
       case 'register':
         return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
       case 'peer_status':
@@ -131,13 +132,39 @@ export class Turn<T> {
     return decision.outcome;
   }
 
-  #submit(caller: number | null, submission: EventSubmission, keys: EventKeys): Outcome<AcceptedEvent> {
+  /** All events of a command in their order, or none where the log must be read first. */
+  #submitAll(command: SubmitEvents): Answers['submit'] {
+    const keys = command.events.map(() => this.#ahead.next());
+    const { events } = command;
+    const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
+    if (checks.length > 0) {
+      const { redacted: asOf, retired, withdrawals } = this.#state;
+      return {
+        type: 'repeats_unknown',
+        events,
+        checks,
+        asOf,
+        retired: retired.seq,
+        withdrawn: [...withdrawals.keys()],
+      };
+    }
+    const accepted: number[] = [];
+    return keys.map((of, i) => {
+      const repeats = known.has(i) || repeatsAccepted(this.#state, events, i, of, accepted);
+      const outcome = this.#submit(command, i, of, repeats);
+      if (outcome.ok) accepted.push(i);
+      return outcome;
+    });
+  }
+
+  #submit({ caller, events }: SubmitEvents, i: number, keys: EventKeys, repeats: boolean): Outcome<AcceptedEvent> {
     const state = this.#state;
-    let decided = decideByKeys(state, caller, submission, this.#now, keys);
+    const submission = events[i]!;
+    let decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
     const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
     if (moved !== null) {
       this.record(moved);
-      decided = decideByKeys(state, caller, submission, this.#now, keys);
+      decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
     }
     const { eventType } = submission;
     if (!decided.ok) {

@@ -7,12 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { ChainLink } from '../core/chain.js';
+import type { RepeatFound } from '../core/commands.js';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
 import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../group/api.js';
-import type { ChainQuery, Listing, ListingQuery } from '../group/listing.js';
+import type { ChainQuery, Listing, ListingQuery, RepeatQuery } from '../group/listing.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
 import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
 import type { ScoringSettings, SimulationWork, TellWork, Told, WalkWork } from '../group/replica.js';
@@ -125,6 +126,10 @@ export class PiscinaPool implements GroupPool {
 
   chain(query: ChainQuery): Promise<readonly ChainLink[]> {
     return this.#reading.run('records', () => run(this.#readers, 'chain', query));
+  }
+
+  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
+    return this.#reading.run('records', () => run(this.#readers, 'repeats', query));
   }
 
   verify(onProgress?: OnProgress): Promise<VerifyReport> {

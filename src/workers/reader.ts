@@ -1,14 +1,17 @@
 /** The reader: a worker that walks the log for listings and single records. It holds no state. */
 import { workerData } from 'node:worker_threads';
 import type { ChainLink } from '../core/chain.js';
+import type { RepeatFound } from '../core/commands.js';
 import type { LogRecord } from '../core/records.js';
 import {
   type ChainQuery,
   type Listing,
   type ListingQuery,
   listEvents,
+  type RepeatQuery,
   readChain,
   readRecords,
+  readRepeats,
 } from '../group/listing.js';
 import { readWeights, type WeightsPiece } from '../group/weights-history.js';
 import { openLogReader } from '../store/lmdb-log.js';
@@ -30,6 +33,10 @@ export function records(seqs: readonly number[]): readonly { readonly record: Lo
 
 export function chain(query: ChainQuery): readonly ChainLink[] {
   return readChain(log, query);
+}
+
+export function repeats(query: RepeatQuery): readonly RepeatFound[] {
+  return readRepeats(log, query);
 }
 
 /** The first task: done once this file is loaded, and its environment open. */

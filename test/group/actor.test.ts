@@ -102,7 +102,8 @@ test('one turn takes what waits in one commit, and its records are numbered with
 test('what a turn looks up for many events at a time is decided as if each came alone', async () => {
   const many = (batch: number, count: number) =>
     Array.from({ length: count }, (_, i) => {
-      const more = i % 50 === 7 ? { subject: null } : { peerId: `peer-${(batch + i) % 4}` };
+      const timestamp = t0 - batch * 10_000 - i;
+      const more = i % 50 === 7 ? { subject: null } : { peerId: `peer-${(batch + i) % 4}`, timestamp };
       // Ids and players come again, within a batch and across batches; peer 3 is not there.
       return event(`e${(batch * 131 + i) % 1_500}`, `p${(i * 7) % 90}`, more);
     });
@@ -179,7 +180,7 @@ test('an erased and a withdrawn id stay duplicates, with the time of their first
 // Found by review: withdrawals in a queue of their own kept another caller's erasure waiting.
 test('erasures and withdrawals leave the log together, so that neither waits for a stream of the other', async () => {
   const machine = await started();
-  for (let i = 0; i < 40; i++) await machine.ask(`e${i}`, submit(event(`w${i}`, 'a')));
+  for (let i = 0; i < 40; i++) await machine.ask(`e${i}`, submit(event(`w${i}`, 'a', { timestamp: t0 - i })));
   await machine.ask('victim', submit(event('v', 'victim')));
   const commands: Command[] = [];
   for (let i = 0; i < 40; i++) {

@@ -89,8 +89,12 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
     );
   await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
   const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
-  const rest = { subject: subjectKeyOf('victim'), gameId: 'g1', severity: 1, timestamp: t0 };
-  const submit = (eventId: string) => ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId }] });
+  const rest = { subject: subjectKeyOf('victim'), gameId: 'g1', severity: 1 };
+  let sent = 0;
+  const submit = (eventId: string) => {
+    const timestamp = t0 - sent++;
+    return ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId, timestamp }] });
+  };
   await submit('e');
   await loop.snapshotNow();
   const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });

@@ -5,7 +5,7 @@ import { headOfPair } from '../../src/core/decide-removal.js';
 import type { EventAccepted } from '../../src/core/records.js';
 import { type Effect, GroupActor } from '../../src/group/actor.js';
 import type { Answer, Command, Located } from '../../src/group/commands.js';
-import { RecordReader, readChain } from '../../src/group/listing.js';
+import { RecordReader, readChain, readRepeats } from '../../src/group/listing.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
@@ -94,13 +94,16 @@ export class Machine {
     return this.actor.offer({ command, token, events, bytes: 100, share: null });
   }
 
-  /** Offers a command and works until it is answered. */
+  /** Offers a command and works until it is answered. Reads, as the group does, which events of a submission repeat others. */
   async ask<C extends Command>(token: string, command: C): Promise<Answer> {
     this.offer(token, command);
     await this.work();
     const answer = this.answers.get(token);
     if (answer === undefined && !this.answers.has(token)) throw new Error(`${token} was never answered`);
-    return answer!;
+    if (command.type !== 'submit' || answer === null || typeof answer !== 'object' || !('checks' in answer))
+      return answer!;
+    this.answers.delete(token);
+    return this.ask(token, { ...command, checked: { asOf: answer.asOf, found: readRepeats(this.log, answer) } });
   }
 
   /** Takes turns and carries out effects until nothing is left. */

@@ -1,4 +1,5 @@
 /** POST /api/v1/events and DELETE /api/v1/events/{event_id}: what is stored, what is refused, in which order. */
+import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -45,6 +46,26 @@ test('every event type is taken, and both ends of severity', async () => {
   ] as const;
   for (const event_type of types) assert.is((await peer.submit({ event_type })).status, 201, event_type);
   for (const severity of [0, 1]) assert.is((await peer.submit({ severity })).body.severity, severity);
+});
+
+test('a second event with the same type and timestamp, however spelt, is stored and adds no evidence', async () => {
+  const player = hash('sha256', newPlayer(), 'hex');
+  const lowering = () => node.group.explain(Buffer.from(player, 'hex'))!.lowering;
+  const say = (timestamp: string) => peer.submit({ player_id: player, severity: 0.1, timestamp });
+  await say('2026-01-02T03:04:05.600Z');
+  const before = lowering();
+  assert.ok(before > 0);
+  for (const timestamp of ['2026-01-02T03:04:05.6+00:00', '2026-01-02T03:04:05.6009Z']) {
+    assert.is((await say(timestamp)).status, 201);
+  }
+  const batch = [0.9, 1].map((severity) =>
+    peer.event({ player_id: player, severity, timestamp: '2026-01-02T03:04:05.6Z', event_id: `again-${severity}` }),
+  );
+  const { body } = await ask(node.url, '/api/v1/events/batch', { key: peer.key, json: { events: batch } });
+  assert.is(body.accepted, 2);
+  assert.ok(Math.abs(lowering() / before - 1) < 1e-3);
+  const { body: read } = await ask(node.url, `/api/v1/players/${player}/trust-score`);
+  assert.is(read.event_count, 5);
 });
 
 test('an event id that is stored is 409 with when it came, even if the content differs', async () => {

@@ -23,7 +23,7 @@ export async function registerPeer(url: string, peerName = 'Peer', more: readonl
   const peerId: string = body.peer_id;
   const key: string = body.api_key;
   const event = (fields: Partial<EventBody> = {}): EventBody =>
-    eventBody({ peer_id: peerId, timestamp: new Date().toISOString(), ...fields });
+    eventBody({ peer_id: peerId, timestamp: nextTimestamp(), ...fields });
   return {
     url,
     peerId,
@@ -31,6 +31,14 @@ export async function registerPeer(url: string, peerName = 'Peer', more: readonl
     event,
     submit: (fields) => ask(url, '/api/v1/events', { key, json: event(fields) }),
   };
+}
+
+let newestMs = 0;
+
+/** Now, or a moment later: no two events have the same, as one that says what another says is no evidence. */
+function nextTimestamp(): string {
+  newestMs = Math.max(Date.now(), newestMs + 1);
+  return new Date(newestMs).toISOString();
 }
 
 /** Moves a peer to a state, as the operator would. */

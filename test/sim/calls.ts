@@ -165,6 +165,11 @@ export class Calls {
       what,
       () => this.#group.submit(caller, events),
       (answers, call) => {
+        if (call.token !== undefined && this.#deps.ledger.wasSentAgain(call.token)) {
+          // The ledger compared them in the turn that took them.
+          this.#deps.count('submitted again: may repeat events');
+          return;
+        }
         const expected = this.#expected(call, answers[0]!);
         if (expected === null) return;
         for (const [i, one] of (expected as Expected[]).entries()) {
@@ -175,7 +180,7 @@ export class Calls {
     );
   }
 
-  #submission({ id, type, peer, player, severity, offsetMs, fault }: EventStep): EventSubmission {
+  #submission({ id, type, peer, player, severity, offsetMs, sameAt, fault }: EventStep): EventSubmission {
     return {
       schemaVersion: fault === 'version' ? '2.0.0' : '1.0.0',
       eventId: eventId(id),
@@ -184,7 +189,7 @@ export class Calls {
       subject: fault === 'subject' ? null : keyOf(subject(player)),
       gameId: fault === 'game' ? 'another-game' : `game-${id % 2}`,
       severity,
-      timestamp: this.#deps.world.now() + offsetMs,
+      timestamp: sameAt ?? this.#deps.world.now() + offsetMs,
     };
   }
 

@@ -17,6 +17,8 @@ export interface EventFact {
   readonly severity: number;
   readonly timestamp: number;
   readonly receivedAt: number;
+  /** Whether one that says the same was there when it came: its evidence counts for nothing then, until that one is withdrawn. */
+  readonly repeats: 'yes' | 'no' | 'unknown';
   /** Scales (positions in `scales`) that were in force when it came: those behind it apply to it. */
   readonly scales: number;
 }

@@ -3,7 +3,9 @@
  * that a crash caught in flight is kept or taken back by what the recovered log says.
  */
 import type { ComputedWeights } from '../../src/core/decide-scale.js';
+import type { EventAccepted } from '../../src/core/records.js';
 import type { GroupState } from '../../src/core/state.js';
+import type { Outcome } from '../../src/errors.js';
 import type { Answer, Command } from '../../src/group/commands.js';
 import type { Resolve } from '../../src/group/group.js';
 import type { WeightsComputed } from '../../src/group/weights.js';
@@ -12,7 +14,10 @@ import type { AuditedFact, EventFact, Fact } from './facts.js';
 import type { TurnTaken } from './observed-actor.js';
 import { type Expected, hex, no, type Oracle } from './oracle.js';
 
-/** What a withdrawal must be told that looked at what a redaction rewrote meanwhile: look again. The service has a symbol for it. */
+/**
+ * What a withdrawal must be told that looked at what a redaction rewrote meanwhile, and a submission of which only the log tells what it repeats:
+ * look again. The service has a symbol for the one, and a list of what to look for for the other.
+ */
 const again = Symbol('again');
 /** Of several withdrawals of one event in a turn, each with a chain that may be too old, nothing tells which one was carried out. */
 const either = Symbol('either');
@@ -64,7 +69,7 @@ export class Ledger {
 
   /** A turn was taken: the same commands are put to the oracle. `redacted` and `retired`: what withdrawals of it were held against. */
   turn(
-    { now, mails, withdrawn, records, own, lastSeq }: TurnTaken,
+    { now, mails, accepted, withdrawn, records, own, lastSeq }: TurnTaken,
     { redacted, retired, takenBackSeq }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
@@ -92,6 +97,10 @@ export class Ledger {
       // Whether a chain was too old is told by the sums that come of it; what is known here is when none was.
       if (command.type === 'withdraw' && takenBackSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
         if (facts.all.length > known) this.#expected.set(token, again);
+        facts.truncate(known);
+      }
+      if (command.type === 'submit' && !isTaken(facts.all.slice(known), accepted)) {
+        this.#expected.set(token, again);
         facts.truncate(known);
       }
       if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
@@ -151,12 +160,34 @@ export class Ledger {
     if (this.#staged?.tokens.has(token)) throw new Difference('durable', 'an answer left before its turn was durable');
     const expected = this.#expected.get(token);
     if (expected === either) return;
+    if (answer !== null && typeof answer === 'object' && 'checks' in answer) {
+      if (Array.isArray(expected) && expected.some(({ ok }) => ok))
+        throw new Difference('answer', 'a submission was taken, and is to be sent again');
+      this.#expected.set(token, again);
+      return;
+    }
+    if (Array.isArray(answer)) {
+      this.#submitted(answer, expected);
+      return;
+    }
     if (typeof answer === 'symbol' || expected === again) {
       if (typeof answer !== typeof expected)
         throw new Difference('answer', 'a withdrawal looked at what was rewritten meanwhile');
     } else if (isWithdrawal(expected)) {
       same('answer', 'withdrawal', answer, expected);
     }
+  }
+
+  /** What was accepted of a submission and what refused, in the turn that took it. */
+  #submitted(answers: readonly Outcome<unknown>[], expected: Expected | Expected[] | symbol | undefined): void {
+    const code = (one: Outcome<unknown> | Expected) => (one.ok ? 'accepted' : one.code);
+    if (!Array.isArray(expected)) throw new Difference('answer', 'a submission was answered before it was decided');
+    same('answer', 'submission', answers.map(code), expected.map(code));
+  }
+
+  /** Whether a submission was to be sent again, with what the log says; its answer then is that of a later turn. */
+  wasSentAgain(token: Resolve): boolean {
+    return this.#expected.get(token) === again;
   }
 
   expectedOf(token: Resolve, what: string): Expected | Expected[] {
@@ -207,6 +238,14 @@ export class Ledger {
     if (staged === null) return 'none';
     return lastSeq === staged.lastSeq ? 'kept' : 'lost';
   }
+}
+
+/** Whether what the oracle took of a submission is what the turn accepted; a submission is taken whole or not at all. */
+function isTaken(facts: readonly Fact[], accepted: ReadonlyMap<string, EventAccepted>): boolean {
+  const first = facts.find((fact) => fact.kind === 'event');
+  if (first === undefined) return true;
+  const event = accepted.get(first.id);
+  return event !== undefined && event.peer === first.peer && event.timestamp === first.timestamp;
 }
 
 function isWithdrawal(expected: Expected | Expected[] | undefined): expected is Expected {

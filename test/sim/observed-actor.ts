@@ -1,7 +1,7 @@
 /** The real actor, with someone looking on: what was offered, which turn took it, and what was answered. */
 import { Batch } from '../../src/core/batch.js';
 import type { GroupBounds } from '../../src/core/commands.js';
-import type { RecordType } from '../../src/core/records.js';
+import type { EventAccepted, RecordType } from '../../src/core/records.js';
 import type { GroupState } from '../../src/core/state.js';
 import { type Effect, GroupActor } from '../../src/group/actor.js';
 import type { Answer, Command } from '../../src/group/commands.js';
@@ -11,6 +11,8 @@ import type { Mail } from '../../src/group/mailbox.js';
 export interface TurnTaken {
   readonly now: number;
   readonly mails: readonly Mail<Command, Resolve>[];
+  /** Events that it accepts, by their ids. */
+  readonly accepted: ReadonlyMap<string, EventAccepted>;
   /** Events that it withdraws, by their record. */
   readonly withdrawn: ReadonlySet<number>;
   /** Records that it asks to be committed; 0: it has nothing to write. */
@@ -43,6 +45,12 @@ const ownTypes: ReadonlySet<RecordType> = new Set([
 
 function ownOf(batch: Uint8Array): number {
   return [...new Batch(batch)].filter(({ type }) => ownTypes.has(type)).length;
+}
+
+function acceptedIn(batch: Uint8Array): [id: string, event: EventAccepted][] {
+  return [...new Batch(batch)].flatMap((record) =>
+    record.type === 'event_accepted' ? [[record.event_id, record] as [string, EventAccepted]] : [],
+  );
 }
 
 function withdrawnIn(batch: Uint8Array): number[] {
@@ -91,7 +99,16 @@ export class ObservedActor extends GroupActor<Resolve> {
     const commit = effects.find((effect) => effect.type === 'commit');
     const own = commit === undefined ? 0 : ownOf(commit.batch.bytes);
     const withdrawn = new Set(commit === undefined ? [] : withdrawnIn(commit.batch.bytes));
-    this.#watch.turn({ now, mails, withdrawn, records: commit?.records ?? 0, own, lastSeq: this.state.lastSeq });
+    const accepted = new Map(commit === undefined ? [] : acceptedIn(commit.batch.bytes));
+    this.#watch.turn({
+      now,
+      mails,
+      accepted,
+      withdrawn,
+      records: commit?.records ?? 0,
+      own,
+      lastSeq: this.state.lastSeq,
+    });
     return this.#seen(effects);
   }
 

@@ -207,9 +207,52 @@ export class Oracle {
       severity: event.severity,
       timestamp: event.timestamp,
       receivedAt: now,
+      repeats: this.#repeats(peer, subject, event),
       scales: this.facts.scales.length,
     });
     return { ok: true, value: { receivedAt: now } };
+  }
+
+  /** Whether an event says what another of its peer says about the player; unknown where that one may have left the log by its age. */
+  #repeats(peer: number, subject: string, { eventType, timestamp }: EventSubmission): EventFact['repeats'] {
+    if (eventType === 'ban_lifted') return 'no';
+    const same = this.liveOf(subject).filter(
+      (one) => one.peer === peer && one.type === eventType && one.timestamp === timestamp,
+    );
+    if (same.length === 0) return 'no';
+    return same.some((one) => this.isKept(one)) ? 'yes' : 'unknown';
+  }
+
+  /** Events of the subject whose evidence counts; null for a peer of whom it is unknown, as something may have left the log. */
+  countedOf(subject: string): Map<number, Set<EventFact> | null> {
+    const counted = new Map<number, Set<EventFact> | null>();
+    const gone = new Set<EventFact>();
+    const came: EventFact[] = [];
+    for (const fact of this.lifeOf(subject)) {
+      if (fact.kind !== 'event' && fact.kind !== 'withdrawal') continue;
+      const event = fact.kind === 'event' ? fact : fact.event;
+      if (!counted.has(event.peer)) counted.set(event.peer, new Set());
+      const counts = counted.get(event.peer);
+      if (fact.kind === 'event') {
+        came.push(event);
+        if (event.repeats === 'unknown') counted.set(event.peer, null);
+        else if (event.repeats === 'no') counts?.add(event);
+        continue;
+      }
+      gone.add(event);
+      if (!counts?.delete(event)) continue;
+      // Where the first is withdrawn, the oldest that says the same counts.
+      const next = came.find(
+        (one) =>
+          !gone.has(one) &&
+          one.repeats !== 'no' &&
+          one.peer === event.peer &&
+          one.type === event.type &&
+          one.timestamp === event.timestamp,
+      );
+      if (next !== undefined) counts.add(next);
+    }
+    return counted;
   }
 
   /** Evidence so many half-lives ahead of the epoch moves it, by whole half-lives. */

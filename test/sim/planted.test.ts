@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PeerEntries } from '../../src/core/peer-entries.js';
+import { RepeatFilter } from '../../src/core/repeat-filter.js';
 import { Subjects } from '../../src/core/subjects.js';
 import { trustConstants } from '../../src/core/trust-constants.js';
 import { PeerWeights } from '../../src/core/weights.js';
@@ -54,7 +55,7 @@ test('events that leave the log without their sums are found', async () => {
         actor.redacted = (piece) => redacted(piece.type === 'removal' ? piece : { ...piece, pairs: [] });
       },
     },
-    ['replay', 'score', 'counts'],
+    ['replay', 'score', 'counts', 'listing'],
   );
 });
 
@@ -194,6 +195,13 @@ test('an erased subject that a snapshot keeps is found', async () => {
       },
     },
     ['erased', 'counts', 'replay'],
+  );
+});
+
+test('events that are counted although they repeat others are found', async () => {
+  await mustBeFound(
+    everywhere(RepeatFilter.prototype, 'has', () => () => false),
+    ['score', 'weights'],
   );
 });
 

@@ -1,5 +1,6 @@
 /** The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on demand. */
 import type { ChainLink } from '../../src/core/chain.js';
+import type { RepeatFound } from '../../src/core/commands.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { Simulation } from '../../src/core/simulation.js';
 import type { ToldWalk } from '../../src/core/told-table.js';
@@ -10,8 +11,10 @@ import {
   type Listing,
   type ListingQuery,
   listEvents,
+  type RepeatQuery,
   readChain,
   readRecords,
+  readRepeats,
 } from '../../src/group/listing.js';
 import {
   type GroupPool,
@@ -124,6 +127,10 @@ export class SimPool implements GroupPool {
 
   chain(query: ChainQuery): Promise<readonly ChainLink[]> {
     return this.#run('reader', 'chain', () => readChain(this.#log, query));
+  }
+
+  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
+    return this.#run('reader', 'repeats', () => readRepeats(this.#log, query));
   }
 
   verify(): Promise<VerifyReport> {

@@ -127,6 +127,7 @@ function cutOff(oracle: Oracle, scalesBefore: number, at: number): number {
 export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidence[] {
   let [scales, cut] = [0, 0];
   const byPeer = new Map<number, Omit<Mutable<Evidence>, 'peer'>>();
+  const counted = oracle.countedOf(subject);
   for (const event of oracle.eventsOf(subject)) {
     const sums = byPeer.get(event.peer) ?? { lowering: 0, raising: 0, error: 0, isHeld: false, isHeavy: false };
     byPeer.set(event.peer, sums);
@@ -139,6 +140,8 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     sums.error += isBounded && event.severity > 0 ? Number.POSITIVE_INFINITY : worth * roundingPart + cut;
     sums.isHeavy ||= event.severity > 0;
     const takesBack = event.type === 'ban_lifted' && event.severity > 0;
+    const counts = counted.get(event.peer);
+    if (counts === null) sums.error = Number.POSITIVE_INFINITY;
     if (oracle.facts.withdrawals.has(event.id)) {
       // Of events that left the log meanwhile nothing comes back with the withdrawal of what took them back.
       if (takesBack && lowersBefore(oracle, event)) sums.error = Number.POSITIVE_INFINITY;
@@ -146,6 +149,7 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     }
     sums.isHeld = true;
     if (takesBack) sums.lowering = 0;
+    if (counts?.has(event) === false) continue;
     if (sign < 0) sums.lowering += worth;
     else sums.raising += worth;
   }

@@ -4,7 +4,7 @@
  */
 import { type EventTypeName, eventTypeNames } from '../../src/core/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
-import { subjectOf } from '../support/given.js';
+import { subjectOf, t0 } from '../support/given.js';
 import type { AppendFault } from '../support/memory-log.js';
 import { Random } from '../support/random.js';
 import type { PoolFault } from './pool.js';
@@ -19,6 +19,8 @@ export interface EventStep {
   readonly severity: number;
   /** The timestamp, in ms from now. */
   readonly offsetMs: number;
+  /** In place of that, one of few moments, in ms since 1970: other events of the peer may say the same. */
+  readonly sameAt?: number;
   /** What makes it one to refuse. */
   readonly fault?: 'game' | 'version' | 'subject' | 'peer';
 }
@@ -93,6 +95,8 @@ export function isOperation(step: Step): boolean {
 }
 
 const severities = [1, 1, 1, 0.5, 0.3, 0.7, 1e-3, 0];
+/** Types of events that are drawn to say the same as others. */
+const sameTypes = ['report_cheating', 'report_cheating', 'ban_applied', 'commendation', 'ban_lifted'] as const;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const yearMs = 365.25 * dayMs;
@@ -214,6 +218,7 @@ class Draw {
       severity: random.pick(severities),
       offsetMs: this.#offset(),
     };
+    if (random.below(5) === 0) return { ...event, type: random.pick(sameTypes), sameAt: t0 - random.below(3) * hourMs };
     if (random.below(60) > 0) return event;
     return { ...event, fault: random.pick(['game', 'version', 'subject', 'peer'] as const) };
   }

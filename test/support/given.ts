@@ -115,11 +115,11 @@ export class Given {
     };
   }
 
-  /** Decides an event of a peer and applies what comes of it; answers the event's sequence number. */
-  event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0): Outcome<number> {
+  /** Decides an event of a peer and applies what comes of it; answers the event's sequence number. `repeats`: whether it repeats another. */
+  event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0, repeats = false): Outcome<number> {
     const moved = decideEpoch(this.state, now);
     if (moved !== null) this.apply([moved], now);
-    const decided = decideEvent(this.state, peer, this.submission(peer, player, more), now);
+    const decided = decideEvent(this.state, peer, this.submission(peer, player, more), now, repeats);
     if (!decided.ok) return decided;
     this.apply([decided.value], now);
     const seq = this.state.lastSeq;

@@ -1,0 +1,218 @@
+/** Two events of one peer about one player with the same type and timestamp are one piece of evidence. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
+import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
+import { decideHalfLife } from '../../src/core/decide-scale.js';
+import { stateDigest } from '../../src/core/digest.js';
+import { EventColumns } from '../../src/core/event-columns.js';
+import type { EventTypeName } from '../../src/core/event-types.js';
+import { OtherHalfLife } from '../../src/core/other-half-life.js';
+import { decodeRecord, encodeRecord } from '../../src/core/records.js';
+import { RepeatFilter } from '../../src/core/repeat-filter.js';
+import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot.js';
+import { GroupState } from '../../src/core/state.js';
+import { blanked } from '../../src/group/redaction.js';
+import { dayMs, Given, salt, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
+
+const one = () => new Given(30).peers(1);
+
+/** Sends an event of peer 0 about player `a`, as one that repeats another or not; answers its record. */
+function send(given: Given, eventType: EventTypeName, severity: number, repeats: boolean, now = t0): number {
+  const sent = given.event(0, 'a', { eventType, severity, timestamp: t0 }, now, repeats);
+  assert.ok(sent.ok);
+  return sent.ok ? sent.value : 0;
+}
+
+function withdraw(given: Given, seq: number, now = t0): void {
+  const decision = decideWithdrawal(given.state, given.withdrawal(0, seq), now);
+  assert.not.equal(decision, readAgain);
+  if (decision === readAgain) return;
+  assert.ok(decision.outcome.ok, 'withdrawn');
+  given.apply(decision.records, now);
+}
+
+function sums(given: Given): readonly [lowering: number, raising: number, count: number] {
+  const { entries } = given.state.subjects;
+  const entry = given.state.subjects.firstEntry(given.row('a'));
+  return [entries.lowering(entry), entries.raising(entry), entries.count(entry)];
+}
+
+test('an event that repeats another is stored and counted, and adds no evidence whatever its severity', () => {
+  for (const [first, second] of [
+    [0.5, 1],
+    [1, 0.5],
+    [0, 1],
+  ] as const) {
+    const given = one();
+    send(given, 'report_cheating', first, false);
+    send(given, 'report_cheating', second, true);
+    assert.equal(sums(given), [first, 0, 2]);
+  }
+});
+
+test('withdrawing the first lets the oldest that repeats it count with its own severity, withdrawing another changes nothing', () => {
+  for (const type of ['report_cheating', 'commendation'] as const) {
+    const at = type === 'commendation' ? 1 : 0;
+    const given = one();
+    const first = send(given, type, 1, false);
+    const second = send(given, type, 0.5, true);
+    const third = send(given, type, 0.25, true);
+    withdraw(given, first);
+    assert.is(sums(given)[at], 0.5);
+    withdraw(given, second);
+    assert.is(sums(given)[at], 0.25);
+    const fourth = send(given, type, 1, true);
+    withdraw(given, fourth);
+    assert.is(sums(given)[at], 0.25);
+    withdraw(given, third);
+    assert.equal(sums(given), [0, 0, 0]);
+  }
+});
+
+test('a first of severity 0 gives way to the one that repeats it', () => {
+  const given = one();
+  const first = send(given, 'report_cheating', 0, false);
+  send(given, 'report_cheating', 1, true);
+  withdraw(given, first);
+  assert.is(sums(given)[0], 1);
+});
+
+test('one that counts in place of another has decayed as if it always had, over changes of half-life', () => {
+  const [given, alone] = [one(), one()];
+  const first = send(given, 'report_cheating', 1, false);
+  send(given, 'report_cheating', 0.5, true);
+  send(alone, 'report_cheating', 0.5, false);
+  for (const of of [given, alone]) {
+    of.apply(decideHalfLife(of.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+  }
+  withdraw(given, first, t0 + 11 * dayMs);
+  assert.ok(Math.abs(sums(given)[0] - sums(alone)[0]) < 1e-15);
+});
+
+test('what a lifting hides of a repeated event stays hidden until the lifting is withdrawn', () => {
+  const given = one();
+  const first = send(given, 'ban_applied', 1, false);
+  const second = send(given, 'ban_applied', 0.5, true);
+  const lifting = send(given, 'ban_lifted', 1, false);
+  const after = send(given, 'ban_applied', 0.25, true);
+  assert.is(sums(given)[0], 0);
+  withdraw(given, first);
+  assert.is(sums(given)[0], 0);
+  withdraw(given, lifting);
+  assert.is(sums(given)[0], 0.5);
+  withdraw(given, second);
+  assert.is(sums(given)[0], 0.25);
+  withdraw(given, after);
+  assert.equal(sums(given), [0, 0, 0]);
+});
+
+test('a withdrawal is read again where an event was repeated meanwhile', () => {
+  const given = one();
+  const first = send(given, 'report_cheating', 1, false);
+  const located = given.withdrawal(0, first);
+  send(given, 'report_cheating', 0.5, true);
+  assert.is(decideWithdrawal(given.state, located, t0), readAgain);
+});
+
+test('the record of a repeated event is as it was written, and adds no evidence through columns', () => {
+  const given = one();
+  send(given, 'report_cheating', 1, false);
+  send(given, 'report_cheating', 0.5, true);
+  const { record } = given.records.at(-1)!;
+  assert.ok(record.type === 'event_accepted' && record.repeats === true);
+  assert.equal(decodeRecord(Buffer.from(encodeRecord(record))), { ...record, subject: Buffer.from(record.subject) });
+  const writer = new BatchWriter();
+  writer.add(record);
+  const batch = new Batch(writer.seal(1, t0, Buffer.alloc(16), chainStart).bytes);
+  assert.ok(batch.holdsEvent(1));
+  const columns = new EventColumns();
+  batch.events(1, columns);
+  assert.is(columns.masses[0], 0);
+});
+
+test('an erasure leaves nothing of what a withdrawal says of repeated events', () => {
+  const given = one();
+  const first = send(given, 'ban_applied', 1, false);
+  send(given, 'ban_applied', 0.7, true);
+  send(given, 'ban_lifted', 1, false);
+  withdraw(given, first);
+  const { record } = given.records.at(-1)!;
+  assert.ok(record.type === 'event_withdrawn' && record.counts?.hidden !== undefined);
+  const left = blanked(record, (id) => given.state.idTags.of(id));
+  assert.is(JSON.stringify(left).includes('0.7'), false);
+});
+
+test('a snapshot holds which events may be repeated, one of an earlier release none, and one that lost some is refused', () => {
+  const given = one();
+  send(given, 'report_cheating', 1, false);
+  const blocks = [...snapshotBlocks(given.state)].map(({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
+  assert.equal([...loadSnapshot(blocks, salt).repeats.held()], [...given.state.repeats.held()]);
+  assert.is(given.state.repeats.size, 1);
+  const without = blocks.filter(({ key }) => !key.startsWith('repeats/'));
+  assert.throws(() => loadSnapshot(without, salt), /repeat blocks are missing/);
+  const { repeats: _, ...old } = JSON.parse(Buffer.from(without[0]!.bytes).toString());
+  const loaded = loadSnapshot([{ key: 'meta', bytes: Buffer.from(JSON.stringify(old)) }, ...without.slice(1)], salt);
+  assert.is(loaded.repeats.size, 0);
+  assert.is(stateDigest(loaded), stateDigest(given.state));
+});
+
+test('the filter knows every event that it took, and hardly any other', () => {
+  const filter = new RepeatFilter({ k0: 1, k1: 2 });
+  const hashes = Array.from({ length: 100_000 }, (_, i) => filter.hashOf(i, i % 7, 1 + (i % 10), t0 + i));
+  for (const hash of hashes) filter.add(hash);
+  assert.ok(hashes.every((hash) => filter.has(hash)));
+  assert.is(new Set(filter.held()).size, filter.size);
+  const others = hashes.filter((_, i) => filter.has(filter.hashOf(i, i % 7, 1 + (i % 10), t0 - 1 - i)));
+  assert.ok(others.length < 20, `${others.length} of 100,000 others`);
+});
+
+test('after any events and withdrawals the oldest of each kind counts, in its place, and a replay has the same state', () => {
+  const random = new Random(12);
+  for (let round = 0; round < 600; round++) {
+    const given = one();
+    const sent: { seq: number; type: EventTypeName; severity: number; isWithdrawn: boolean }[] = [];
+    for (let step = 0; step < 16; step++) {
+      const left = sent.filter(({ isWithdrawn }) => !isWithdrawn);
+      if (random.below(3) === 0 && left.length > 0) {
+        const gone = random.pick(left);
+        withdraw(given, gone.seq);
+        gone.isWithdrawn = true;
+      } else {
+        const type = random.pick(['ban_applied', 'report_spam', 'ban_lifted', 'commendation'] as const);
+        const severity = random.pick([1, 0.5, 0.3, 0]);
+        const repeats = type !== 'ban_lifted' && left.some((other) => other.type === type);
+        sent.push({ seq: send(given, type, severity, repeats), type, severity, isWithdrawn: false });
+      }
+      let [lowering, raising] = [0, 0];
+      const counted = new Set<EventTypeName>();
+      for (const { type, severity, isWithdrawn } of sent) {
+        if (isWithdrawn) continue;
+        if (type === 'ban_lifted') lowering = severity > 0 ? 0 : lowering;
+        else if (!counted.has(type)) {
+          counted.add(type);
+          if (type === 'commendation') raising += severity;
+          else lowering += severity * (type === 'ban_applied' ? 1 : 0.25);
+        }
+      }
+      const [heldLowering, heldRaising] = sums(given);
+      assert.ok(Math.abs(heldLowering - lowering) < 1e-9, `${heldLowering} for ${lowering}: ${JSON.stringify(sent)}`);
+      assert.ok(Math.abs(heldRaising - raising) < 1e-9, `${heldRaising} for ${raising}: ${JSON.stringify(sent)}`);
+    }
+    const same = new OtherHalfLife(given.state, 30, t0);
+    given.records.forEach(({ record, at }, i) => {
+      same.take(record, i + 1, at);
+    });
+    const { entries } = same.subjects();
+    const entry = given.state.subjects.firstEntry(given.row('a'));
+    const [lowering, raising] = sums(given);
+    assert.ok(Math.abs(entries.lowering(entry) - lowering) < 1e-9, 'with a half-life that is the same');
+    assert.ok(Math.abs(entries.raising(entry) - raising) < 1e-9, 'with a half-life that is the same');
+    const replayed = new GroupState(given.state.formed, salt);
+    for (const { record, at } of given.records) replayed.apply(record, at);
+    assert.is(stateDigest(replayed), stateDigest(given.state));
+  }
+});
+
+test.run();

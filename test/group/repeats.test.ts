@@ -1,0 +1,182 @@
+/** What a peer repeats is one piece of evidence: through turns, batches, the log, snapshots, erasure and retention. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventSubmission } from '../../src/core/commands.js';
+import { stateDigest } from '../../src/core/digest.js';
+import type { Outcome } from '../../src/errors.js';
+import type { Command, Located, RepeatsUnknown } from '../../src/group/commands.js';
+import { readRepeats } from '../../src/group/listing.js';
+import { bounds, hourMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
+import { MemoryLog } from '../support/memory-log.js';
+import { Machine } from './machine.js';
+
+let sent = 0;
+
+function event(more: Partial<EventSubmission> & { readonly peer?: number; readonly player?: string } = {}) {
+  const { peer = 0, player = 'p', ...rest } = more;
+  return {
+    schemaVersion: '1.0.0',
+    eventId: `event-${sent++}`,
+    eventType: 'report_cheating',
+    peerId: `peer-${peer}`,
+    subject: subjectKeyOf(player),
+    gameId: 'g1',
+    severity: 1,
+    timestamp: t0,
+    ...rest,
+  } as const;
+}
+
+const submit = (...events: EventSubmission[]): Command => ({ type: 'submit', caller: null, events });
+
+async function started(): Promise<Machine> {
+  const machine = await Machine.start(new MemoryLog(), { ...bounds, erasureQuotaPerDay: 1000 });
+  for (let i = 0; i < 2; i++) {
+    const peer = { peerId: `peer-${i}`, peerName: 'P', gameIds: ['g1'], keyDigest: `key-${i}`, by: 't' };
+    await machine.ask(`register ${i}`, { type: 'register', ...peer });
+  }
+  return machine;
+}
+
+async function send(machine: Machine, ...events: EventSubmission[]): Promise<void> {
+  const answer = await machine.ask(`send ${sent}`, submit(...events));
+  assert.ok((answer as Outcome<unknown>[]).every(({ ok }) => ok));
+}
+
+/** Lowering evidence of a peer on a player, at its worth of t0, and how many events it is made of. */
+function held({ actor: { state } }: Machine, peer = 0, player = 'p'): readonly [lowering: number, count: number] {
+  const { subjects } = state;
+  const row = subjects.find(subjectOf(player));
+  const entry = row < 0 ? -1 : subjects.findEntry(row, peer);
+  return entry < 0 ? [0, 0] : [subjects.entries.lowering(entry), subjects.entries.count(entry)];
+}
+
+async function withdraw(machine: Machine, eventId: string): Promise<void> {
+  const located = (await machine.ask(`locate ${sent++}`, { type: 'locate', eventId })) as Located;
+  const answer = await machine.ask(`withdraw ${sent++}`, machine.withdrawal(null, located));
+  assert.ok((answer as Outcome<unknown>).ok);
+}
+
+test('one that says the same counts once, in one batch, in one turn and over turns', async () => {
+  const machine = await started();
+  await send(machine, event({ severity: 0.5 }), event(), event());
+  assert.equal(held(machine), [0.5, 3]);
+  await send(machine, event());
+  assert.equal(held(machine), [0.5, 4]);
+  const other = await started();
+  other.offer('one', submit(event()));
+  other.offer('two', submit(event()));
+  await other.work();
+  const unknown = other.answers.get('two') as RepeatsUnknown;
+  assert.equal(
+    unknown.checks.map(({ index }) => index),
+    [0],
+  );
+  assert.equal(held(other), [1, 1]);
+});
+
+test('another type, moment, peer or player says something else', async () => {
+  const machine = await started();
+  await send(machine, event());
+  await send(machine, event({ eventType: 'ban_applied' }), event({ timestamp: t0 - 1 }), event({ peer: 1 }));
+  await send(machine, event({ player: 'q' }));
+  const near = ([lowering]: readonly number[], expected: number) => assert.ok(Math.abs(lowering! - expected) < 1e-6);
+  near(held(machine), 3);
+  near(held(machine, 1), 1);
+  near(held(machine, 0, 'q'), 1);
+});
+
+test('a lifting is no evidence: each one takes back', async () => {
+  const machine = await started();
+  const lifting = () => event({ eventType: 'ban_lifted' });
+  await send(machine, event(), lifting());
+  await send(machine, event({ timestamp: t0 - hourMs }));
+  await send(machine, lifting());
+  assert.equal(held(machine), [0, 4]);
+});
+
+test('an event whose id is stored is a duplicate at once', async () => {
+  const machine = await started();
+  const first = event();
+  await send(machine, first);
+  machine.offer('again', submit(first));
+  await machine.work();
+  assert.is((machine.answers.get('again') as { code: string }[])[0]!.code, 'duplicate_event');
+});
+
+test('nothing of a submission is taken before the log was read, nor on what the log said before the pair moved on', async () => {
+  const machine = await started();
+  await send(machine, event());
+  const command = submit(event({ player: 'q' }), event());
+  machine.offer('first', command, 2);
+  await machine.work();
+  const unknown = machine.answers.get('first') as RepeatsUnknown;
+  assert.equal(held(machine, 0, 'q'), [0, 0]);
+  const found = readRepeats(machine.log, unknown);
+  assert.ok(found[0]!.seq > 0);
+  await send(machine, event({ timestamp: t0 - hourMs }));
+  const checked = { asOf: unknown.asOf, found };
+  machine.offer('late', { ...command, checked } as Command, 2);
+  await machine.work();
+  assert.is((machine.answers.get('late') as RepeatsUnknown).type, 'repeats_unknown');
+  await machine.ask('erase', { type: 'erase', caller: -2, subject: subjectOf('p'), commitment: 'c', by: 't' });
+  machine.offer('erased', { ...command, checked } as Command, 2);
+  await machine.work();
+  assert.equal(held(machine), [1, 1]);
+});
+
+test('withdrawing the first lets the next count, live, over a restart and from a snapshot', async () => {
+  const machine = await started();
+  const [first, second] = [event(), event({ severity: 0.5 })];
+  await send(machine, first);
+  await machine.snapshot();
+  machine.restart();
+  await send(machine, second);
+  assert.equal(held(machine), [1, 2]);
+  await withdraw(machine, first.eventId);
+  assert.equal(held(machine), [0.5, 1]);
+  const digest = stateDigest(machine.actor.state);
+  machine.restart();
+  assert.is(stateDigest(machine.actor.state), digest);
+  await send(machine, event({ severity: 0.25 }));
+  assert.equal(held(machine), [0.5, 2]);
+  await withdraw(machine, second.eventId);
+  assert.equal(held(machine), [0.25, 1]);
+});
+
+test('once all that say the same are withdrawn, a new one counts', async () => {
+  const machine = await started();
+  const first = event();
+  await send(machine, first);
+  await withdraw(machine, first.eventId);
+  await send(machine, event({ severity: 0.5 }));
+  assert.equal(held(machine), [0.5, 1]);
+});
+
+test('an erasure forgets what was said, and leaves the same state as a replay', async () => {
+  const machine = await started();
+  await send(machine, event());
+  await machine.ask('erase', { type: 'erase', caller: -2, subject: subjectOf('p'), commitment: 'c', by: 't' });
+  await send(machine, event({ severity: 0.5 }));
+  assert.equal(held(machine), [0.5, 1]);
+  const digest = stateDigest(machine.actor.state);
+  machine.restart();
+  assert.is(stateDigest(machine.actor.state), digest);
+});
+
+test('what left the log by its age keeps its evidence, and is repeated only while another that says the same is there', async () => {
+  for (const isRepeated of [false, true]) {
+    const machine = await started();
+    machine.now = t0;
+    await send(machine, event());
+    machine.now = t0 + 2 * hourMs;
+    if (isRepeated) await send(machine, event());
+    await send(machine, event({ player: 'q' }));
+    await machine.retire(t0 + hourMs);
+    machine.restart();
+    await send(machine, event({ severity: 0.5 }));
+    assert.is(held(machine)[0], isRepeated ? 1 : 1.5);
+  }
+});
+
+test.run();

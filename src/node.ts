@@ -39,6 +39,7 @@ import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder } from './store/owner.js';
 import { thisProcess } from './store/process-identity.js';
+import { Reserve } from './store/reserve.js';
 import { rereader } from './store/small-file.js';
 import { clock, entropy, timers } from './system.js';
 import { backgroundCheck, diskWatch, rememberHeads, retention } from './upkeep.js';
@@ -81,15 +82,17 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   prepareFolder(dir);
   refuseUnfit(dir);
   const verifiedSeq = await verifyFolder(dir, log).catch(refuseStart);
-  const writer = await claimLog(dir).catch(refuseStart);
+  const reserve = new Reserve(dir);
+  const writer = await reserve.during(() => claimLog(dir)).catch(refuseStart);
+  reserve.fill();
   const closers = new Closers();
-  closers.add(() => writer.close());
+  closers.add(() => reserve.during(() => writer.close()));
   try {
     // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
-    return await openNode({ config, ports, dir, writer, saltText, closers });
+    return await openNode({ config, ports, dir, writer, reserve, saltText, closers });
   } catch (error) {
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     return refuseStart(error);
@@ -102,6 +105,7 @@ interface Start {
   readonly ports: NodePorts;
   readonly dir: string;
   readonly writer: LogWriter;
+  readonly reserve: Reserve;
   readonly saltText: string;
   /** Takes what closes a part as soon as the part is open. */
   readonly closers: Closers;
@@ -191,7 +195,7 @@ interface OpenGroup {
 
 /** Recovers the group and joins what carries it: from here on it takes commands. */
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
-  const { config, dir, writer, closers } = start;
+  const { config, dir, writer, reserve, closers } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
   const { actor, snapshots, recoveredFrom } = await recoverActor(start, parts);
@@ -213,6 +217,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     recoveredFrom,
     pool,
     disk,
+    reserve,
     clock,
     timers,
     nonces: new Nonces(entropy),

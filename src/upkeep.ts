@@ -10,7 +10,7 @@ import { repeatedly } from './store/repeatedly.js';
 
 const MB = 1e6;
 
-/** The watermark of free space, told in the log wherever the disk becomes low or is no longer. `minMb` 0 turns it off. */
+/** The watermark of free space, told in the log wherever the disk becomes low or is no longer. */
 export function diskWatch(
   deps: Pick<DiskWatchDeps, 'gauge' | 'timers'>,
   minMb: number,

@@ -253,7 +253,7 @@ export const variables = {
   diskFreeMinMb: variable<number>({
     name: 'DISK_FREE_MIN_MB',
     meaning:
-      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; 0 is off',
+      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; at least 8.4 counts',
     fallback: limits.diskFreeMinMbDefault,
     parse: wholeNumber(0, countMax),
   }),

@@ -163,7 +163,7 @@ export interface VerifyReport {
 /** The disk under the data folder at the last look, in bytes. */
 export interface DiskStatus {
   readonly freeBytes: number;
-  /** The watermark; 0: off. */
+  /** The watermark. */
   readonly minBytes: number;
   readonly logBytes: number;
   readonly snapshotsBytes: number;

@@ -7,7 +7,7 @@ import type { Refusal } from '../errors.js';
 import { limits } from '../limits.js';
 import type { Effect, GroupActor } from './actor.js';
 import { Admission } from './admission.js';
-import type { Answer, Command } from './commands.js';
+import type { Answers, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
 import type { Resolve } from './group.js';
 import type { Holder } from './holder.js';
@@ -15,6 +15,7 @@ import type { Mail } from './mailbox.js';
 import type { Nonces } from './nonces.js';
 import {
   type Clock,
+  type DiskReserve,
   type GroupObserver,
   type GroupPool,
   type LogWriter,
@@ -28,7 +29,7 @@ import { diskLow, notThere, overloaded } from './refusals.js';
 import type { Share } from './shares.js';
 import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
-import { WeightsWork } from './weights-work.js';
+import { type PublishWeights, WeightsWork } from './weights-work.js';
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
@@ -38,6 +39,8 @@ export interface LoopDeps {
   readonly recoveredFrom: number;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
+  /** Gives a commit on a full disk the space that was kept for it. */
+  readonly reserve: DiskReserve;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly nonces: Nonces;
@@ -58,6 +61,8 @@ export interface LoopDeps {
  * small, and a stolen key must be dead at once, whatever the disk.
  */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
+/** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
+const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
 
 export class GroupLoop {
   readonly actor: GroupActor<Resolve>;
@@ -144,6 +149,7 @@ export class GroupLoop {
     if (this.#isOver) return;
     if (!low) this.#snapshotWork.rested();
     this.resume();
+    this.#wake();
   }
 
   get overloaded(): boolean {
@@ -188,10 +194,10 @@ export class GroupLoop {
     return true;
   }
 
-  #tell(command: Command, bytes: number): Promise<Answer> | null {
+  #tell(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
     let answered: Resolve = () => undefined;
-    const answer = new Promise<Answer>((resolve) => {
-      answered = resolve;
+    const answer = new Promise<Answers['publish_weights']>((resolve) => {
+      answered = (given) => resolve(given as Answers['publish_weights']);
     });
     return this.#offer({ command, token: answered, events: 1, bytes, share: null }) ? answer : null;
   }
@@ -235,6 +241,8 @@ export class GroupLoop {
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#isOver) return;
+      if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, diskLow()));
+      if (!this.actor.hasTurn) return;
       this.#carryOut(this.#takeTurn());
       this.#wake();
     });
@@ -280,7 +288,7 @@ export class GroupLoop {
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
     const started = this.#deps.timers.elapsed();
     try {
-      await this.log.append(effect.batch, effect.rewrites);
+      await this.#deps.reserve.during(() => this.log.append(effect.batch, effect.rewrites));
     } catch (error) {
       this.#fail(error);
       return;

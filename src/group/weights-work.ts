@@ -1,8 +1,10 @@
 /** Has peer weights computed in the pool when the schedule says so, and published as a command like any other. */
 import { limits } from '../limits.js';
-import type { Command } from './commands.js';
+import type { Answers, Command } from './commands.js';
 import type { Clock, GroupObserver, GroupPool, Timers } from './ports.js';
 import { type WeightsComputed, WeightsSchedule } from './weights.js';
+
+export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
 
 export interface WeightsDeps {
   readonly pool: GroupPool;
@@ -25,7 +27,7 @@ export interface WeightsSite {
   /** Nothing is to be begun now, since the disk is nearly full. */
   readonly disk: { readonly low: boolean };
   /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
-  readonly tell: (command: Command, bytes: number) => Promise<unknown> | null;
+  readonly tell: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
 }
 
 export class WeightsWork {
@@ -72,7 +74,8 @@ export class WeightsWork {
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');
       // Whoever is told up to which record weights are computed takes them to be in force.
-      await published;
+      const answer = await published;
+      if (!answer.ok) throw new Error(answer.text ?? answer.code);
       observer.workDone('weights', true, tookMs);
       this.schedule.computed(computed, tookMs);
     } catch (error) {
@@ -84,7 +87,16 @@ export class WeightsWork {
     this.plan();
   }
 
-  #publish({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: WeightsComputed): Promise<unknown> | null {
+  #publish({
+    basedOnSeq,
+    computedAt,
+    pi,
+    tau,
+    a,
+    b,
+    z,
+    witness,
+  }: WeightsComputed): Promise<Answers['publish_weights']> | null {
     const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness };
     return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 34);
   }

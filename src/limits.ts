@@ -198,6 +198,8 @@ export const limits = {
   /** Moments of records that one look goes through for their age, so that it holds nobody up. */
   retirementLookMoments: 100_000,
   halfLifeDaysDefault: 30,
+  /** How far the clock may be ahead of the newest time that was seen before. */
+  clockAheadMs: DAY_MS,
   /** How far the clock may be behind the newest evidence when the half-life changes. */
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */

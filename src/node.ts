@@ -9,10 +9,11 @@ import { Pseudonyms } from './core/pseudonym.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
 import type { BackgroundCheck, CheckTimes } from './group/check.js';
+import { ClockGuard, clockFault } from './group/clock-guard.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
 import { Nonces } from './group/nonces.js';
-import type { DiskGauge, LogWriter } from './group/ports.js';
+import type { Clock, DiskGauge, LogWriter } from './group/ports.js';
 import { lastSeqOf, mustReach } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
@@ -30,19 +31,21 @@ import {
   demandSocket,
   prepareFolder,
   recoverOrForm,
+  refuseClock,
   refuseStart,
   refuseUnfit,
   saltOf,
   verifyFolder,
 } from './startup.js';
+import { readClockSeen } from './store/clock-seen.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { claimFolder } from './store/owner.js';
 import { thisProcess } from './store/process-identity.js';
 import { Reserve } from './store/reserve.js';
 import { rereader } from './store/small-file.js';
-import { clock, entropy, timers } from './system.js';
-import { backgroundCheck, diskWatch, rememberHeads, retention } from './upkeep.js';
+import { entropy, clock as systemClock, timers } from './system.js';
+import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 import { PiscinaPool } from './workers/pool.js';
 
@@ -57,6 +60,8 @@ export interface NodePorts {
   readonly onFatal: (error: unknown) => void;
   /** Makes this process the owner of a data folder; `claimFolder` where absent. */
   readonly claimLog?: (dir: string) => Promise<LogWriter>;
+  /** The wall clock; the system's where absent. */
+  readonly clock?: Clock;
   /** Looks at the disk; the data folder's own where absent. */
   readonly disk?: DiskGauge;
   /** When log and snapshots are checked in the background; `limits` where absent. */
@@ -92,7 +97,8 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
-    return await openNode({ config, ports, dir, writer, reserve, saltText, closers });
+    const clock = ports.clock ?? systemClock;
+    return await openNode({ config, ports, clock, dir, writer, reserve, saltText, closers });
   } catch (error) {
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     return refuseStart(error);
@@ -103,6 +109,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
 interface Start {
   readonly config: Config;
   readonly ports: NodePorts;
+  readonly clock: Clock;
   readonly dir: string;
   readonly writer: LogWriter;
   readonly reserve: Reserve;
@@ -113,7 +120,7 @@ interface Start {
 
 /** Listens, recovers, applies the configuration, and opens. */
 async function openNode(start: Start): Promise<RunningNode> {
-  const { config, ports, dir, closers } = start;
+  const { config, ports, clock, dir, closers } = start;
   const { log } = ports;
   const parts = makeParts(start);
   const { group, face, pool } = parts;
@@ -145,7 +152,7 @@ async function openNode(start: Start): Promise<RunningNode> {
 type Parts = ReturnType<typeof makeParts>;
 
 /** The parts that stand before the log is recovered. */
-function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
+function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: Start) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
   const identity = { groupId, identityMode, environment };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
@@ -195,12 +202,13 @@ interface OpenGroup {
 
 /** Recovers the group and joins what carries it: from here on it takes commands. */
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
-  const { config, dir, writer, reserve, closers } = start;
+  const { config, clock, dir, writer, reserve, closers } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
   const { actor, snapshots, recoveredFrom } = await recoverActor(start, parts);
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
+  const clockGuard = new ClockGuard({ clock, timers, onChange: clockTold(log, () => watching?.writableChanged()) });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );
@@ -219,6 +227,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     disk,
     reserve,
     clock,
+    clockGuard,
     timers,
     nonces: new Nonces(entropy),
     observer: metrics,
@@ -229,6 +238,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     onTrouble,
   });
   watching = loop;
+  closers.add(clockWatch(clockGuard, clock, dir, log));
   parts.windDownBy(() =>
     windDown({ group, loop, dir, log, snapshotMs: () => closers.msLeft(limits.shutdownSnapshotMs) }),
   );
@@ -240,18 +250,20 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
 }
 
 /** The actor over the state that folder and log give, or over that of a group which is formed now. */
-async function recoverActor({ config, ports, dir, writer }: Start, { identity, bounds, salt }: Parts) {
+async function recoverActor({ config, ports, clock, dir, writer }: Start, { identity, bounds, salt }: Parts) {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
   const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
-  const { follower, snapshotSeq } = await recoverOrForm(formation, writer, snapshots, ports.log);
+  const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
+  const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
+  refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   return { actor, snapshots, recoveredFrom: snapshotSeq };
 }
 
 /** The operator's side: the socket, and the ports of metrics and dashboard where they are asked for. */
 async function openOperation(
-  { config, ports: { log }, dir, closers }: Start,
+  { config, ports: { log }, clock, dir, closers }: Start,
   { group, metrics, pseudonyms, passwordHash, sessions }: Parts,
 ): Promise<Pick<RunningNode, 'metricsAddress' | 'dashboardAddress'>> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;

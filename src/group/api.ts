@@ -35,7 +35,7 @@ export interface GroupHealth {
   /** False also while ready, where the disk is nearly full: reads are answered then, and writes refused. */
   readonly writable: boolean;
   /** Why not ready, or not writable; undefined when both. */
-  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low';
+  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead';
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStatus;

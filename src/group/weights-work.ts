@@ -24,8 +24,8 @@ export interface WeightsSite {
   readonly evidenceSeq: () => number;
   /** Nothing is to be begun or published any more. */
   readonly ending: () => boolean;
-  /** Nothing is to be begun now, since the disk is nearly full. */
-  readonly disk: { readonly low: boolean };
+  /** Nothing is to be begun now, since it could not be published. */
+  readonly readOnly: () => boolean;
   /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
   readonly tell: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
 }
@@ -47,7 +47,7 @@ export class WeightsWork {
   /** Starts the next computation, now or when it may start. */
   plan(): void {
     const { clock, timers } = this.#deps;
-    if (this.#site.ending() || this.#site.disk.low) return;
+    if (this.#site.ending() || this.#site.readOnly()) return;
     const now = clock.now();
     const at = this.schedule.startsAt(this.#site.evidenceSeq(), now);
     this.#cancel();

@@ -73,7 +73,7 @@ test('weights count as computed once what came of them is durable, and not befor
     durableSeq: () => 5,
     evidenceSeq: () => 5,
     ending: () => false,
-    disk: { low: false },
+    readOnly: () => false,
     tell: () => told,
   });
   work.plan();

@@ -91,6 +91,8 @@ export class SimNode {
         onTrouble: nothing,
       }),
       reserve: { during: (act) => act() },
+      // Its lives hold the rules of clocks that jump, which count where nobody refuses such a clock.
+      clockGuard: { ahead: false, isAheadNow: () => false },
       clock: world,
       timers: this.process,
       nonces: new Nonces(world),

@@ -17,10 +17,7 @@ export const limits = {
   batchEventBytesMin: 128,
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
-  /**
-   * What the HTTP parser itself accepts, so that a head over `headBytes` still gets a clear answer. Less than the 64 KiB that one
-   * read of a socket takes, so that the read that crosses it still shows whether the target or the fields were too long.
-   */
+  /** What the HTTP parser accepts: more than `headBytes`, for a clear answer, and less than one read of a socket (64 KiB), which shows what was too long. */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
   /** A head over this is not looked at by the lane on the socket. */
@@ -174,10 +171,7 @@ export const limits = {
   arrivingMs: 100,
   /** What has arrived of all batches that are on their way in. */
   arrivingBytes: 128 * MiB,
-  /**
-   * How often the bodies of batches are looked at, what must have come of one since the last look, and after how many looks without it the
-   * body ends: the first one comes soon after the body began, and before another one the node may have stood still.
-   */
+  /** How often bodies of batches are looked at, what must have come since the last look, and after how many looks in vain one ends. */
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
@@ -206,6 +200,8 @@ export const limits = {
   /** Moments of records that one look goes through for their age, so that it holds nobody up. */
   retirementLookMoments: 100_000,
   halfLifeDaysDefault: 30,
+  /** How far the clock may be ahead of the newest time that was seen before. */
+  clockAheadMs: DAY_MS,
   /** How far the clock may be behind the newest evidence when the half-life changes. */
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
@@ -240,6 +236,10 @@ export const limits = {
   // Disk
   /** Free space below which writes are refused, in MB (10^6 bytes), where the operator says nothing. */
   diskFreeMinMbDefault: 256,
+  /** Free space that a commit begins with: a turn with its pages, and as much again. */
+  commitFreeBytes: 8 * MiB,
+  /** Disk space that is kept for the commits of a node whose disk is full. */
+  reserveBytes: 2 * MiB,
   /** With less room than this a disk counts as full. */
   diskFullBytes: 1 * MiB,
   diskLookMs: 1_000,
@@ -388,6 +388,7 @@ relation(limits.batchEventsMax <= limits.shareFirstEvents, 'a batch fits in what
 relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
+relation(limits.commitFreeBytes >= 2 * limits.turnBytes, 'a turn fits in what a commit begins with');
 relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'what is accepted fits below the watermark');
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,

@@ -9,10 +9,11 @@ import { Pseudonyms } from './core/pseudonym.js';
 import { GroupActor } from './group/actor.js';
 import type { GroupApi } from './group/api.js';
 import type { BackgroundCheck, CheckTimes } from './group/check.js';
+import { ClockGuard, clockFault } from './group/clock-guard.js';
 import { Group, type Resolve } from './group/group.js';
 import { GroupLoop } from './group/loop.js';
 import { Nonces } from './group/nonces.js';
-import type { DiskGauge, LogWriter } from './group/ports.js';
+import type { Clock, DiskGauge, LogWriter } from './group/ports.js';
 import { lastSeqOf, mustReach } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
 import { createMetrics } from './http/metrics.js';
@@ -30,18 +31,21 @@ import {
   demandSocket,
   prepareFolder,
   recoverOrForm,
+  refuseClock,
   refuseStart,
   refuseUnfit,
   saltOf,
   verifyFolder,
 } from './startup.js';
+import { readClockSeen } from './store/clock-seen.js';
 import { FolderGauge } from './store/disk-gauge.js';
 import { LmdbSnapshotStore } from './store/lmdb-snapshots.js';
 import { ownFolder } from './store/owner.js';
 import { thisProcess } from './store/process-identity.js';
+import { Reserve } from './store/reserve.js';
 import { rereader } from './store/small-file.js';
-import { clock, entropy, timers } from './system.js';
-import { backgroundCheck, diskWatch, rememberHeads, retention } from './upkeep.js';
+import { entropy, clock as systemClock, timers } from './system.js';
+import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 import { PiscinaPool } from './workers/pool.js';
 
@@ -56,6 +60,8 @@ export interface NodePorts {
   readonly onFatal: (error: unknown) => void;
   /** Makes this process the owner of a data folder; the store's own where absent. */
   readonly ownFolder?: (dir: string) => Promise<OwnedFolder>;
+  /** The wall clock; the system's where absent. */
+  readonly clock?: Clock;
   /** Looks at the disk; the data folder's own where absent. */
   readonly disk?: DiskGauge;
   /** When log and snapshots are checked in the background; `limits` where absent. */
@@ -89,18 +95,21 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   prepareFolder(dir);
   refuseUnfit(dir);
   // Before anything opens LMDB: another node may run on the folder.
-  const owned = await own(dir).catch(refuseStart);
+  const reserve = new Reserve(dir);
+  const owned = await reserve.during(() => own(dir)).catch(refuseStart);
   const closers = new Closers();
-  closers.add(() => owned.release());
+  closers.add(() => reserve.during(() => owned.release()));
   try {
     const verifiedSeq = await verifyFolder(dir, log);
-    const writer = await owned.openLog();
-    closers.add(() => writer.close());
+    const writer = await reserve.during(() => owned.openLog());
+    reserve.fill();
+    closers.add(() => reserve.during(() => writer.close()));
     // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
-    return await openNode({ config, ports, dir, writer, saltText, closers });
+    const clock = ports.clock ?? systemClock;
+    return await openNode({ config, ports, clock, dir, writer, reserve, saltText, closers });
   } catch (error) {
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     return refuseStart(error);
@@ -111,8 +120,10 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
 interface Start {
   readonly config: Config;
   readonly ports: NodePorts;
+  readonly clock: Clock;
   readonly dir: string;
   readonly writer: LogWriter;
+  readonly reserve: Reserve;
   readonly saltText: string;
   /** Takes what closes a part as soon as the part is open. */
   readonly closers: Closers;
@@ -120,7 +131,7 @@ interface Start {
 
 /** Listens, recovers, applies the configuration, and opens. */
 async function openNode(start: Start): Promise<RunningNode> {
-  const { config, ports, dir, closers } = start;
+  const { config, ports, clock, dir, closers } = start;
   const { log } = ports;
   const parts = makeParts(start);
   const { group, face, pool } = parts;
@@ -152,7 +163,7 @@ async function openNode(start: Start): Promise<RunningNode> {
 type Parts = ReturnType<typeof makeParts>;
 
 /** The parts that stand before the log is recovered. */
-function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
+function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: Start) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
   const identity = { groupId, identityMode, environment };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
@@ -202,12 +213,13 @@ interface OpenGroup {
 
 /** Recovers the group and joins what carries it: from here on it takes commands. */
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
-  const { config, dir, writer, closers } = start;
+  const { config, clock, dir, writer, reserve, closers } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
   const { actor, snapshots, recoveredFrom } = await recoverActor(start, parts);
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
+  const clockGuard = new ClockGuard({ clock, timers, onChange: clockTold(log, () => watching?.writableChanged()) });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );
@@ -224,7 +236,9 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     recoveredFrom,
     pool,
     disk,
+    reserve,
     clock,
+    clockGuard,
     timers,
     nonces: new Nonces(entropy),
     observer: metrics,
@@ -235,6 +249,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     onTrouble,
   });
   watching = loop;
+  closers.add(clockWatch(clockGuard, clock, dir, log));
   parts.windDownBy(() =>
     windDown({ group, loop, dir, log, snapshotMs: () => closers.msLeft(limits.shutdownSnapshotMs) }),
   );
@@ -246,18 +261,20 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
 }
 
 /** The actor over the state that folder and log give, or over that of a group which is formed now. */
-async function recoverActor({ config, ports, dir, writer }: Start, { identity, bounds, salt }: Parts) {
+async function recoverActor({ config, ports, clock, dir, writer }: Start, { identity, bounds, salt }: Parts) {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
   const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
-  const { follower, snapshotSeq } = await recoverOrForm(formation, writer, snapshots, ports.log);
+  const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
+  const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
+  refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   return { actor, snapshots, recoveredFrom: snapshotSeq };
 }
 
 /** The operator's side: the socket, and the ports of metrics and dashboard where they are asked for. */
 async function openOperation(
-  { config, ports: { log }, dir, closers }: Start,
+  { config, ports: { log }, clock, dir, closers }: Start,
   { group, metrics, pseudonyms, passwordHash, sessions }: Parts,
 ): Promise<Pick<RunningNode, 'metricsAddress' | 'dashboardAddress'>> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;

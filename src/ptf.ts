@@ -11,6 +11,7 @@ import { SingleBar } from 'cli-progress';
 import { type Environ, loadConfig, withDotenv } from './config.js';
 import type { VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/verification.js';
+import { limits } from './limits.js';
 import type { Copies } from './operator/backups.js';
 import { OperatorError } from './operator/client.js';
 import { runCommand } from './operator/command.js';
@@ -53,7 +54,7 @@ function configuration(): ConfigurationFacts {
     warnings: outcome.warnings,
     production: config.production,
     group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
-    diskFreeMinBytes: config.diskFreeMinMb * 1e6,
+    diskFreeMinBytes: Math.max(config.diskFreeMinMb * 1e6, limits.commitFreeBytes),
   };
 }
 

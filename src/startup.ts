@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { UnknownRecordError } from './core/records.js';
+import type { Environment } from './core/vocabulary.js';
 import { messageOf, type Outcome } from './errors.js';
 import { type Formation, formGroup, groupFaults } from './group/formation.js';
 import type { Group } from './group/group.js';
-import { DamagedError, type LogWriter, type SnapshotStore, UnreadError } from './group/ports.js';
+import { type Clock, DamagedError, type LogWriter, type SnapshotStore, UnreadError } from './group/ports.js';
 import { lastSeqOf, type Recovered, recover } from './group/recovery.js';
 import { limits } from './limits.js';
 import { makePrivate } from './store/backup-folder.js';
@@ -19,7 +20,7 @@ import { replaceFile } from './store/durable-file.js';
 import { keptSalt, saltFile } from './store/kept-salt.js';
 import { FolderOwnedError } from './store/owner.js';
 import { unfitness } from './store/restore-folder.js';
-import { clock, entropy } from './system.js';
+import { entropy } from './system.js';
 import { verifyInChild } from './workers/verification.js';
 
 /** The node will not run like this; the message says why, for the operator. Nothing was changed. */
@@ -145,7 +146,7 @@ export async function verifyFolder(dir: string, log: Logger): Promise<number> {
 }
 
 export async function recoverOrForm(
-  formation: Formation,
+  { formation, clock }: { readonly formation: Formation; readonly clock: Clock },
   writer: LogWriter,
   snapshots: SnapshotStore,
   log: Logger,
@@ -163,6 +164,14 @@ function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, l
   for (const fault of faults) log.error({ fault }, 'a snapshot could not be used');
   const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
   log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
+}
+
+/** Refuses a start on a clock that cannot be right, as `clockFault` says. For local trials, which rest for days, it only warns. */
+export function refuseClock(fault: string | null, environment: Environment, log: Logger): void {
+  if (fault === null) return;
+  const text = `${fault}: set the clock right, or, where it is right since no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+  if (environment !== 'dev') throw new StartRefusedError(text);
+  log.warn(`${text}; outside of dev this start would be refused`);
 }
 
 export async function applyConfiguration(config: Config, group: Group): Promise<void> {

@@ -1,16 +1,20 @@
 /** What a running node looks after beside its requests: room on the disk, the log at rest, and the head that is kept outside it. */
 import type { Logger } from 'pino';
 import { BackgroundCheck, type CheckDeps, type CheckTimes } from './group/check.js';
+import type { ClockGuard } from './group/clock-guard.js';
 import { DiskWatch, type DiskWatchDeps } from './group/disk.js';
 import type { GroupLoop } from './group/loop.js';
 import type { Clock } from './group/ports.js';
 import { DAY_MS, limits } from './limits.js';
+import { writeClockSeen } from './store/clock-seen.js';
 import { writeExpectedHead } from './store/expected-head.js';
 import { repeatedly } from './store/repeatedly.js';
 
 const MB = 1e6;
+/** How often the time is kept of a clock that is right. */
+const CLOCK_KEPT_MS = 60_000;
 
-/** The watermark of free space, told in the log wherever the disk becomes low or is no longer. `minMb` 0 turns it off. */
+/** The watermark of free space, told in the log wherever the disk becomes low or is no longer. */
 export function diskWatch(
   deps: Pick<DiskWatchDeps, 'gauge' | 'timers'>,
   minMb: number,
@@ -33,6 +37,27 @@ export function diskWatch(
     },
     onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
   });
+}
+
+/** Tells the log when the clock went ahead and when it is right again, then calls `onChange`. */
+export function clockTold(log: Logger, onChange: () => void): (ahead: boolean, aheadMs: number) => void {
+  return (ahead, aheadMs) => {
+    const fields = { ahead_ms: Math.round(aheadMs) };
+    if (ahead) log.error(fields, 'the clock jumped more than a day ahead: writes are answered 503, reads go on');
+    else log.warn(fields, 'the clock is right again: writes are taken');
+    onChange();
+  };
+}
+
+/** Looks at the clock again and again, and keeps in the folder until when it was right; the result stops that. */
+export function clockWatch(guard: ClockGuard, clock: Clock, dir: string, log: Logger): () => Promise<void> {
+  let keptAt = Number.NEGATIVE_INFINITY;
+  return repeatedly(async () => {
+    const now = clock.now();
+    if (guard.isAheadNow() || Math.abs(now - keptAt) < CLOCK_KEPT_MS) return;
+    keptAt = now;
+    await writeClockSeen(dir, now).catch((error: unknown) => log.warn({ err: error }, 'clock-seen cannot be written'));
+  }, limits.diskLookMs);
 }
 
 /** The check of log and snapshots; what it finds is told in the log, each time anew. */

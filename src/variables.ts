@@ -13,7 +13,7 @@ import {
   type RegistrationMode,
   registrationModes,
 } from './core/vocabulary.js';
-import { limits } from './limits.js';
+import { DAY_MS, limits } from './limits.js';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -102,6 +102,11 @@ function parseBadShare(text: string): Parsed<number> {
   return share >= least && share <= most
     ? value(share)
     : fault(`must be a number from ${least} to ${most}, such as .04`);
+}
+
+function parseDay(text: string): Parsed<number> {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? fault('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
 }
 
 function parsePeerIds(text: string): Parsed<readonly string[]> {
@@ -253,9 +258,17 @@ export const variables = {
   diskFreeMinMb: variable<number>({
     name: 'DISK_FREE_MIN_MB',
     meaning:
-      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; 0 is off',
+      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; at least 8.4 counts',
     fallback: limits.diskFreeMinMbDefault,
     parse: wholeNumber(0, countMax),
+  }),
+  /** The last ms of that day; ms since 1970. */
+  clockAcceptedUntil: variable<number | null>({
+    name: 'CLOCK_ACCEPTED_UNTIL',
+    meaning:
+      'A day, such as 2026-11-30: up to its end (UTC) a start believes a clock that is more than a day ahead of the newest time in `DATA_DIR`',
+    fallback: null,
+    parse: parseDay,
   }),
   erasureMode: variable<ErasureMode>({
     name: 'ERASURE_MODE',

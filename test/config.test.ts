@@ -52,6 +52,7 @@ const defaults: Config = {
   weightsIntervalMs: 2_000,
   snapshotEvery: 100_000,
   diskFreeMinMb: 256,
+  clockAcceptedUntil: null,
   erasureMode: 'peer',
   erasureQuotaPerDay: 100,
   logLevel: 'info',
@@ -94,6 +95,7 @@ test('every variable is read', () => {
     RETENTION_DAYS: '90',
     WEIGHTS_INTERVAL_MS: '50',
     SNAPSHOT_EVERY: '1',
+    CLOCK_ACCEPTED_UNTIL: '2026-11-30',
     DISK_FREE_MIN_MB: '0',
     ERASURE_MODE: 'operator',
     ERASURE_QUOTA_PER_DAY: '0',
@@ -131,6 +133,7 @@ test('every variable is read', () => {
     weightsIntervalMs: 50,
     snapshotEvery: 1,
     diskFreeMinMb: 0,
+    clockAcceptedUntil: Date.parse('2026-11-30T23:59:59.999Z'),
     erasureMode: 'operator',
     erasureQuotaPerDay: 0,
     logLevel: 'silent',
@@ -155,6 +158,7 @@ test('a blank variable is unset', () => {
 test('a value outside of its bounds is a fault of its variable', () => {
   const wrong: readonly (readonly [name: string, values: readonly string[]])[] = [
     ['ENVIRONMENT', ['production', 'DEV']],
+    ['CLOCK_ACCEPTED_UNTIL', ['true', '2026-13-01', '2026-11-30T00:00:00Z']],
     ['PORT', ['-1', '65536', '80a', '1e3', '0x50', '8080.5']],
     ['METRICS_PORT', ['65536']],
     ['GROUP_ID', ['a\u0007b', 'g'.repeat(201)]],

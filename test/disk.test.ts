@@ -17,6 +17,10 @@ class TestDisk {
   use: DiskUse = { freeBytes: 1_000 * MB, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
   looks = 0;
 
+  freeBytes(): number {
+    return this.use.freeBytes;
+  }
+
   async look(): Promise<DiskUse> {
     this.looks += 1;
     return this.use;

@@ -5,7 +5,7 @@
 import { type Batch, BatchWriter } from '../core/batch.js';
 import type { GroupBounds } from '../core/commands.js';
 import type { GroupState } from '../core/state.js';
-import { refused } from '../errors.js';
+import { type Refusal, refused } from '../errors.js';
 import type { Answer, Command } from './commands.js';
 import { LookAhead } from './look-ahead.js';
 import { type Mail, Mailbox } from './mailbox.js';
@@ -106,6 +106,14 @@ export class GroupActor<T> {
   makeRoomFor(mail: Mail<Command, T>): Effect<T>[] {
     return this.#mailbox.pushOutFor(mail).map(({ token, events }) => {
       return { type: 'answer', token, answer: Array.from({ length: events }, overloaded) };
+    });
+  }
+
+  /** Refuses every waiting command that satisfies `isRefused`. */
+  refuseWaiting(isRefused: (command: Command) => boolean, refusal: Refusal): Effect<T>[] {
+    return this.#mailbox.takeOut(isRefused).map(({ command, token, events }) => {
+      const answer = command.type === 'submit' ? Array.from({ length: events }, () => refusal) : refusal;
+      return { type: 'answer', token, answer };
     });
   }
 

@@ -35,7 +35,7 @@ export interface GroupHealth {
   /** False also while ready, where the disk is nearly full: reads are answered then, and writes refused. */
   readonly writable: boolean;
   /** Why not ready, or not writable; undefined when both. */
-  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low';
+  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead';
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStatus;
@@ -163,7 +163,7 @@ export interface VerifyReport {
 /** The disk under the data folder at the last look, in bytes. */
 export interface DiskStatus {
   readonly freeBytes: number;
-  /** The watermark; 0: off. */
+  /** The watermark. */
   readonly minBytes: number;
   readonly logBytes: number;
   readonly snapshotsBytes: number;

@@ -8,7 +8,7 @@ import type { DiskGauge, DiskUse, Timers } from './ports.js';
 export interface DiskWatchDeps {
   readonly gauge: DiskGauge;
   readonly timers: Pick<Timers, 'later'>;
-  /** Free space below which nothing new is written; 0 turns the watermark off. */
+  /** Free space below which nothing new is written; at least `limits.commitFreeBytes` counts. */
   readonly minBytes: number;
   /** The disk became low, or is no longer, or there is no more, or again, room for a removal. */
   readonly onChange: (low: boolean, use: DiskUse) => void;
@@ -27,7 +27,7 @@ export class DiskWatch {
 
   constructor(deps: DiskWatchDeps) {
     this.#deps = deps;
-    this.minBytes = deps.minBytes;
+    this.minBytes = Math.max(deps.minBytes, limits.commitFreeBytes);
   }
 
   /** Whether there is too little room for anything that a caller wants written. */
@@ -40,6 +40,20 @@ export class DiskWatch {
     return !this.#low || this.#use === null || this.#use.freeBytes >= limits.removalFreeBytes;
   }
 
+  /**
+   * Looks at the free space before a commit begins. True where it would not find its space, by what callers want written: a disk fills up
+   * faster than the regular looks come, and a commit without space ends the process.
+   */
+  isFullNow(): boolean {
+    if (this.#use === null) return false;
+    try {
+      this.#saw({ ...this.#use, freeBytes: this.#deps.gauge.freeBytes() });
+    } catch {
+      // The regular look reports what keeps the disk from being looked at.
+    }
+    return this.#use.freeBytes < limits.commitFreeBytes;
+  }
+
   /** Null before the first look that succeeded. */
   get use(): DiskUse | null {
     return this.#use;
@@ -50,7 +64,7 @@ export class DiskWatch {
    * newest covers, so twice its size is enough; the first one is smaller than the log.
    */
   get fitsSnapshot(): boolean {
-    if (this.minBytes === 0 || this.#use === null) return true;
+    if (this.#use === null) return true;
     const { freeBytes, logBytes, newestSnapshotBytes } = this.#use;
     const expectedBytes = newestSnapshotBytes === 0 ? logBytes : 2 * newestSnapshotBytes;
     return freeBytes - expectedBytes >= this.minBytes;

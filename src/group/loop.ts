@@ -7,7 +7,8 @@ import type { Refusal } from '../errors.js';
 import { limits } from '../limits.js';
 import type { Effect, GroupActor } from './actor.js';
 import { Admission } from './admission.js';
-import type { Answer, Command } from './commands.js';
+import type { ClockGuard } from './clock-guard.js';
+import type { Answers, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
 import type { Resolve } from './group.js';
 import type { Holder } from './holder.js';
@@ -15,6 +16,7 @@ import type { Mail } from './mailbox.js';
 import type { Nonces } from './nonces.js';
 import {
   type Clock,
+  type DiskReserve,
   type GroupObserver,
   type GroupPool,
   type LogWriter,
@@ -24,11 +26,11 @@ import {
 } from './ports.js';
 import type { RedactionWork } from './redaction.js';
 import type { AgeBound } from './redactor.js';
-import { diskLow, notThere, overloaded } from './refusals.js';
+import { clockAhead, diskLow, notThere, overloaded } from './refusals.js';
 import type { Share } from './shares.js';
 import { SnapshotWork } from './snapshot-work.js';
 import type { WeightsSchedule } from './weights.js';
-import { WeightsWork } from './weights-work.js';
+import { type PublishWeights, WeightsWork } from './weights-work.js';
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
@@ -38,7 +40,10 @@ export interface LoopDeps {
   readonly recoveredFrom: number;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
+  /** Gives a commit on a full disk the space that was kept for it. */
+  readonly reserve: DiskReserve;
   readonly clock: Clock;
+  readonly clockGuard: Pick<ClockGuard, 'ahead' | 'isAheadNow'>;
   readonly timers: Timers;
   readonly nonces: Nonces;
   readonly observer: GroupObserver;
@@ -58,6 +63,10 @@ export interface LoopDeps {
  * small, and a stolen key must be dead at once, whatever the disk.
  */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
+/** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
+const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
+/** What a turn does not take by a wrong clock: whatever may become a record, which would bear its time. */
+const refusedIfAhead = ({ type }: Command): boolean => type !== 'locate' && type !== 'chains';
 
 export class GroupLoop {
   readonly actor: GroupActor<Resolve>;
@@ -65,6 +74,7 @@ export class GroupLoop {
   readonly snapshots: SnapshotStore;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
+  readonly clockGuard: LoopDeps['clockGuard'];
   readonly #weightsWork: WeightsWork;
   readonly #snapshotWork: SnapshotWork;
   readonly #deps: LoopDeps;
@@ -89,8 +99,8 @@ export class GroupLoop {
     this.snapshots = deps.snapshots;
     this.pool = deps.pool;
     this.disk = deps.disk;
-    this.actor.mayRetire = !deps.disk.low;
-    this.actor.mayRemove = deps.disk.fitsRemoval;
+    this.clockGuard = deps.clockGuard;
+    this.#setRemovals();
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
@@ -104,7 +114,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
-      disk: deps.disk,
+      readOnly: () => this.disk.low || this.clockGuard.ahead,
       tell: (command, bytes) => this.#tell(command, bytes),
     });
   }
@@ -137,13 +147,24 @@ export class GroupLoop {
     this.#weightsWork.plan();
   }
 
+  /** The disk or the clock permits other work than before: what waited for that is taken up. */
+  writableChanged(): void {
+    this.#setRemovals();
+    if (this.#isOver) return;
+    this.resume();
+    this.#wake();
+  }
+
+  #setRemovals(): void {
+    const { ahead } = this.clockGuard;
+    this.actor.mayRetire = !this.disk.low && !ahead;
+    this.actor.mayRemove = this.disk.fitsRemoval && !ahead;
+  }
+
   /** The disk became low, or has room again: then what waited for that is taken up. */
   diskChanged(low: boolean): void {
-    this.actor.mayRetire = !low;
-    this.actor.mayRemove = this.disk.fitsRemoval;
-    if (this.#isOver) return;
     if (!low) this.#snapshotWork.rested();
-    this.resume();
+    this.writableChanged();
   }
 
   get overloaded(): boolean {
@@ -171,6 +192,7 @@ export class GroupLoop {
   /** Queues what comes from outside, or gives why it is not let in. */
   letIn(mail: Mail<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
+    if (this.clockGuard.ahead && refusedIfAhead(mail.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(mail.command.type)) return diskLow();
     const { share, events } = mail;
     if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
@@ -188,10 +210,10 @@ export class GroupLoop {
     return true;
   }
 
-  #tell(command: Command, bytes: number): Promise<Answer> | null {
+  #tell(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
     let answered: Resolve = () => undefined;
-    const answer = new Promise<Answer>((resolve) => {
-      answered = resolve;
+    const answer = new Promise<Answers['publish_weights']>((resolve) => {
+      answered = (given) => resolve(given as Answers['publish_weights']);
     });
     return this.#offer({ command, token: answered, events: 1, bytes, share: null }) ? answer : null;
   }
@@ -235,6 +257,9 @@ export class GroupLoop {
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#isOver) return;
+      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfAhead, clockAhead()));
+      if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, diskLow()));
+      if (!this.actor.hasTurn) return;
       this.#carryOut(this.#takeTurn());
       this.#wake();
     });
@@ -280,7 +305,7 @@ export class GroupLoop {
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
     const started = this.#deps.timers.elapsed();
     try {
-      await this.log.append(effect.batch, effect.rewrites);
+      await this.#deps.reserve.during(() => this.log.append(effect.batch, effect.rewrites));
     } catch (error) {
       this.#fail(error);
       return;

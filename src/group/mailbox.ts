@@ -63,6 +63,16 @@ export class Mailbox<C, T> {
     return out;
   }
 
+  /** Takes out every mail whose command satisfies `leaves`. */
+  takeOut(leaves: (command: C) => boolean): Mail<C, T>[] {
+    const out = this.#mail.filter(({ command }) => leaves(command));
+    if (out.length === 0) return out;
+    const staying = this.#mail.filter(({ command }) => !leaves(command));
+    this.#mail.splice(0, this.#mail.length, ...staying);
+    for (const mail of out) this.#leave(mail);
+    return out;
+  }
+
   /** What one turn takes: in order, up to the bounds of a turn, at least one. */
   take(): Mail<C, T>[] {
     let count = 0;

@@ -124,7 +124,15 @@ export interface DiskUse {
 }
 
 export interface DiskGauge {
+  /** What this process may still take, in bytes: one call of the system, which never waits for the disk. */
+  freeBytes(): number;
   look(): Promise<DiskUse>;
+}
+
+/** Disk space that is kept for commits on a full disk. */
+export interface DiskReserve {
+  /** Runs `act`, which on a full disk finds the space of the reserve free. */
+  during<T>(act: () => Promise<T>): Promise<T>;
 }
 
 /** Time and chance, so that a simulation can own both. */

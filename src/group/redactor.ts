@@ -63,11 +63,11 @@ export class Redactor {
   /** The record up to which that is known to be so. */
   #retireUpTo = 0;
   /**
-   * Whether a job may take events out by their age; one under way goes on. What that frees is used again, but the file only grows by it: by
+   * Whether a job may take events out by their age; one under way goes on while `mayRemove` is set. What that frees is used again, but the file only grows by it: by
    * the sums that are kept, and to overwrite what is free.
    */
   mayRetire = true;
-  /** Whether erasures and withdrawals may be taken up. */
+  /** Whether erasures and withdrawals may be taken up, and a piece of any job be committed. */
   mayRemove = true;
   /** The last job was one by age: the next is another kind, where there is one. */
   #retiredLast = false;
@@ -81,6 +81,7 @@ export class Redactor {
 
   /** Whether the next turn has something to write for it. */
   get hasRecord(): boolean {
+    if (!this.mayRemove) return false;
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 

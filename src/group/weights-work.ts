@@ -1,8 +1,10 @@
 /** Has peer weights computed in the pool when the schedule says so, and published as a command like any other. */
 import { limits } from '../limits.js';
-import type { Command } from './commands.js';
+import type { Answers, Command } from './commands.js';
 import type { Clock, GroupObserver, GroupPool, Timers } from './ports.js';
 import { type WeightsComputed, WeightsSchedule } from './weights.js';
+
+export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
 
 export interface WeightsDeps {
   readonly pool: GroupPool;
@@ -22,10 +24,10 @@ export interface WeightsSite {
   readonly evidenceSeq: () => number;
   /** Nothing is to be begun or published any more. */
   readonly ending: () => boolean;
-  /** Nothing is to be begun now, since the disk is nearly full. */
-  readonly disk: { readonly low: boolean };
+  /** Nothing is to be begun now, since it could not be published. */
+  readonly readOnly: () => boolean;
   /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
-  readonly tell: (command: Command, bytes: number) => Promise<unknown> | null;
+  readonly tell: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
 }
 
 export class WeightsWork {
@@ -45,7 +47,7 @@ export class WeightsWork {
   /** Starts the next computation, now or when it may start. */
   plan(): void {
     const { clock, timers } = this.#deps;
-    if (this.#site.ending() || this.#site.disk.low) return;
+    if (this.#site.ending() || this.#site.readOnly()) return;
     const now = clock.now();
     const at = this.schedule.startsAt(this.#site.evidenceSeq(), now);
     this.#cancel();
@@ -72,7 +74,8 @@ export class WeightsWork {
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');
       // Whoever is told up to which record weights are computed takes them to be in force.
-      await published;
+      const answer = await published;
+      if (!answer.ok) throw new Error(answer.text ?? answer.code);
       observer.workDone('weights', true, tookMs);
       this.schedule.computed(computed, tookMs);
     } catch (error) {
@@ -84,7 +87,16 @@ export class WeightsWork {
     this.plan();
   }
 
-  #publish({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: WeightsComputed): Promise<unknown> | null {
+  #publish({
+    basedOnSeq,
+    computedAt,
+    pi,
+    tau,
+    a,
+    b,
+    z,
+    witness,
+  }: WeightsComputed): Promise<Answers['publish_weights']> | null {
     const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness };
     return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 34);
   }

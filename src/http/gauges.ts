@@ -79,7 +79,7 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     read: ({ disk }) => disk?.freeBytes ?? Number.NaN,
   },
   ptf_disk_free_min_bytes: {
-    help: 'Free space below which writes are refused; 0 is off.',
+    help: 'Free space below which writes are refused.',
     read: ({ disk }) => disk?.minBytes ?? Number.NaN,
   },
   ptf_log_bytes: { help: 'Size of the log on disk.', read: ({ disk }) => disk?.logBytes ?? Number.NaN },

@@ -248,7 +248,8 @@ export function judgeRunning(status: StatusValue): Finding[] {
       fail(check, `runs, but takes nothing: ${status.reason}`, 'wait while it recovers; else read its log'),
     );
   } else if (!status.writable) {
-    findings.push(fail(check, `runs, but takes no writes: ${status.reason}`, 'see "When the disk fills up"'));
+    const section = status.reason === 'clock_ahead' ? 'When the clock is wrong' : 'When the disk fills up';
+    findings.push(fail(check, `runs, but takes no writes: ${status.reason}`, `see "${section}"`));
   }
   if (status.counts.events > 0 && weights.computed_at === null) {
     findings.push(

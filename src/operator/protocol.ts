@@ -119,7 +119,7 @@ export interface StatusValue {
   /** In bytes; null where the disk could never be looked at. */
   readonly disk: {
     readonly free: number;
-    /** Free space below which writes are refused; 0: off. */
+    /** Free space below which writes are refused. */
     readonly free_min: number;
     readonly log: number;
     readonly snapshots: number;

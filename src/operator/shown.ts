@@ -56,8 +56,7 @@ function readiness({ ready, writable, reason }: StatusValue): string {
 function diskLine(disk: StatusValue['disk']): string {
   if (disk === null) return 'not looked at yet';
   const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-  const mark = disk.free_min === 0 ? 'no watermark' : `writes stop below ${mb(disk.free_min)}`;
-  return `${mb(disk.free)} free, ${mark}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
+  return `${mb(disk.free)} free, writes stop below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
 }
 
 /** Peers that count as one. */

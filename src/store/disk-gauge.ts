@@ -1,8 +1,9 @@
 /** Measures the disk under a data folder with plain calls of the file system; it opens nothing. */
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DiskGauge, DiskUse } from '../group/ports.js';
 import { dataFileOf, isMissing } from './environment-file.js';
+import { freeBytesOf } from './full-disk.js';
 import { logFolderOf } from './lmdb-log.js';
 
 /** Whole, replaced, or being built or removed: all of them take space. */
@@ -17,8 +18,11 @@ export class FolderGauge implements DiskGauge {
     this.#dir = dir;
   }
 
+  freeBytes(): number {
+    return freeBytesOf(this.#dir);
+  }
+
   async look(): Promise<DiskUse> {
-    const { bavail, bsize } = await statfs(this.#dir);
     const names = (await readdir(this.#dir)).filter((name) => SNAPSHOT.test(name));
     const sizes = await Promise.all(names.map((name) => bytesOf(join(this.#dir, name))));
     const newest = names
@@ -26,7 +30,7 @@ export class FolderGauge implements DiskGauge {
       .sort()
       .at(-1);
     return {
-      freeBytes: bavail * bsize,
+      freeBytes: this.freeBytes(),
       logBytes: await bytesOf(logFolderOf(this.#dir)),
       snapshotsBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
       newestSnapshotBytes: newest === undefined ? 0 : sizes[names.indexOf(newest)]!,

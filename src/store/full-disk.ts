@@ -3,11 +3,25 @@ import { statfsSync } from 'node:fs';
 import { DiskFullError } from '../group/ports.js';
 import { limits } from '../limits.js';
 
+/** Bytes that this process may still take on the disk of a folder. */
+export function freeBytesOf(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
+
+/** Throws `DiskFullError` where a write of LMDB on the disk of `dir` might not find its space: it would end the process. */
+export function demandRoom(dir: string): void {
+  const freeBytes = freeBytesOf(dir);
+  if (freeBytes >= limits.commitFreeBytes) return;
+  throw new DiskFullError(
+    `the disk under ${dir} is full: ${freeBytes} bytes are free, and a write needs ${limits.commitFreeBytes}; make room`,
+  );
+}
+
 /** Whether the disk of a folder has no room left, or next to none. False where nobody can tell. */
 export function isFull(dir: string): boolean {
   try {
-    const { bavail, bsize } = statfsSync(dir);
-    return bavail * bsize < limits.diskFullBytes;
+    return freeBytesOf(dir) < limits.diskFullBytes;
   } catch {
     return false;
   }

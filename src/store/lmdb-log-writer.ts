@@ -19,7 +19,7 @@ import {
   startWriting,
   unknownOutcome,
 } from './log-environment.js';
-import { refuseIfAborted, removeScrubPages, scrubFreePages } from './scrub.js';
+import { deferIfFull, refuseIfAborted, removeScrubPages, scrubFreePages } from './scrub.js';
 
 /** Of a commit that does not meet the newest batch. */
 const TRIES = 3;
@@ -88,6 +88,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   async scrub(signal?: AbortSignal): Promise<void> {
     const commit = (write: () => Promise<boolean>) => {
       refuseIfAborted(signal);
+      deferIfFull(this.environment.path);
       return this.#commit(write);
     };
     await scrubFreePages(this.environment, commit, limits, signal);

@@ -11,6 +11,7 @@ import type { SnapshotBlock } from '../core/snapshot.js';
 import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../group/ports.js';
 import { syncPath } from './durable-file.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from './environment-file.js';
+import { demandRoom } from './full-disk.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -160,7 +161,9 @@ export class LmdbSnapshotStore implements SnapshotStore {
     }
   }
 
+  /** Before each write. */
   #goOn({ epoch }: SnapshotHeader): void {
+    demandRoom(this.#dir);
     if (this.#mustEnd(epoch)) throw new Error('the snapshot was given up: whoever writes it must end');
   }
 

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ScrubDeferredError } from '../group/ports.js';
 import { limits } from '../limits.js';
 import { dataFileOf } from './environment-file.js';
+import { freeBytesOf } from './full-disk.js';
 import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
 import { freePagesOf } from './page-check.js';
 
@@ -208,6 +209,12 @@ async function untilReadersPass(
   throw new ScrubDeferredError(
     `a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten yet`,
   );
+}
+
+/** A commit of a scrub that finds no space would end the process: the scrub waits for room. */
+export function deferIfFull(path: string): void {
+  if (freeBytesOf(path) >= limits.commitFreeBytes) return;
+  throw new ScrubDeferredError(`the disk under ${path} is full: erased bytes cannot be overwritten yet`);
 }
 
 /** The node ends: the scrub is left for its next start. */

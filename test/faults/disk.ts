@@ -1,6 +1,7 @@
 /**
- * A disk that is full to the last byte, under a node of its own that writes as fast as it can: the node ends by itself with a
- * failure, answers nothing more, and with room again a start holds all that was acknowledged.
+ * A disk that another process fills to the last byte at once, under a node that writes as fast as it can. The node refuses writes and goes on
+ * with reads, whatever its watermark. It is stopped or killed, starts on the full disk, takes up writing once there is room, and holds all
+ * that was acknowledged.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,57 +9,66 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { verifyInChild } from '../../src/workers/verification.js';
 import { type NodeProcess, startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
+import { until } from '../support/until.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 import { eventOf, missing, type Peer, post, register } from './kill.js';
 import { SmallDisk } from './small-disk.js';
 
 const diskMb = 64;
 const connections = 8;
-/** What is left for the node to write before the disk is full, at most. */
-const leftBytesMax = 3_000_000;
-const endWithinMs = 1_000;
-/**
- * 1 and SIGKILL: as a node ends that cannot go on. SIGABRT, SIGSEGV: where a write finds no space, LMDB's binding damages its own
- * heap, and the C library, or the next use of what was there, ends the process. SIGBUS: a file that is mapped into memory cannot take a page more.
- */
-const endings: readonly (number | string | null)[] = [1, 'SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGBUS'];
-/** What a node logs that ends by itself, be it that a SIGKILL of its own had to help: any other is not its own. */
-const ownEnd = '"msg":"the node cannot go on"';
-/** Of a node that writes what fills its disk within a second, far longer than its end can take. */
-const endlessMs = 120_000;
+/** The disk fills up so many ms after the first answer, at most. */
+const fillWithinMs = 500;
+const fullMs = 300;
+const watermarksMb = ['0', '10', '20'];
 
 interface Written {
   readonly acknowledged: string[];
-  /** `performance.now()` of the last 201, or of the beginning where there was none. */
-  lastAt: number;
+  readonly unexpected: string[];
 }
 
-/** Sends batches until the node answers no more. */
-async function write(node: NodeProcess, peer: Peer, name: string): Promise<Written> {
-  const written: Written = { acknowledged: [], lastAt: performance.now() };
-  for (let i = 0; ; i++) {
+/** Sends batches until told to stop, or until the node answers no more. */
+async function write(node: NodeProcess, peer: Peer, name: string, isOver: () => boolean): Promise<Written> {
+  const acknowledged: string[] = [];
+  const unexpected: string[] = [];
+  for (let i = 0; !isOver(); i++) {
     const ids = Array.from({ length: 50 }, (_, n) => `${name}-${i}-${n}`);
     try {
       const events = ids.map((id) => eventOf(peer, id, `player ${id}`));
       const response = await post(node.url, '/api/v1/events/batch', peer, { events });
-      const body = (await response.json()) as { results?: { status: number }[] };
-      if (response.status !== 200) continue;
-      written.acknowledged.push(...ids.filter((_, n) => body.results![n]!.status === 201));
-      written.lastAt = performance.now();
-    } catch {
-      return written;
+      const body = (await response.json()) as { results?: { status: number; code?: string }[]; code?: string };
+      const answers = body.results ?? [{ status: response.status, code: body.code }];
+      acknowledged.push(...ids.filter((_, n) => answers[n]?.status === 201));
+      for (const { status, code } of answers) {
+        const isExpected =
+          status === 201 || (status === 503 && code === 'dependency_unavailable') || code === 'overloaded';
+        if (!isExpected) unexpected.push(`${status} ${code}`);
+      }
+      if (response.status !== 200) await delay(5);
+    } catch (error) {
+      unexpected.push(String(error));
+      break;
     }
   }
+  return { acknowledged, unexpected };
 }
 
 function lastLines(node: NodeProcess): string {
   return node.output().trimEnd().split('\n').slice(-3).join('\n');
 }
 
-/** Whether a node with no room left may end so. */
-function isEndOf(node: NodeProcess, exit: number | string | null): boolean {
-  const isItsOwn = exit === 1 || exit === 'SIGKILL';
-  return endings.includes(exit) && (!isItsOwn || node.output().includes(ownEnd));
+/** Why a node on a full disk does not do what it should; null where it does. */
+async function faultOn(node: NodeProcess, peer: Peer, player: string): Promise<string | null> {
+  await until(async () => (await fetch(`${node.url}/api/v1/health`)).status === 503);
+  const health = (await (await fetch(`${node.url}/api/v1/health`)).json()) as { details?: { reason?: string } };
+  if (health.details?.reason !== 'disk_low') return `health says ${JSON.stringify(health)}`;
+  const refused = await post(node.url, '/api/v1/events', peer, eventOf(peer, 'refused', player));
+  const { code } = (await refused.json()) as { code?: string };
+  if (refused.status !== 503 || code !== 'dependency_unavailable')
+    return `a write is answered ${refused.status} ${code}`;
+  const read = await fetch(`${node.url}/api/v1/players/${encodeURIComponent(player)}/trust-score`);
+  if (read.status !== 200) return `a read is answered ${read.status}`;
+  const lines = node.output().split('"msg":"the disk is nearly full').length - 1;
+  return lines === 1 ? null : `the log says ${lines} times that the disk is full`;
 }
 
 async function run(rounds: Rounds): Promise<Findings> {
@@ -72,37 +82,47 @@ async function run(rounds: Rounds): Promise<Findings> {
     for (const round of rounds) {
       const dir = join(disk.path, 'data');
       mkdirSync(dir);
-      const env = { DATA_DIR: dir, LOG_LEVEL: 'info', SNAPSHOT_EVERY: '2000', DISK_FREE_MIN_MB: '0' };
+      const watermarkMb = watermarksMb[random.below(watermarksMb.length)]!;
+      const env = { DATA_DIR: dir, LOG_LEVEL: 'info', SNAPSHOT_EVERY: '2000', DISK_FREE_MIN_MB: watermarkMb };
+      const how = random.below(2) === 0 ? 'SIGTERM' : 'SIGKILL';
+      const broken = (what: string) => tally.break(`round ${round}, watermark ${watermarkMb}, ${how}: ${what}`);
       let node = await startProcess(env);
       try {
         const peer = await register(node.url);
-        disk.fill(random.below(leftBytesMax));
-        const writers = Array.from({ length: connections }, (_, i) => write(node, peer, `r${round}-c${i}`));
-        const exit = await Promise.race([node.ended, delay(endlessMs, 'nothing', { ref: false })]);
-        const endedAt = performance.now();
-        if (exit === 'nothing') {
-          rounds.end();
-          await node.kill('SIGKILL');
-        }
-        tally.add(`ended with ${exit}`);
-        if (!isEndOf(node, exit)) tally.break(`round ${round}: the node ended with ${exit}: ${lastLines(node)}`);
+        const player = `player ${round}`;
+        const first = `first-${round}`;
+        if ((await post(node.url, '/api/v1/events', peer, eventOf(peer, first, player))).status !== 201)
+          broken('the first event was refused');
+        let isOver = false;
+        const names = Array.from({ length: connections }, (_, i) => `r${round}-c${i}`);
+        const writers = names.map((name) => write(node, peer, name, () => isOver));
+        await delay(random.below(fillWithinMs));
+        disk.fill(0);
+        const exit = await Promise.race([node.ended, delay(fullMs, 'nothing')]);
+        if (exit !== 'nothing') broken(`the node ended with ${exit}: ${lastLines(node)}`);
+        const fault = exit === 'nothing' ? await faultOn(node, peer, player) : null;
+        if (fault !== null) broken(fault);
+        isOver = true;
         const written = await Promise.all(writers);
-        const acknowledged = written.flatMap((of) => of.acknowledged);
-        const silentMs = endedAt - Math.max(...written.map(({ lastAt }) => lastAt));
+        const acknowledged = [first, ...written.flatMap((of) => of.acknowledged)];
         tally.add('acknowledged events', acknowledged.length);
-        tally.most('longest from the last answer to the end, ms', Math.round(silentMs));
-        if (silentMs > endWithinMs) {
-          tally.add(`rounds that took longer than ${endWithinMs} ms to end`);
-          if (rounds.strict)
-            tally.break(`round ${round}: the node ended ${Math.round(silentMs)} ms after its last answer`);
-        }
-        disk.clear();
+        for (const what of new Set(written.flatMap((of) => of.unexpected))) broken(`unexpected: ${what}`);
+
+        disk.fill(0);
+        const end = await node.kill(how);
+        if (end !== (how === 'SIGTERM' ? 0 : how)) broken(`the node ended with ${end}: ${lastLines(node)}`);
+        disk.fill(0);
         node = await startProcess(env);
+        const faultAgain = await faultOn(node, peer, player);
+        if (faultAgain !== null) broken(`after a start on the full disk ${faultAgain}`);
+        disk.clear();
+        await until(async () => (await fetch(`${node.url}/api/v1/health`)).status === 200);
         const lost = await missing(node.url, peer, acknowledged);
-        if (lost.length > 0) tally.break(`round ${round}: ${lost.length} acknowledged events are lost`);
-        if ((await node.kill('SIGTERM')) !== 0) tally.break(`round ${round}: the stop failed`);
+        if (lost.length > 0) broken(`${lost.length} acknowledged events are lost`);
+        if ((await node.kill('SIGTERM')) !== 0) broken('the stop failed');
         const report = await verifyInChild(dir, 'full');
-        if (!report.ok) tally.break(`round ${round}: ${report.faults.join('; ')}`);
+        if (!report.ok) broken(report.faults.join('; '));
+        tally.add(`rounds ended by ${how}`);
       } finally {
         node.child.kill('SIGKILL');
         await node.ended;
@@ -119,7 +139,7 @@ async function run(rounds: Rounds): Promise<Findings> {
 
 export const disk: Fault = {
   name: 'disk',
-  summary: 'a disk that is full to the last byte; the node must end, and lose nothing',
+  summary: 'a disk that fills to the last byte at once; the node must go on reading, start again, and lose nothing',
   rounds: 50,
   run,
 };

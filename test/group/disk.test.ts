@@ -15,7 +15,13 @@ function watched(minBytes: number) {
   const changes: boolean[] = [];
   const troubles: unknown[] = [];
   const watch = new DiskWatch({
-    gauge: { look: async () => (use instanceof Error ? Promise.reject(use) : use) },
+    gauge: {
+      freeBytes() {
+        if (use instanceof Error) throw use;
+        return use.freeBytes;
+      },
+      look: async () => (use instanceof Error ? Promise.reject(use) : use),
+    },
     timers: {
       later: (act, ms) => {
         const timer = { act, ms };
@@ -68,13 +74,28 @@ test('there is no room for what takes something out of the log on a disk that is
   assert.equal(changes, [true, true, true], 'low, full, and low again');
 });
 
-test('a watermark of 0 is none, whatever the disk', async () => {
+test('a watermark of 0 leaves what a commit begins with', async () => {
   const { watch, changes, see } = watched(0);
-  await see(0, { logBytes: 10 * MB });
-  assert.is(watch.low, false);
-  assert.is(watch.fitsRemoval, true);
-  assert.is(watch.fitsSnapshot, true);
-  assert.equal(changes, []);
+  await see(limits.commitFreeBytes, { logBytes: 1 });
+  assert.equal([watch.low, watch.fitsRemoval, watch.fitsSnapshot], [false, true, false]);
+  await see(limits.commitFreeBytes - 1);
+  assert.equal([watch.low, watch.fitsRemoval, watch.fitsSnapshot], [true, false, false]);
+  assert.equal(changes, [true]);
+});
+
+test('a look before a commit tells a disk that filled up since the last look, and reports it as low at once', async () => {
+  const { watch, changes, see, fill, fail } = watched(100 * MB);
+  fill(0);
+  assert.is(watch.isFullNow(), false, 'nothing is known before the first look');
+  await see(200 * MB);
+  assert.is(watch.isFullNow(), false);
+  fill(limits.commitFreeBytes);
+  assert.is(watch.isFullNow(), false, 'low, and a commit that was let in finds its space');
+  assert.equal(changes, [true]);
+  fill(limits.commitFreeBytes - 1);
+  assert.is(watch.isFullNow(), true);
+  await fail();
+  assert.is(watch.isFullNow(), true, 'the look before counts on');
 });
 
 test('a snapshot fits where twice the newest, or a first one as large as the log, leaves the watermark free', async () => {

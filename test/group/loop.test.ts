@@ -10,7 +10,7 @@ import { DiskWatch } from '../../src/group/disk.js';
 import type { Resolve } from '../../src/group/group.js';
 import { GroupLoop } from '../../src/group/loop.js';
 import { Nonces } from '../../src/group/nonces.js';
-import type { GroupPool } from '../../src/group/ports.js';
+import type { DiskGauge, DiskUse, GroupPool } from '../../src/group/ports.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
 import { timers } from '../../src/system.js';
@@ -19,8 +19,31 @@ import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { until } from '../support/until.js';
 
+/** A disk of which a test decides how much is free. */
+class TestGauge implements DiskGauge {
+  bytes = 1e9;
+
+  freeBytes(): number {
+    return this.bytes;
+  }
+
+  async look(): Promise<DiskUse> {
+    return { freeBytes: this.bytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
+  }
+}
+
 /** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went; `told`: what metrics were. */
 async function grown(onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error))) {
+  const gauge = new TestGauge();
+  const disk = new DiskWatch({
+    gauge,
+    timers,
+    minBytes: 0,
+    onChange: (low) => loop.diskChanged(low),
+    onTrouble: (error) => assert.unreachable(String(error)),
+  });
+  await disk.look();
+  const released: number[] = [];
   const log = new MemoryLog();
   const first = new BatchWriter();
   first.add(formedRecord(30));
@@ -66,14 +89,15 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
     snapshots,
     recoveredFrom: 0,
     pool: pool as GroupPool,
-    disk: new DiskWatch({
-      gauge: { look: assert.unreachable as never },
-      timers,
-      minBytes: 0,
-      onChange: nothing,
-      onTrouble: nothing,
-    }),
+    disk,
+    reserve: {
+      during(act) {
+        released.push(gauge.bytes);
+        return act();
+      },
+    },
     clock: { now: () => t0 },
+    clockGuard: { ahead: false, isAheadNow: () => false },
     timers,
     nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
     observer: { turnCommitted: () => void told.push('committed'), eventsDecided: nothing, workDone: nothing },
@@ -98,7 +122,7 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
   await submit('e');
   await loop.snapshotNow();
   const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, writer, snapshots, calls, told, pass, submit, erase };
+  return { loop, writer, snapshots, calls, told, pass, ask, submit, erase, gauge, released };
 }
 
 /** The piece came back, and all that follows from it without waiting for a timer is done. */
@@ -171,6 +195,57 @@ test('a drain that waits for answers ends when a commit fails, as none will come
   fail(fault);
   await drained;
   assert.equal(failures, [fault]);
+});
+
+const refusedAs = (answer: Answer | undefined) => {
+  const { code, details } = answer as { code?: string; details?: unknown };
+  return [code, details];
+};
+
+test('what waits for a turn is refused where the disk filled up since it was let in, and nothing is written', async () => {
+  const { loop, told, submit, ask, gauge, released } = await grown();
+  await turnOfLoop();
+  told.length = 0;
+  released.length = 0;
+  const event = submit('late');
+  const peer = ask({ type: 'register', peerId: 'peer-1', peerName: 'Q', gameIds: ['g1'], keyDigest: 'k1', by: 't' });
+  gauge.bytes = 0;
+  const [outcome] = (await event) as Outcome<unknown>[];
+  const diskLow = ['dependency_unavailable', { reason: 'disk_low' }];
+  assert.equal([refusedAs(outcome as Answer), refusedAs(await peer)], [diskLow, diskLow]);
+  assert.equal([told, released, loop.disk.low], [[], [], true]);
+  assert.equal(await ask({ type: 'locate', eventId: 'late' }), { seq: 0, asOf: 0 }, 'a read is answered');
+
+  gauge.bytes = 1e9;
+  await loop.disk.look();
+  assert.ok(((await submit('late')) as Outcome<unknown>[])[0]!.ok, 'writes are taken again by themselves');
+});
+
+test('a change by the operator is written on a full disk, in the space of the reserve', async () => {
+  const { loop, ask, gauge, released } = await grown();
+  gauge.bytes = 0;
+  await loop.disk.look();
+  released.length = 0;
+  const suspended = await ask({ type: 'peer_status', peerId: 'peer-0', status: 'suspended', by: 't' });
+  assert.ok((suspended as Outcome<unknown>).ok);
+  assert.equal(released, [0]);
+});
+
+test('a piece of an erasure is not committed on a full disk, and goes on with room', async () => {
+  const { loop, writer, calls, pass, erase, gauge } = await grown();
+  const erased = erase();
+  await until(() => calls.includes('redact'));
+  gauge.bytes = 0;
+  await loop.disk.look();
+  const append = writer.append.bind(writer);
+  writer.append = async () => assert.unreachable('a commit on a full disk');
+  pass();
+  await settled(calls);
+  writer.append = append;
+  gauge.bytes = 1e9;
+  await loop.disk.look();
+  assert.ok(((await erased) as Outcome<unknown>).ok);
+  await loop.drain();
 });
 
 test.run();

@@ -4,6 +4,7 @@ import { decideWeights } from '../../src/core/decide-scale.js';
 import { gatherVotes } from '../../src/core/trust/gather.js';
 import { Scratch } from '../../src/core/trust/scratch.js';
 import { trustConstants } from '../../src/core/trust-constants.js';
+import { granted, type Outcome } from '../../src/errors.js';
 import type { GroupPool } from '../../src/group/ports.js';
 import { type WeightsComputed, WeightsSchedule } from '../../src/group/weights.js';
 import { WeightsWork } from '../../src/group/weights-work.js';
@@ -56,8 +57,8 @@ test('weights count as computed once what came of them is durable, and not befor
   };
   const pool = { follow: async () => undefined, weights: async () => computed };
   let durable = (): void => undefined;
-  const told = new Promise<void>((resolve) => {
-    durable = resolve;
+  const told = new Promise<Outcome<boolean>>((resolve) => {
+    durable = () => resolve(granted(true));
   });
   const deps = {
     pool: pool as unknown as GroupPool,
@@ -72,7 +73,7 @@ test('weights count as computed once what came of them is durable, and not befor
     durableSeq: () => 5,
     evidenceSeq: () => 5,
     ending: () => false,
-    disk: { low: false },
+    readOnly: () => false,
     tell: () => told,
   });
   work.plan();

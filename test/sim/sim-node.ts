@@ -84,12 +84,15 @@ export class SimNode {
       recoveredFrom: this.startedFrom,
       pool: this.pool,
       disk: new DiskWatch({
-        gauge: { look: async () => use() },
+        gauge: { look: async () => use(), freeBytes: () => use().freeBytes },
         timers: this.process,
         minBytes: 2 ** 31,
         onChange: (low) => this.loop.diskChanged(low),
         onTrouble: nothing,
       }),
+      reserve: { during: (act) => act() },
+      // Its lives hold the rules of clocks that jump, which count where nobody refuses such a clock.
+      clockGuard: { ahead: false, isAheadNow: () => false },
       clock: world,
       timers: this.process,
       nonces: new Nonces(world),

@@ -385,7 +385,10 @@ function define(): void {
   test('on a phone, too, a node that takes no writes is seen to', async () => {
     const full = { freeBytes: 0, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
     const name = 'a-group-with-a-name-that-no-phone-is-wide-enough-for';
-    const other = await startTestNode({ DASHBOARD_PORT: '0', GROUP_ID: name }, { disk: { look: async () => full } });
+    const other = await startTestNode(
+      { DASHBOARD_PORT: '0', GROUP_ID: name },
+      { disk: { freeBytes: () => 0, look: async () => full } },
+    );
     writeFileSync(join(other.dir, passwordFile), await hashPassword(password), { mode: 0o600 });
     const narrow = await openPage(browser, { viewport: { width: 360, height: 740 } });
     await signIn(narrow.page, password, `${other.dashboardUrl}/`);

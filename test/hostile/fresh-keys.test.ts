@@ -1,0 +1,134 @@
+/**
+ * What fresh keys can do together in an open group: condemn, erase, and fill the list of peers. Each test is one attack against a real node
+ * with production's mode of erasure and no pre-trusted peers, and prints its figures.
+ */
+import { hash } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DAY_MS, limits } from '../../src/limits.js';
+import { ask } from '../http/exchange.js';
+import { newPlayer, type PeerClient, registerPeer } from '../http/peer-client.js';
+import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
+
+const salt = 'a salt of sixteen bytes';
+const subjectOf = (player: string): string => hash('sha256', player + salt, 'hex');
+
+/** A node whose clock the test sets forward, in steps that a node takes for time that passed. */
+async function openGroup(env: Record<string, string> = {}) {
+  let aheadMs = 0;
+  const clock = { now: () => Date.now() - 10 * DAY_MS + aheadMs };
+  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'own', ...env }, { clock });
+  const peers = (count: number, name: string) =>
+    Promise.all(Array.from({ length: count }, (_, i) => registerPeer(node.url, `${name} ${i}`)));
+  const passDays = async (days: number) => {
+    for (let day = 0; day < days; day += 1) {
+      aheadMs += DAY_MS - 1;
+      // A turn looks at the clock before the next step.
+      await node.group.withdraw(null, 'nothing');
+    }
+  };
+  const timestamp = () => new Date(clock.now()).toISOString();
+  return { node, peers, passDays, timestamp };
+}
+
+function told(name: string, figures: Record<string, unknown>): void {
+  process.stdout.write(`  ${name}: ${JSON.stringify(figures)}\n`);
+}
+
+async function send(peer: PeerClient, events: readonly object[]): Promise<void> {
+  const { status, body } = await ask(peer.url, '/api/v1/events/batch', { key: peer.key, json: { events } });
+  assert.equal([status, body.accepted], [200, events.length]);
+}
+
+async function scoreOf({ url }: TestNode, player: string): Promise<{ score: number; verdict: string }> {
+  return (await ask(url, `/api/v1/players/${player}/trust-score`)).body;
+}
+
+test('three fresh keys condemn no new player, neither at once nor once weights are computed', async () => {
+  const { node, peers, timestamp } = await openGroup();
+  const player = newPlayer();
+  for (const peer of await peers(3, 'Fresh')) {
+    await send(peer, [
+      peer.event({ player_id: player, event_type: 'ban_applied', severity: 1, timestamp: timestamp() }),
+    ]);
+  }
+  const atOnce = await scoreOf(node, player);
+  await weightsSettled(node);
+  const settled = await scoreOf(node, player);
+  told('three fresh keys', { atOnce: atOnce.score, settled: settled.score });
+  assert.is.not(atOnce.verdict, 'untrusted');
+  assert.is.not(settled.verdict, 'untrusted');
+  await node.close();
+});
+
+test('33 fresh keys with 20 events each move no player of a group with a past by more than ten points', async () => {
+  const { node, peers, passDays, timestamp } = await openGroup();
+  const honest = await peers(6, 'Honest');
+  const players = Array.from({ length: 20 }, newPlayer);
+  const isBad = (place: number) => place % 4 === 0;
+  for (const peer of honest) {
+    const events = players.map((player_id, place) => {
+      const event_type = isBad(place) ? 'ban_applied' : 'commendation';
+      return peer.event({ player_id, event_type, severity: 1, timestamp: timestamp() });
+    });
+    await send(peer, events);
+  }
+  await passDays(3);
+  const scores = () => Promise.all(players.map(async (player) => (await scoreOf(node, player)).score));
+  await weightsSettled(node);
+  const before = await scores();
+  for (const peer of await peers(33, 'Fresh')) {
+    const events = players.map((player_id, place) => {
+      const event_type = isBad(place) ? 'commendation' : 'ban_applied';
+      return peer.event({ player_id, event_type, severity: 1, timestamp: timestamp() });
+    });
+    await send(peer, events);
+  }
+  const atOnce = await scores();
+  await weightsSettled(node);
+  const settled = await scores();
+  const moved = (after: readonly number[]) => Math.max(...after.map((score, i) => Math.abs(score - before[i]!)));
+  told('33 fresh keys', { movedAtOnce: moved(atOnce), movedSettled: moved(settled) });
+  assert.ok(Math.min(...before.filter((_, place) => !isBad(place))) > 60, 'the group knew its good players');
+  assert.ok(moved(atOnce) <= 10 && moved(settled) <= 10);
+  await node.close();
+});
+
+test('fresh keys erase nothing that others reported, and exhaust one quota of the group', async () => {
+  const quota = 3;
+  const { node, peers } = await openGroup({ ERASURE_QUOTA_PER_DAY: String(quota) });
+  const reporter = await registerPeer(node.url, 'Reporter');
+  const players = Array.from({ length: quota + 1 }, newPlayer);
+  for (const player_id of players)
+    assert.is((await reporter.submit({ player_id, timestamp: '2026-01-01T00:00:00Z' })).status, 201);
+  const statuses: Record<number, number> = {};
+  for (const { key } of await peers(limits.groupErasuresFactor + 2, 'Fresh')) {
+    for (const player of players) {
+      const { status } = await ask(node.url, `/api/v1/subjects/${subjectOf(player)}`, { key, method: 'DELETE' });
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  }
+  const read = await Promise.all(players.map((player) => ask(node.url, `/api/v1/players/${player}/verdict`)));
+  told('erasures by fresh keys', { statuses, destroyed: read.filter(({ status }) => status !== 200).length });
+  assert.equal(Object.keys(statuses), ['202', '429']);
+  assert.ok(read.every(({ status }) => status === 200));
+  await node.close();
+});
+
+test('a flood of registrations neither keeps the operator out nor fills the list for ever', async () => {
+  const peersMax = 8;
+  const { node, peers, passDays } = await openGroup({ PEERS_MAX: String(peersMax) });
+  await peers(peersMax, 'Flood');
+  const register = () => ask(node.url, '/api/v1/peers/register', { json: { peer_name: 'Late', game_ids: ['arena'] } });
+  assert.is((await register()).status, 503);
+  const added = await node.group.register({ peerName: 'Added', gameIds: ['arena'] }, 'operator', true);
+  assert.ok(added.ok, 'the operator has places of its own');
+  await passDays(2);
+  const purged = await node.group.purgePeers(DAY_MS, 'operator');
+  assert.ok(purged.ok);
+  told('a flood of registrations', { filled: peersMax, purged: purged.ok ? purged.value.length : 0 });
+  assert.is((await register()).status, 201);
+  await node.close();
+});
+
+test.run();

@@ -130,6 +130,15 @@ export interface PlayerEvents {
   readonly nextBefore: number | null;
 }
 
+/** The caller's own events that went with erasures. It never says of whom, nor who asked: all that names the player is gone. */
+export interface OwnErasures {
+  readonly total: number;
+  /** In the order of their erasure. */
+  readonly events: readonly { readonly receivedAt: number; readonly erasedAt: number }[];
+  /** Position to go on from, or null at the end. */
+  readonly next: number | null;
+}
+
 export interface AuditEntry {
   readonly seq: number;
   readonly at: number;
@@ -282,6 +291,8 @@ export interface GroupViews {
   /** The same of many, all at one moment, in the order of their keys. Of the columns the hashes and rows are filled in. */
   trusts(players: KeyColumns): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
+  /** At most `limit` of a peer's events that went with erasures, from position `from` on. */
+  ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;
   /** Every change of a verdict as it becomes durable. */
   readonly verdicts: Pick<VerdictFeed, 'mark' | 'erasedAt' | 'listen' | 'recent' | 'walk'>;
 }

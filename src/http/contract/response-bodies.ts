@@ -264,6 +264,32 @@ export const playerEventsSchema = {
 } as const;
 export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
 
+export const erasedEventsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['total', 'data', 'next_cursor'],
+  properties: {
+    total: { ...count, description: "The caller's events that went with an erasure of their player." },
+    data: {
+      type: 'array',
+      description:
+        'In the order of their erasure. Neither the event id nor the player is known any more; an id that is sent again is answered 409 with `reason`.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['status', 'received_at', 'erased_at'],
+        properties: {
+          status: { type: 'string', const: 'subject_erased' },
+          received_at: { ...dateTime, description: 'As it was answered when the event was accepted.' },
+          erased_at: { ...dateTime, description: 'Cut to the hour, so that it does not tell who asked for it.' },
+        },
+      },
+    },
+    next_cursor: nextCursor,
+  },
+} as const;
+export type ErasedEventsBody = FromSchema<typeof erasedEventsSchema>;
+
 export const erasureSchema = {
   type: 'object',
   additionalProperties: false,

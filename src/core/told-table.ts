@@ -156,6 +156,13 @@ export class ToldTable {
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
+  /** Tells erased players alone, which never wait for the rest. */
+  takeErased(): ToldPiece {
+    const rows = this.#erased.splice(0, this.#bounds.rowsMax);
+    if (rows.length > 0) this.#position++;
+    return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
+  }
+
   /** What was told after position `since`, from row `from` on. */
   walk(from: number, since: number): ToldWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;

@@ -246,6 +246,28 @@ test('an erased player is told before all else, and a later one under its name i
   telling.holds();
 });
 
+test('erased players are told alone where only these are asked for, and the rest afterwards', () => {
+  const telling = new Telling();
+  for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
+  const { upTo } = telling.all();
+  for (let i = 0; i < 5; i++) telling.event(1, `p${i}`);
+  for (let i = 0; i < 4; i++) telling.erase(`p${i}`);
+  const pieces = [telling.told.takeErased(), telling.told.takeErased(), telling.told.takeErased()];
+  assert.equal(
+    pieces.map(({ rows, moreErased }) => [rows.map(({ text }) => text), moreErased]),
+    [
+      [[null, null, null], true],
+      [[null], false],
+      [[], false],
+    ],
+  );
+  // Nothing new is known in full by that.
+  for (const piece of pieces) assert.equal(piece.upTo, upTo);
+  for (let i = 0; i < 4; i++) telling.reader.delete(subjectHex(subjectOf(`p${i}`)));
+  telling.all();
+  telling.holds();
+});
+
 test('a player that was never told is not told to be gone', () => {
   const telling = new Telling();
   telling.all();

@@ -284,6 +284,8 @@ export interface GroupViews {
   /** The peer that a key's SHA-256 (hex) belongs to, whatever its status; a key past its overlap matches nobody. */
   peerByKeyDigest(digestHex: string): PeerView | undefined;
   peerById(peerId: string): PeerView | undefined;
+  /** The peer's `eventCount` as other peers may know it, without the events of the last one to two hours. */
+  delayedEventCount(peer: PeerView): number;
   /** Peers numbered from `from` on, oldest first, at most `limit`. */
   peers(from: number, limit: number): PeerView[];
   /** Undefined: no events of this subject are known. */

@@ -89,6 +89,11 @@ export abstract class GroupReads implements GroupViews {
     return this.#view(this.running.state.peers.byId(peerId));
   }
 
+  delayedEventCount({ index }: PeerView): number {
+    const { hourlyCounts, peers } = this.running.state;
+    return hourlyCounts.asOf(index, peers.at(index).eventCount, this.#clock.now());
+  }
+
   peers(from: number, limit: number): PeerView[] {
     return this.running.state.peers.list.slice(from, from + limit).map((peer) => this.viewOf(peer));
   }

@@ -68,6 +68,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     counts: () => counts,
     peerByKeyDigest: notAsked,
     ownErasures: notAsked,
+    delayedEventCount: notAsked,
     peerById: (peerId) => views.find((view) => view.peerId === peerId),
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,

@@ -66,7 +66,7 @@ export interface ErrorDetails {
   /** Where an `Authorization` field was sent in place of the key's own. */
   readonly missing_api_key: { readonly expected_header: string; readonly hint: string };
   readonly duplicate_event:
-    | { readonly event_id: string; readonly originally_received_at: string }
+    | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };

@@ -272,10 +272,7 @@ export const limits = {
   followBytes: 256 * KiB,
   /** Events that a start sorts before they go into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
-  /**
-   * Records that one listing reads. The caller's own chain is cut there and continues on the next page; in the summary, each peer's chain
-   * gets a share of this for events that are gone.
-   */
+  /** Records one listing reads: own events go on with the next page; in the summary each chain has a share for gone ones. */
   walkRecordsMax: 20_000,
   readerBatchesKept: 32,
   /** Players that one count of verdicts looks at; of more, every n-th. */
@@ -348,6 +345,10 @@ export const limits = {
   /** Changes kept in memory for readers that were cut off for a moment, and what of them is sent without asking the pool. */
   streamRingRows: 32_768,
   streamAtOnceRows: 1_000,
+  /** The verdict stream tells changes in intervals in groups of this many active peers or more. */
+  streamIntervalPeersMin: 5,
+  streamIntervalMsDefault: 1_000,
+  streamIntervalMsMax: 60_000,
   /** How often changes are looked for; while there are more, the pause between two pieces. */
   streamTickMs: 250,
   streamPaceMs: 20,

@@ -227,7 +227,10 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   closers.add(async () => disk.stop());
   const onTrouble = (what: string, error: unknown) =>
     log.error({ err: error }, `${what} failed and will be tried again`);
-  const feed = new VerdictFeed({ pool, clock, timers, entropy, durableSeq: () => actor.durableSeq, onTrouble });
+  const intervalMs = () =>
+    actor.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
+  const durableSeq = () => actor.durableSeq;
+  const feed = new VerdictFeed({ pool, clock, timers, entropy, durableSeq, intervalMs, onTrouble });
   closers.add(async () => feed.close());
   const loop = new GroupLoop({
     actor,

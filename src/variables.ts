@@ -289,6 +289,12 @@ export const variables = {
     fallback: 'info',
     parse: oneOf(logLevels),
   }),
+  streamIntervalMs: variable<number>({
+    name: 'STREAM_INTERVAL_MS',
+    meaning: `The verdict stream tells changes in steps of so many ms in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 tells each as it comes`,
+    fallback: limits.streamIntervalMsDefault,
+    parse: wholeNumber(0, limits.streamIntervalMsMax),
+  }),
   fastLane: variable<boolean>({
     name: 'FAST_LANE',
     meaning: '`false` sends every request through Koa, also those that the lane in front of it could answer',

@@ -75,7 +75,7 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
     const { sinceSent, sinceStored } = await probe({
       count: probes,
       seed: site.seed,
-      pauseMaxMs: limits.streamTickMs,
+      pauseMaxMs: limits.streamIntervalMsDefault,
       send: (i) => sendProbe(i, node.url, peerId, apiKey),
       hears: (i) => {
         const subject = hash('sha256', probePlayer(i) + filled.salt, 'hex');

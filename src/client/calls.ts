@@ -81,6 +81,11 @@ export interface ErasedSubject {
 export interface FollowOptions {
   /** Called whenever the feed's phase changes. */
   readonly onState?: ((state: FeedState) => void) | undefined;
+  /**
+   * Called with the subject hash (hex) of a player that was erased together with events of this peer. While the feed is not connected nothing is
+   * told; `GET /api/v1/events/erased` lists what went meanwhile.
+   */
+  readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
 
 /**

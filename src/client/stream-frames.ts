@@ -28,8 +28,13 @@ const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
 /** By the `AgeClock`, a moment in ms of the node's clock. */
 export type NodeTime = (nodeMs: number) => number;
 
-/** Whether a snapshot is under way stands in the table: its first frame begins it. */
-export function applyFrame({ event, data, id }: EventSourceMessage, table: TrustTable, timeAt: NodeTime): FrameEffect {
+/** Whether a snapshot is under way stands in the table: its first frame begins it. `onErased`: see `FollowOptions`. */
+export function applyFrame(
+  { event, data, id }: EventSourceMessage,
+  table: TrustTable,
+  timeAt: NodeTime,
+  onErased: (subjectHash: string) => void,
+): FrameEffect {
   switch (event) {
     case 'hello':
       return hello(parse(data));
@@ -38,7 +43,7 @@ export function applyFrame({ event, data, id }: EventSourceMessage, table: Trust
     case 'snapshot':
       return snapshot(parse(data), table, timeAt);
     case 'change':
-      return change(parse(data), table, timeAt, id !== undefined);
+      return change(parse(data), table, timeAt, onErased, id !== undefined);
     case 'heartbeat':
       return heartbeat(parse(data), timeAt);
     case 'resume': {
@@ -93,12 +98,17 @@ function change(
   { changes, as_of }: Frame<'change'>,
   table: TrustTable,
   timeAt: NodeTime,
+  onErased: (subjectHash: string) => void,
   isWhole: boolean,
 ): FrameEffect {
   const asOf = timeOf(as_of);
   if (!Array.isArray(changes) || asOf === null) return bad('change');
   const at = timeAt(asOf);
-  for (const one of changes) if (!tell(one, table, at)) return bad('change');
+  const rows: readonly unknown[] = changes;
+  for (const row of rows) {
+    if (!tell(row, table, at)) return bad('change');
+    if (isRecord(row) && row.subject_erased === true) onErased(String(row.subject_hash));
+  }
   return isWhole ? { kind: 'current', at, beat: false } : part;
 }
 

@@ -53,6 +53,8 @@ export interface EventOutcome {
   readonly code: TrustErrorCode | null;
   /** The same for people. */
   readonly reason: string | null;
+  /** True on a `duplicate` whose event went with an erasure of its player: it is not stored any more. */
+  readonly subjectErased?: true;
 }
 
 /**
@@ -162,6 +164,12 @@ export function isTaken(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }
 
+/** The outcome of an event that was stored before, from the details of its 409. */
+export function duplicateOutcome(eventId: string, details: unknown): EventOutcome {
+  const isErased = isRecord(details) && details.reason === 'subject_erased';
+  return { eventId, status: 'duplicate', code: null, reason: null, ...(isErased ? { subjectErased: true } : {}) };
+}
+
 /** Refusals for who sends an event. Where it is the sender's own, they speak of its key. */
 const codesOfSender: readonly TrustErrorCode[] = ['peer_id_mismatch', 'unknown_peer'];
 
@@ -172,7 +180,7 @@ function resultOf(
 ): DeliveryResult {
   const status = Number(row.status);
   if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
-  if (status === 409 && !isTaken(row.details)) return { eventId, status: 'duplicate', code: null, reason: null };
+  if (status === 409 && !isTaken(row.details)) return duplicateOutcome(eventId, row.details);
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;
   const isOfKey = codesOfSender.includes(code) && sender === peerId;

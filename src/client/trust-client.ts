@@ -26,6 +26,7 @@ import {
   checkEventId,
   countedOutcome,
   type DeliveryResult,
+  duplicateOutcome,
   type EventOutcome,
   isTaken,
   resultsOf,
@@ -156,7 +157,7 @@ export class TrustClient {
     } catch (error) {
       const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
       if (!isStored) throw error;
-      return { eventId: body.event_id, status: 'duplicate', code: null, reason: null };
+      return duplicateOutcome(body.event_id, error.details);
     }
   }
 
@@ -275,7 +276,7 @@ export class TrustClient {
     // Both would write to one table.
     const before = this.#feed?.close();
     const { transport, runtime, apiKey, groupId } = this.#settings;
-    const { onState } = options;
+    const { onState, onErased } = options;
     const feed = new VerdictFeed({
       transport,
       runtime,
@@ -286,6 +287,7 @@ export class TrustClient {
       groupId,
       salt: this.#salt,
       onState,
+      onErased,
     });
     feed.start(before);
     this.#feed = feed;

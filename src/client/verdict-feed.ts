@@ -60,6 +60,7 @@ export interface FeedOptions {
   /** Null where ids are not hashed here. */
   readonly salt: SaltCheck | null;
   readonly onState: ((state: FeedState) => void) | undefined;
+  readonly onErased: ((subjectHash: string) => void) | undefined;
 }
 
 const idPattern = /^(\d{1,16})-[\w.:-]*$/;
@@ -265,7 +266,9 @@ export class VerdictFeed {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
-    const effect = applyFrame(message, this.#options.table, (at) => Math.min(now, cameAt + at - nodeMs));
+    const timeAt = (at: number) => Math.min(now, cameAt + at - nodeMs);
+    const { table, onErased } = this.#options;
+    const effect = applyFrame(message, table, timeAt, (subject) => notify(onErased, subject));
     // What could not be understood is to come again.
     const { id } = message;
     if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;

@@ -97,6 +97,10 @@ function duplicate(state: GroupState, peer: Peer, eventId: string, { columns, i 
   if (state.eventIds.peerOfEvent(columns, i) !== peer.index) {
     return refused('duplicate_event', { details: { event_id: eventId, owner: 'other' } });
   }
-  const receivedAt = new Date(state.times.receivedAt(seq)).toISOString();
-  return refused('duplicate_event', { details: { event_id: eventId, originally_received_at: receivedAt } });
+  const details = {
+    event_id: eventId,
+    originally_received_at: new Date(state.times.receivedAt(seq)).toISOString(),
+    ...(state.erasedEvents.has(seq) ? ({ reason: 'subject_erased' } as const) : {}),
+  };
+  return refused('duplicate_event', { details });
 }

@@ -136,8 +136,8 @@ function eventIdsSum(state: GroupState): string {
   return sum.hex();
 }
 
-/** When records were received, and which of them are audited. */
-function columnsSum({ times, auditSeqs }: GroupState): string {
+/** When records were received, which of them are audited, and which events went with an erasure. */
+function columnsSum({ times, auditSeqs, erasedEvents }: GroupState): string {
   const sum = new Sum(4);
   const { doubles } = sum;
   const add = (seq: number, at: number) => {
@@ -147,6 +147,8 @@ function columnsSum({ times, auditSeqs }: GroupState): string {
   };
   for (let i = 0; i < times.seqs.length; i++) add(times.seqs.at(i), times.ats.at(i));
   for (let i = 0; i < auditSeqs.length; i++) add(auditSeqs.at(i), Number.NaN);
+  // The peer is that of the event's id. Records are negative here, so that they are no time of receipt.
+  for (const { seq, erasedSeq } of erasedEvents.all()) add(-seq, -erasedSeq);
   return sum.hex();
 }
 

@@ -202,6 +202,14 @@ export interface Redacted {
   readonly withdrawals: readonly number[];
 }
 
+/** Events of one peer whose bytes left the log with an erasure, in this record's transaction. Their ids stay taken. */
+export interface EventsErased {
+  readonly type: 'events_erased';
+  readonly peer: number;
+  /** Their records. */
+  readonly events: readonly number[];
+}
+
 /** What a pair's sums are here, so that records before this one may leave the log. */
 export interface EvidenceKept {
   readonly type: 'evidence_kept';
@@ -266,6 +274,7 @@ export type LogRecord =
   | ErasureRequested
   | SubjectErased
   | BatchesRewritten
+  | EventsErased
   | Redacted
   | EvidenceKept
   | EventsRetired
@@ -297,6 +306,7 @@ const typeIds: Record<RecordType, number> = {
   scoring_changed: 18,
   peers_related: 19,
   evidence_taken_back: 20,
+  events_erased: 21,
 };
 
 const typeNames = new Map<number, RecordType>(

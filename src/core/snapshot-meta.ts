@@ -1,4 +1,5 @@
 /** All of a state but its large tables, as one JSON value: what a snapshot stores of it and what the digest covers. */
+import type { HourlyCount } from './hourly-counts.js';
 import type { Peer } from './peers.js';
 import type { GroupFormed } from './records.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from './state.js';
@@ -45,6 +46,8 @@ export interface SnapshotMeta {
   readonly players?: number;
   /** Number and sum of the hashes of what events say; no part of the digest, and absent in snapshots of before. */
   readonly repeats?: { readonly count: number; readonly sum: number };
+  /** No part of the digest, and absent in snapshots of before: all events then count as older than an hour. */
+  readonly hourlyCounts?: readonly HourlyCount[];
 }
 
 export function metaOf(state: GroupState): SnapshotMeta {
@@ -112,6 +115,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.redacted = meta.redacted;
   state.retired = meta.retired ?? { seq: 0, open: false };
   state.eventCount = meta.eventCount;
+  for (const count of meta.hourlyCounts ?? []) state.hourlyCounts.restore(count);
   state.peerWeights.refresh(state);
   return state;
 }

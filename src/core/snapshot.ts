@@ -7,6 +7,7 @@
  * | `meta`      | JSON, `SnapshotMeta`                                                                                 |
  * | `times/n`   | per step: f64 first sequence number, f64 time                                                        |
  * | `audit/n`   | f64 sequence number                                                                                  |
+ * | `erased/n`  | per event that went with an erasure: u16 peer, f64 its record, f64 the record that says so           |
  * | `ids/n`     | per event id: 10 bytes tag, f64 sequence number, u16 peer                                            |
  * | `repeats/n` | u32 hash of what an event says, see `RepeatFilter`                                                   |
  * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
@@ -26,6 +27,7 @@ export interface SnapshotBlock {
 }
 
 const ID_BYTES = ID_TAG_BYTES + 10;
+const ERASED_BYTES = 18;
 const PLAYER_BYTES = 50;
 const ENTRY_BYTES = 30;
 
@@ -76,10 +78,16 @@ class Blocks {
  */
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   const { size: count, sum } = state.repeats;
-  const meta: SnapshotMeta = { ...metaOf(state), players: state.subjects.size, repeats: { count, sum } };
+  const meta: SnapshotMeta = {
+    ...metaOf(state),
+    players: state.subjects.size,
+    repeats: { count, sum },
+    hourlyCounts: state.hourlyCounts.all,
+  };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
   yield* timesBlocks(state);
   yield* auditBlocks(state);
+  yield* erasedBlocks(state);
   yield* idBlocks(state);
   yield* repeatBlocks(state);
   yield* playerBlocks(state);
@@ -103,6 +111,19 @@ function* auditBlocks({ auditSeqs }: GroupState): Generator<SnapshotBlock> {
     const full = blocks.reserve(8);
     if (full !== null) yield full;
     blocks.f64(auditSeqs.at(i));
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* erasedBlocks({ erasedEvents }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('erased');
+  for (const { peer, seq, erasedSeq } of erasedEvents.all()) {
+    const full = blocks.reserve(ERASED_BYTES);
+    if (full !== null) yield full;
+    blocks.u16(peer);
+    blocks.f64(seq);
+    blocks.f64(erasedSeq);
   }
   const last = blocks.finish();
   if (last !== null) yield last;
@@ -205,6 +226,12 @@ function load(state: GroupState, table: string, view: DataView): void {
       return;
     case 'audit':
       for (let at = 0; at < view.byteLength; at += 8) state.auditSeqs.push(view.getFloat64(at, true));
+      return;
+    case 'erased':
+      for (let at = 0; at < view.byteLength; at += ERASED_BYTES) {
+        const [seq, erasedSeq] = [view.getFloat64(at + 2, true), view.getFloat64(at + 10, true)];
+        state.erasedEvents.add(view.getUint16(at, true), seq, erasedSeq);
+      }
       return;
     case 'ids':
       loadIds(state, view);

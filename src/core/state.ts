@@ -5,10 +5,12 @@
 import { limits } from '../limits.js';
 import { auditStart } from './audit.js';
 import { evidenceAt } from './decay.js';
+import { ErasedEvents } from './erased-events.js';
 import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
 import { EventIds } from './event-ids.js';
 import { isEvidence, takesBack } from './event-types.js';
 import { getOrMake } from './get-or-make.js';
+import { HourlyCounts } from './hourly-counts.js';
 import { IdTags } from './id-tags.js';
 import { Peers } from './peers.js';
 import { subjectBytes } from './pseudonym.js';
@@ -114,6 +116,8 @@ export class GroupState {
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
   retired = { seq: 0, open: false };
   eventCount = 0;
+  readonly erasedEvents = new ErasedEvents();
+  readonly hourlyCounts = new HourlyCounts();
 
   /** `salt` is never kept: it only keys the digests of event ids and of what events say. */
   constructor(formed: GroupFormed, salt: Uint8Array) {
@@ -140,7 +144,7 @@ export class GroupState {
     const seq = this.#next(at);
     switch (record.type) {
       case 'event_gone':
-        this.#gone(record, seq);
+        this.#gone(record, seq, at);
         break;
       case 'event_withdrawn':
         this.#withdrawn(record, seq);
@@ -156,6 +160,9 @@ export class GroupState {
       case 'erasure_requested':
         if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
+        break;
+      case 'events_erased':
+        for (const event of record.events) this.erasedEvents.add(record.peer, event, seq);
         break;
       case 'redacted':
         this.#redacted(record);
@@ -232,7 +239,7 @@ export class GroupState {
     } else this.#sorted.add(events, this.lastSeq + 1, at);
     for (let i = 0; i < events.count; i++) this.#noteSaid(events, i);
     this.evidenceSeq = this.#next(at, events.count);
-    for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!);
+    for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!, at);
   }
 
   /** The same of one event that was looked up by `keys` just now; not between `sortEvents` and `settle`. */
@@ -243,7 +250,7 @@ export class GroupState {
     this.evidenceSeq = this.#next(at);
     // Also where there is nothing to take back, and so no record that says it.
     if (takesBack(event) || event.repeats) this.takenBackSeq = this.lastSeq;
-    this.#count(event.peer);
+    this.#count(event.peer, at);
   }
 
   #intoTables(events: EventColumns, i: number, seq: number, at: number): void {
@@ -292,17 +299,18 @@ export class GroupState {
     return this.lastSeq;
   }
 
-  #count(peer: number): void {
-    this.peers.at(peer).eventCount++;
+  #count(peer: number, at: number): void {
+    const sender = this.peers.at(peer);
+    this.hourlyCounts.note(peer, sender.eventCount++, at);
     this.eventCount++;
   }
 
   /** An event that was withdrawn or erased later: its id stays taken, nothing else of it counts. */
-  #gone(gone: EventGone, seq: number): void {
+  #gone(gone: EventGone, seq: number, at: number): void {
     this.evidenceSeq = seq;
     if (this.#sorted === null) this.eventIds.insert(gone.id_tag, seq, gone.peer);
     else this.#sorted.addId(gone.id_tag, seq, gone.peer);
-    this.#count(gone.peer);
+    this.#count(gone.peer, at);
   }
 
   #withdrawn(record: EventWithdrawn, seq: number): void {

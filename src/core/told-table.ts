@@ -16,6 +16,8 @@ export interface ToldRow {
   /** Hex. */
   readonly subject: string;
   readonly text: string | null;
+  /** Of an erased player: numbers of the peers whose events went with it. */
+  readonly peers?: readonly number[];
 }
 
 /** Up to which record, and up to when (ms since 1970), all has been told. */
@@ -83,7 +85,7 @@ export class ToldTable {
   #position = 0;
   /** Rows that a record touched since they were looked at. */
   readonly #touched = new Set<number>();
-  #erased: string[] = [];
+  #erased: ToldRow[] = [];
   /** A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched. */
   #sweep: Sweep | null = null;
   #sweepDue = true;
@@ -105,7 +107,7 @@ export class ToldTable {
     this.#touched.delete(row);
     if (!this.#isTold(row)) return;
     this.#toldAt[row] = 0;
-    this.#erased.push(record.subject);
+    this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
   }
 
   /** To be called after the state took it in. */
@@ -142,7 +144,7 @@ export class ToldTable {
       this.#momentAt = moment.at;
       this.#sweepDue = true;
     }
-    const rows: ToldRow[] = this.#erased.splice(0, this.#bounds.rowsMax).map((subject) => ({ subject, text: null }));
+    const rows: ToldRow[] = this.#erased.splice(0, this.#bounds.rowsMax);
     const position = this.#position + 1;
     const isBegun = this.#upTo !== null;
     this.#lookAtTouched(moment, asOf, position, rows);
@@ -152,6 +154,13 @@ export class ToldTable {
     if (!more) this.#reached({ seq: this.#state.lastSeq, asOf });
     if (rows.length > 0 || (!isBegun && this.#upTo !== null)) this.#position = position;
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
+  }
+
+  /** Tells erased players alone, which never wait for the rest. */
+  takeErased(): ToldPiece {
+    const rows = this.#erased.splice(0, this.#bounds.rowsMax);
+    if (rows.length > 0) this.#position++;
+    return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
   }
 
   /** What was told after position `since`, from row `from` on. */
@@ -165,6 +174,17 @@ export class ToldTable {
     }
     const isAtEnd = row >= this.#state.subjects.rows || row >= this.#toldAt.length;
     return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
+  }
+
+  /** Numbers of the peers that hold events of a player; one that withdrew all of its own loses nothing. */
+  #reportersOf(row: number): number[] {
+    const { subjects } = this.#state;
+    const first = subjects.firstEntry(row);
+    const peers: number[] = [];
+    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+      if (subjects.entries.count(entry) > 0) peers.push(subjects.entries.peer(entry));
+    }
+    return peers;
   }
 
   #touch(row: number): void {

@@ -130,6 +130,15 @@ export interface PlayerEvents {
   readonly nextBefore: number | null;
 }
 
+/** The caller's own events that went with erasures. It never says of whom, nor who asked: all that names the player is gone. */
+export interface OwnErasures {
+  readonly total: number;
+  /** In the order of their erasure. */
+  readonly events: readonly { readonly receivedAt: number; readonly erasedAt: number }[];
+  /** Position to go on from, or null at the end. */
+  readonly next: number | null;
+}
+
 export interface AuditEntry {
   readonly seq: number;
   readonly at: number;
@@ -275,6 +284,8 @@ export interface GroupViews {
   /** The peer that a key's SHA-256 (hex) belongs to, whatever its status; a key past its overlap matches nobody. */
   peerByKeyDigest(digestHex: string): PeerView | undefined;
   peerById(peerId: string): PeerView | undefined;
+  /** The peer's `eventCount` as other peers may know it, without the events of the last one to two hours. */
+  delayedEventCount(peer: PeerView): number;
   /** Peers numbered from `from` on, oldest first, at most `limit`. */
   peers(from: number, limit: number): PeerView[];
   /** Undefined: no events of this subject are known. */
@@ -282,6 +293,8 @@ export interface GroupViews {
   /** The same of many, all at one moment, in the order of their keys. Of the columns the hashes and rows are filled in. */
   trusts(players: KeyColumns): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
+  /** At most `limit` of a peer's events that went with erasures, from position `from` on. */
+  ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;
   /** Every change of a verdict as it becomes durable. */
   readonly verdicts: Pick<VerdictFeed, 'mark' | 'erasedAt' | 'listen' | 'recent' | 'walk'>;
 }

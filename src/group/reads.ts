@@ -2,7 +2,15 @@
 import type { KeyColumns } from '../core/event-columns.js';
 import type { Peer } from '../core/peers.js';
 import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
-import type { GroupCounts, GroupHealth, GroupIdentity, GroupViews, PeerView, WeightsStatus } from './api.js';
+import type {
+  GroupCounts,
+  GroupHealth,
+  GroupIdentity,
+  GroupViews,
+  OwnErasures,
+  PeerView,
+  WeightsStatus,
+} from './api.js';
 import type { Holder } from './holder.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
@@ -82,6 +90,11 @@ export abstract class GroupReads implements GroupViews {
     return this.#view(this.running.state.peers.byId(peerId));
   }
 
+  delayedEventCount({ index }: PeerView): number {
+    const { hourlyCounts, peers } = this.running.state;
+    return hourlyCounts.asOf(index, peers.at(index).eventCount, this.#clock.now());
+  }
+
   peers(from: number, limit: number): PeerView[] {
     return this.running.state.peers.list.slice(from, from + limit).map((peer) => this.viewOf(peer));
   }
@@ -108,6 +121,17 @@ export abstract class GroupReads implements GroupViews {
     const { state } = this.running;
     const row = state.subjects.find(subject);
     return row < 0 ? undefined : explanationOf(state, row, this.#moment.of(state));
+  }
+
+  ownErasures({ index }: PeerView, from: number, limit: number): OwnErasures {
+    const { erasedEvents, times } = this.running.state;
+    const total = erasedEvents.countOf(index);
+    const events = erasedEvents.of(index, from, limit).map(({ seq, erasedSeq }) => ({
+      receivedAt: times.receivedAt(seq),
+      erasedAt: times.receivedAt(erasedSeq),
+    }));
+    const end = from + events.length;
+    return { total, events, next: end < total ? end : null };
   }
 
   /** The moment of reads, in ms since 1970. */

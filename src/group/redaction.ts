@@ -4,6 +4,7 @@
  */
 import type { Batch } from '../core/batch.js';
 import type { IdTag } from '../core/event-ids.js';
+import { getOrMake } from '../core/get-or-make.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
 import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
@@ -35,6 +36,8 @@ export interface Rewritten {
 
 export interface RemovalPiece extends Rewritten {
   readonly type: 'removal';
+  /** The events, by peer, that leave with an erasure; those that their peer had withdrawn may be among them. */
+  readonly erased: ReadonlyMap<number, readonly number[]>;
   /** What is left to do; null when this piece is the last. */
   readonly rest: RemovalWork | null;
 }
@@ -95,6 +98,7 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
   const replacements = new Replacements(log);
   const events = [...work.events];
   const chains = [...work.chains];
+  const erased = new Map<number, number[]>();
   while (events.length > 0 && !replacements.full) {
     const seq = events.pop()!;
     const record = replacements.read(seq);
@@ -105,6 +109,7 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
     const record = replacements.read(seq);
     const blank = blanked(record, tagOf);
     if (blank !== null) replacements.replace(seq, blank);
+    if (record.type === 'event_accepted') getOrMake(erased, record.peer, () => []).push(seq);
     if ('prev' in record && record.prev > 0) chains.push(record.prev);
   }
   // `subject_erased` keeps the subject until its chains are walked: a crash must find it there.
@@ -112,7 +117,7 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
   const rest = isLast ? null : ({ type: 'removal', events, chains, erasures: asking } as const);
-  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), rest };
+  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, rest };
 }
 
 export function rewrittenBy(batches: readonly Batch[]): Rewritten {

@@ -16,6 +16,7 @@ import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork } from './redaction.js';
+import type { RetirePiece } from './retirement.js';
 
 /** What a step asks for; `drop_snapshots` and `scrub` are told back to the redactor when they are done. */
 export type RedactorStep =
@@ -228,7 +229,7 @@ export class Redactor {
     const piece = this.#piece;
     this.#piece = null;
     if (piece !== null)
-      return { records: [...this.#retired(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
+      return { records: [...this.#toSay(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
     const job = this.#expect('record');
     this.#job = null;
     return { records: [this.#done(job)], piece: null };
@@ -240,9 +241,21 @@ export class Redactor {
     return { type: 'redacted', erasures, withdrawals };
   }
 
+  /** What is recorded with a piece beside the batches that it rewrites. */
+  #toSay(piece: RedactionPiece): LogRecord[] {
+    return piece.type === 'removal' ? this.#erased(piece) : this.#retired(piece);
+  }
+
+  /** The events that leave with an erasure, without those that their peer had withdrawn before. */
+  #erased({ erased }: RemovalPiece): LogRecord[] {
+    return [...erased].flatMap(([peer, seqs]): LogRecord[] => {
+      const events = seqs.filter((seq) => !this.#state.withdrawals.has(seq));
+      return events.length === 0 ? [] : [{ type: 'events_erased', peer, events }];
+    });
+  }
+
   /** The sums of the pairs whose records a piece takes out, as they are now. */
-  #retired(piece: RedactionPiece): LogRecord[] {
-    if (piece.type === 'removal') return [];
+  #retired(piece: RetirePiece): LogRecord[] {
     // What took nothing out leaves nothing behind in free space.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
     const kept = piece.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);

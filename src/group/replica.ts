@@ -39,6 +39,8 @@ export interface TellWork {
   readonly at: number;
   /** When `upTo` was the newest record. */
   readonly asOf: number;
+  /** Tells erased players and nothing else. */
+  readonly erasedOnly: boolean;
 }
 
 export interface Told extends ToldPiece {
@@ -183,13 +185,14 @@ export class Replica {
   }
 
   /** Tells the next piece of what there is to tell to readers of the verdict stream. */
-  tell({ generation, upTo, at, asOf }: TellWork): Told {
+  tell({ generation, upTo, at, asOf, erasedOnly }: TellWork): Told {
     const follower = this.follow(upTo);
     const { state } = follower;
     const isFirst = follower.told === null || this.#generation !== generation;
     if (isFirst) follower.told = new ToldTable(state, toldSteps, toldBounds);
     this.#generation = generation;
-    return { ...follower.told!.take(momentOf(state, at), asOf), isFirst };
+    const told = follower.told!;
+    return { ...(erasedOnly ? told.takeErased() : told.take(momentOf(state, at), asOf)), isFirst };
   }
 
   /** Null where nothing of the generation is known. */

@@ -11,6 +11,7 @@ import type {
   AuditPart,
   ErasureRequested,
   EventAccepted,
+  EventsErased,
   EventWithdrawn,
   EvidenceKept,
   LogRecord,
@@ -167,6 +168,8 @@ class Restore {
       case 'erasure_requested':
         this.#found.requests++;
         return [this.#reissued(record, at)];
+      case 'events_erased':
+        return this.#erased(record, at);
       case 'event_withdrawn':
         return this.#withdrawn(record, at);
       case 'evidence_kept':
@@ -189,6 +192,12 @@ class Restore {
     const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
+  }
+
+  /** Of the events that left the old log with an erasure, those that the backup holds: it has their tombstones now. */
+  #erased(record: EventsErased, at: number): LogRecord[] {
+    const events = record.events.filter((seq) => seq <= this.#backupSeq);
+    return events.length === 0 ? [] : [this.#applied({ ...record, events }, at)];
   }
 
   /** The withdrawal of an event that the backup holds, with the sums that it leaves here. */

@@ -1,6 +1,7 @@
 /**
  * What feeds the verdict stream: as long as somebody reads, the replica is asked again and again what there is to tell of the
- * durable log. Here stand only the newest changes, to resume from; the rest is walked in the pool, a piece at a time.
+ * durable log. In a group of several peers it is asked at whole intervals only, so that the moment of a change does not tell whose event
+ * it was. Here stand only the newest changes, to resume from; the rest is walked in the pool, a piece at a time.
  */
 import type { ToldRow, ToldUpTo, ToldWalk } from '../core/told-table.js';
 import { limits } from '../limits.js';
@@ -14,6 +15,8 @@ export interface FeedDeps {
   readonly timers: Timers;
   readonly entropy: Entropy;
   readonly durableSeq: () => number;
+  /** The interval, in ms; 0: changes are told as they come. */
+  readonly intervalMs: () => number;
   /** Something failed that will be tried again. */
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -46,6 +49,9 @@ export class VerdictFeed {
   #isBegun = false;
   #mark: ToldMark | null = null;
   #erasedAt = 0;
+  /** What is told within the interval `#interval`: nothing that is newer. */
+  #reach = { upTo: -1, asOf: 0 };
+  #interval = -1;
   /** What the newest piece was asked for, and whether it left something. */
   #askedSeq = -1;
   #askedAt = -1;
@@ -116,7 +122,7 @@ export class VerdictFeed {
   async tellErasures(): Promise<void> {
     while (this.#generation !== null && !this.#closed) {
       if (this.#asking !== null) await this.#asking;
-      else if (!(await this.#ask())) return;
+      else if (!(await this.#ask(true))) return;
     }
   }
 
@@ -131,6 +137,7 @@ export class VerdictFeed {
     this.#isBegun = false;
     this.#mark = null;
     this.#more = true;
+    this.#interval = -1;
     this.#erasedAt = 0;
     this.#ring.clear(0);
     this.#plan(0);
@@ -155,31 +162,46 @@ export class VerdictFeed {
       this.#plan(limits.workRetryMs);
       return;
     }
-    this.#plan(this.#more ? limits.streamPaceMs : limits.streamTickMs);
+    this.#plan(this.#more ? limits.streamPaceMs : this.#pauseMs);
+  }
+
+  /** ms until there may be something to tell: until the next interval begins. */
+  get #pauseMs(): number {
+    const intervalMs = this.#deps.intervalMs();
+    if (intervalMs === 0) return limits.streamTickMs;
+    return Math.max(limits.streamPaceMs, intervalMs - (this.#deps.timers.elapsed() % intervalMs));
+  }
+
+  /** What may be told now: all that is durable, or that was when this interval was first looked at. */
+  #reached(): { readonly upTo: number; readonly asOf: number } {
+    const { clock, durableSeq, intervalMs, timers } = this.#deps;
+    const ms = intervalMs();
+    const interval = ms === 0 ? -1 : Math.floor(timers.elapsed() / ms);
+    if (interval === -1 || interval !== this.#interval) this.#reach = { upTo: durableSeq(), asOf: clock.now() };
+    this.#interval = interval;
+    return this.#reach;
   }
 
   async #askIfMoved(): Promise<void> {
-    const { clock, durableSeq } = this.#deps;
-    const now = clock.now();
-    const isSame = this.#askedSeq === durableSeq() && this.#askedAt === endOfMinute(now);
-    if (!isSame || this.#more || this.#mark === null) await this.#ask();
-    else this.#mark = { ...this.#mark, asOf: now };
+    const { upTo, asOf } = this.#reached();
+    const isSame = this.#askedSeq === upTo && this.#askedAt === endOfMinute(asOf);
+    if (!isSame || this.#more || this.#mark === null) await this.#ask(false);
+    else this.#mark = { ...this.#mark, asOf };
   }
 
-  /** One piece; true where erased players are still to be told. */
-  #ask(): Promise<boolean> {
-    const asking = this.#askPiece().finally(() => {
+  /** One piece; true where erased players are still to be told. `erasedOnly`: these alone, at once. */
+  #ask(erasedOnly: boolean): Promise<boolean> {
+    const asking = this.#askPiece(erasedOnly).finally(() => {
       this.#asking = null;
     });
     this.#asking = asking;
     return asking;
   }
 
-  async #askPiece(): Promise<boolean> {
+  async #askPiece(erasedOnly: boolean): Promise<boolean> {
     const { pool, clock, durableSeq } = this.#deps;
     const generation = this.#generation!;
-    const asOf = clock.now();
-    const upTo = durableSeq();
+    const { upTo, asOf } = erasedOnly ? { upTo: durableSeq(), asOf: clock.now() } : this.#reached();
     const at = endOfMinute(asOf);
     const {
       isFirst,
@@ -188,7 +210,7 @@ export class VerdictFeed {
       upTo: toldUpTo,
       more,
       moreErased,
-    } = await pool.tell({ generation, upTo, at, asOf });
+    } = await pool.tell({ generation, upTo, at, asOf, erasedOnly });
     // Nobody read any more, and what was told is forgotten; erasures are asked for once more where somebody reads again.
     if (generation !== this.#generation) return true;
     if (isFirst && this.#isBegun) {
@@ -198,12 +220,15 @@ export class VerdictFeed {
       return false;
     }
     this.#isBegun = true;
-    this.#askedSeq = upTo;
-    this.#askedAt = at;
-    this.#more = more;
+    if (!erasedOnly) {
+      this.#askedSeq = upTo;
+      this.#askedAt = at;
+      this.#more = more;
+    }
     if (rows.some(({ text }) => text === null)) this.#erasedAt = position;
-    const isWhole = this.#mark === null && toldUpTo !== null;
-    if (toldUpTo !== null) this.#mark = { generation, position, ...toldUpTo };
+    const isWhole = !erasedOnly && this.#mark === null && toldUpTo !== null;
+    if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
+    else if (toldUpTo !== null) this.#mark = { generation, position, ...toldUpTo };
     // Before that nobody has a position to resume from.
     if (this.#mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);

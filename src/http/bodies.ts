@@ -50,9 +50,21 @@ export function rounded(value: number, decimals: number): number {
 
 /** Cut to two significant digits, so that a counter that moves by one does not tell who caused it. */
 export function cutCount(count: number): number {
+  const unit = unitOf(count);
+  return Math.floor(count / unit) * unit;
+}
+
+/** Raised to two significant digits. */
+export function raisedCount(count: number): number {
+  const unit = unitOf(count);
+  return Math.ceil(count / unit) * unit;
+}
+
+/** The worth of the second significant digit. */
+function unitOf(count: number): number {
   let unit = 1;
   while (count / unit >= 100) unit *= 10;
-  return Math.floor(count / unit) * unit;
+  return unit;
 }
 
 export function explanationBody(verdict: Verdict, explanation: TrustExplanation): FromSchema<typeof explanationSchema> {
@@ -67,7 +79,7 @@ export function explanationBody(verdict: Verdict, explanation: TrustExplanation)
     two_sided: explanation.oneSided < 0.5,
     pre_trusted: explanation.preTrusted,
     half_life_days: explanation.halfLifeDays,
-    weights_based_on_seq: explanation.weightsBasedOnSeq,
+    weights_based_on_seq: cutCount(explanation.weightsBasedOnSeq),
     ...split,
   };
 }
@@ -170,14 +182,14 @@ export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][num
   return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
 }
 
-/** `full` adds what only active peers may see. */
-export function peerBody(peer: PeerView, full: boolean): PeerListBody['data'][number] {
+/** `delayedCount`: the peer's events as active peers may know them; null for a caller that is none, who sees less. */
+export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {
     peer_id: peer.peerId,
     peer_name: peer.peerName,
     game_ids: peer.gameIds,
     status: peer.status,
     registered_at: timeText(peer.registeredAt),
-    ...(full ? { event_count: peer.eventCount, pre_trusted: peer.preTrusted } : {}),
+    ...(delayedCount === null ? {} : { event_count: cutCount(delayedCount), pre_trusted: peer.preTrusted }),
   };
 }

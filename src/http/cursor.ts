@@ -2,9 +2,9 @@
 import { limits } from '../limits.js';
 
 /** What a cursor continues; one listing's cursor is not another's. */
-export type CursorKind = 'peers' | 'audit' | 'events';
+export type CursorKind = 'peers' | 'audit' | 'events' | 'erased';
 
-const inside = /^1:(peers|audit|events):(0|[1-9]\d{0,15})$/;
+const inside = /^1:(peers|audit|events|erased):(0|[1-9]\d{0,15})$/;
 
 export function encodeCursor(kind: CursorKind, position: number): string {
   return Buffer.from(`1:${kind}:${position}`).toString('base64url');

@@ -53,6 +53,17 @@ async function rejection(work: Promise<unknown>): Promise<TrustError> {
   return error;
 }
 
+test('a duplicate whose event went with an erasure says so, alone and in a batch', async () => {
+  const details = { event_id: 'e-1', originally_received_at: '2026-01-01T00:00:00.000Z', reason: 'subject_erased' };
+  const erased = { error: 'stored before', code: 'duplicate_event', details };
+  const expected = { eventId: 'e-1', status: 'duplicate', code: null, reason: null, subjectErased: true };
+  const one = scene(steps({ status: 409, body: erased }));
+  assert.equal(await one.runtime.until(one.client.submit(event)), expected);
+  const results = [{ event_id: 'e-1', status: 409, ...erased }];
+  const many = scene(steps({ status: 200, body: { accepted: 0, duplicates: 1, rejected: 0, results } }));
+  assert.equal((await many.runtime.until(many.client.submitMany([event]))).results, [expected]);
+});
+
 test('128 players are one call, 129 are two, and the order is that of the ids', async () => {
   const { client, transport, runtime } = scene(matchAnswer);
   const ids = Array.from({ length: 128 }, (_, index) => (index % 3 === 0 ? `unknown-${index}` : `player-${index}`));

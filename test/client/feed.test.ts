@@ -576,6 +576,21 @@ test('a feed that is told to try again asks for the salt anew, however shortly a
   assert.is(feed.state.phase, 'live');
 });
 
+test('a player that was erased with events of this peer is told to the application', async () => {
+  const made = scene();
+  const erased: string[] = [];
+  const feed = made.client.follow({ onErased: (subjectHash) => erased.push(subjectHash) });
+  await made.runtime.until(feed.live());
+  const rows = [
+    { subject_hash: hashOf('of others'), gone: true },
+    { subject_hash: hashOf('own'), gone: true, subject_erased: true },
+  ];
+  made.node.write(made.node.connection, frame('change', { changes: rows, as_of: made.node.asOf() } as never, '9-0'));
+  await made.runtime.advance(1);
+  assert.equal(erased, [hashOf('own')]);
+  assert.is(feed.state.lastEventId, '9-0');
+});
+
 test('a feed that is live again has no last error', async () => {
   const made = await following();
   await loseStream(made);

@@ -240,7 +240,30 @@ test('an erased player is told before all else, and a later one under its name i
   telling.erase('p0');
   telling.event(2, 'p0');
   const piece = telling.piece();
-  assert.equal(piece.rows[0], { subject: subjectHex(subjectOf('p0')), text: null });
+  // With the peers whose events went, which are those that had reported it by then.
+  assert.equal(piece.rows[0], { subject: subjectHex(subjectOf('p0')), text: null, peers: [0, 1] });
+  telling.all();
+  telling.holds();
+});
+
+test('erased players are told alone where only these are asked for, and the rest afterwards', () => {
+  const telling = new Telling();
+  for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
+  const { upTo } = telling.all();
+  for (let i = 0; i < 5; i++) telling.event(1, `p${i}`);
+  for (let i = 0; i < 4; i++) telling.erase(`p${i}`);
+  const pieces = [telling.told.takeErased(), telling.told.takeErased(), telling.told.takeErased()];
+  assert.equal(
+    pieces.map(({ rows, moreErased }) => [rows.map(({ text }) => text), moreErased]),
+    [
+      [[null, null, null], true],
+      [[null], false],
+      [[], false],
+    ],
+  );
+  // Nothing new is known in full by that.
+  for (const piece of pieces) assert.equal(piece.upTo, upTo);
+  for (let i = 0; i < 4; i++) telling.reader.delete(subjectHex(subjectOf(`p${i}`)));
   telling.all();
   telling.holds();
 });

@@ -133,6 +133,24 @@ test('ids of events that were erased or withdrawn after the backup stay taken', 
   assert.is(node.machine.actor.durableSeq, before);
 });
 
+test('events that went with an erasure after the backup are known to have gone in what is restored', async () => {
+  const life = await Life.begin();
+  for (const id of ['a', 'b']) await life.act({ type: 'event', peer: 0, id, player: `player of ${id}`, severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  await life.act({ type: 'event', peer: 0, id: 'lost', player: 'player of a', severity: 1 });
+  await life.act({ type: 'erase', player: 'player of a' });
+  const { state: old } = life.machine.actor;
+  assert.is(old.erasedEvents.countOf(0), 2);
+  const { log } = await restored(backup, life.machine.log);
+  const state = stateOf(log);
+  const seqOf = (id: string) => state.eventIds.seqOf(state.idTags.of(id));
+  assert.equal(
+    state.erasedEvents.of(0, 0, 9).map(({ seq }) => seq),
+    [seqOf('a')],
+  );
+  assert.is(state.erasedEvents.has(seqOf('b')), false);
+});
+
 test('an erasure that a crash cut short is carried out by the node that starts on what is restored', async () => {
   for (let effects = 1; effects < 12; effects++) {
     const life = await Life.begin();

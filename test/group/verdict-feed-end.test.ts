@@ -34,6 +34,7 @@ class Given {
     },
     entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#generations), uuid: () => '' },
     durableSeq: () => 1,
+    intervalMs: () => 0,
     onTrouble: (what, error) => {
       throw new Error(what, { cause: error });
     },
@@ -49,6 +50,12 @@ class Given {
   /** The timer that is planned goes off. */
   async tick(): Promise<void> {
     this.#due?.();
+    await settled();
+  }
+
+  /** Of erased players there is none. */
+  async answerNoErasure(): Promise<void> {
+    this.tells.shift()!({ position: 0, rows: [], upTo: null, more: true, moreErased: false, isFirst: true });
     await settled();
   }
 
@@ -75,8 +82,10 @@ test('what was asked for a generation that ended meanwhile is told to nobody', a
   await given.answer('player', false);
   assert.is(given.feed.mark, null);
   assert.is(given.feed.kept, 0);
-  await given.answer('player', true);
+  await given.answerNoErasure();
   await told;
+  await given.tick();
+  await given.answer('player', false);
   assert.equal(given.told.slice(1), ['second: player 020202020202']);
 });
 

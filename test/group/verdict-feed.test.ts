@@ -11,6 +11,7 @@ const minuteMs = 60_000;
 class World {
   now = 10 * minuteMs + 1;
   seq = 5;
+  intervalMs = 0;
   /** What the replica answers next; where there is nothing, that nothing has moved. */
   answers: (Partial<Told> | Error)[] = [];
   /** What answers wait for. */
@@ -53,6 +54,7 @@ class World {
     },
     entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
     durableSeq: () => this.seq,
+    intervalMs: () => this.intervalMs,
     onTrouble: (what) => this.troubles.push(what),
   });
 
@@ -163,6 +165,76 @@ test('an erasure is told before it is answered, and nothing here names the playe
   assert.is(world.feed.kept, 1);
   assert.equal(world.feed.recent(0), ['{"of":"b"}']);
   assert.is(world.feed.erasedAt, world.feed.mark?.position);
+});
+
+test('in intervals the replica is asked as each begins, for no more than was durable then', async () => {
+  const world = new World();
+  world.intervalMs = 1_000;
+  world.now = 600_300;
+  world.listen();
+  await world.pass(limits.streamTickMs);
+  for (let i = 0; i < 30; i++) {
+    world.seq++;
+    await world.pass(100);
+  }
+  // The first question is that of the reader who came; the others lie on whole seconds.
+  assert.equal(
+    world.asked.map(({ upTo, asOf }) => [upTo, asOf]),
+    [
+      [5, 600_300],
+      [10, 601_000],
+      [20, 602_000],
+      [30, 603_000],
+    ],
+  );
+});
+
+test('what an interval leaves is told within it, without what came meanwhile', async () => {
+  const world = new World();
+  world.intervalMs = 1_000;
+  world.now = 600_000;
+  world.answers = [{}, { rows: [row('a')], more: true }, { rows: [row('b')] }];
+  const { told } = world.listen();
+  await world.pass(500);
+  world.seq = 6;
+  await world.pass(500 + limits.streamPaceMs / 2);
+  assert.equal(world.asked.at(-1)?.upTo, 6);
+  world.seq = 7;
+  await world.pass(500);
+  assert.equal(
+    told.map(([rows]) => rows.map(({ subject }) => subject)),
+    [[], ['a'], ['b']],
+  );
+  assert.equal(
+    world.asked.map(({ upTo }) => upTo),
+    [5, 6, 6],
+  );
+  assert.is(world.feed.mark?.seq, 6);
+});
+
+test('an erasure waits for no interval, and brings no other change with it', async () => {
+  const world = new World();
+  world.intervalMs = 1_000;
+  world.now = 600_000;
+  const { told } = world.listen();
+  await world.pass(500);
+  world.seq = 6;
+  const { asOf } = world.feed.mark!;
+  world.answers = [{ rows: [gone('x')], upTo: { seq: 5, asOf: 1 }, more: true }];
+  await world.feed.tellErasures();
+  assert.equal(world.asked.at(-1), { ...world.asked.at(-1), upTo: 6, erasedOnly: true });
+  assert.equal(told.at(-1)?.[0], [gone('x')]);
+  // A reader that is told so knows nothing newer than before, and nothing less.
+  assert.equal([world.feed.mark?.seq, world.feed.mark?.asOf], [5, asOf]);
+  await world.pass(600);
+  assert.equal(
+    world.asked.map(({ upTo, erasedOnly }) => [upTo, erasedOnly]),
+    [
+      [5, false],
+      [6, true],
+      [6, false],
+    ],
+  );
 });
 
 test('an erasure waits for nothing while nobody listens', async () => {

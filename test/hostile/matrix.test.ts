@@ -121,6 +121,8 @@ const learns: Readonly<Record<OperationId, Row>> = {
   getTrustScores: all('200'),
   getVerdict: all('200'),
   streamVerdicts: active('200 [hash]'),
+  // Its own events alone, and none of these went.
+  listErasedEvents: active('200'),
   // What is taken is its own id, and it is told that alone.
   submitEvent: active('409 duplicate_event [old id]'),
   submitEvents: active('200 [old id]'),

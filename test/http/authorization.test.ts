@@ -68,6 +68,7 @@ const table: Readonly<Record<OperationId, Row>> = {
     '200 [201]',
   ],
   withdrawEvent: [missing, missing, invalid, '200', '404 event_not_found', inactive, inactive, '200', '200'],
+  listErasedEvents: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
   // Erasure is a right of the player, whichever peer passes it on.
   eraseSubject: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
 };

@@ -7,6 +7,7 @@ import {
   batchResultText,
   cutCount,
   explanationBody,
+  raisedCount,
   rounded,
   storedEventBody,
   storedEventText,
@@ -59,6 +60,11 @@ test('counts are cut to two significant digits', () => {
   assert.equal(cut.map(cutCount), [0, 7, 99, 100, 100, 110, 990, 1200, 98_000, 1_000_000]);
 });
 
+test('counts are raised to two significant digits where a number must not be less', () => {
+  const raised = [0, 7, 99, 100, 101, 110, 991, 1234, 98_765, 1_000_000];
+  assert.equal(raised.map(raisedCount), [0, 7, 99, 100, 110, 110, 1000, 1300, 99_000, 1_000_000]);
+});
+
 test('the split of an explanation is left out under three peers', () => {
   const explanation = {
     lowering: 1.234567,
@@ -71,9 +77,9 @@ test('the split of an explanation is left out under three peers', () => {
     logOdds: 1,
     suspicious: 2.4,
     halfLifeDays: 30,
-    weightsBasedOnSeq: 9,
+    weightsBasedOnSeq: 987,
   };
-  const common = { two_sided: true, witnesses: 2, pre_trusted: true, half_life_days: 30, weights_based_on_seq: 9 };
+  const common = { two_sided: true, witnesses: 2, pre_trusted: true, half_life_days: 30, weights_based_on_seq: 980 };
   const bodyOf = (peers: number) => {
     const { reasons, ...rest } = explanationBody('neutral', { ...explanation, peers });
     assert.equal(reasons, reasonsOf('neutral', { ...explanation, peers }));

@@ -78,6 +78,7 @@ test('a fault of ours is 500 with the request id and nothing else, and is logged
     audit: rejects,
     playerEvents: rejects,
     peers: fails,
+    ownErasures: fails,
     trust: fails,
     trusts: fails,
   };

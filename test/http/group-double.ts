@@ -53,6 +53,8 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     turnedAway: () => undefined,
     trusts: ({ count }) => Array.from({ length: count }, () => undefined),
     explain: () => undefined,
+    delayedEventCount: ({ eventCount }) => eventCount,
+    ownErasures: () => ({ total: 0, events: [], next: null }),
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: at } })),
     register: async ({ peerName, gameIds }) => ({

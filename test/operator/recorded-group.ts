@@ -67,6 +67,8 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     isReady: true,
     counts: () => counts,
     peerByKeyDigest: notAsked,
+    ownErasures: notAsked,
+    delayedEventCount: notAsked,
     peerById: (peerId) => views.find((view) => view.peerId === peerId),
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,

@@ -152,8 +152,21 @@ export class Calls {
   }
 
   #compare(call: Call, answer: Outcome<unknown>, expected: Expected, value: (granted: never) => unknown): void {
-    const found = answer.ok ? { ok: true, value: value(answer.value as never) } : shownRefusal(answer);
+    const found = answer.ok ? { ok: true, value: value(answer.value as never) } : this.#shownRefusal(answer);
     same('answer', call.what, found, expected);
+  }
+
+  /** A refusal as a caller sees it. That `reason` stands wherever it should is held against the state at rest. */
+  #shownRefusal({ code, details }: Refusal): unknown {
+    if (details === undefined) return { ok: false, code };
+    if (!('reason' in details && 'event_id' in details)) return { ok: false, code, details };
+    const { reason, ...rest } = details;
+    const { oracle } = this.#deps.ledger;
+    const event = oracle.facts.events.get(details.event_id);
+    same('answer', `reason for ${details.event_id}`, reason, 'subject_erased');
+    same('answer', `erased ${details.event_id}`, event !== undefined && oracle.isErased(event), true);
+    this.#deps.count('told of an erasure');
+    return { ok: false, code, details: rest };
   }
 
   #submit(step: Asked<'submit'>): void {
@@ -341,8 +354,4 @@ export class Calls {
       else same('audit', 'refusal', answer.code, 'overloaded');
     });
   }
-}
-
-function shownRefusal({ code, details }: Refusal): unknown {
-  return { ok: false, code, ...(details === undefined ? {} : { details }) };
 }

@@ -108,6 +108,20 @@ export function checkRetired(oracle: Oracle, { retired }: GroupState, disk: Disk
   return left.length;
 }
 
+/** Known to have gone with an erasure is every event that did, and no other; one that may have left by its age before may be missing. Asked for at rest. */
+export function checkErasedEvents(oracle: Oracle, { erasedEvents, eventIds, idTags }: GroupState): number {
+  let known = 0;
+  for (const event of oracle.facts.events.values()) {
+    const isKnown = erasedEvents.has(eventIds.seqOf(idTags.of(event.id)));
+    const isErased = oracle.isErased(event);
+    if (isKnown && !isErased) throw new Difference('erased', `event ${event.id} counts as erased`);
+    if (!isKnown && isErased && oracle.isKept(event))
+      throw new Difference('erased', `event ${event.id} does not count as erased`);
+    if (isKnown) known++;
+  }
+  return known;
+}
+
 /** Nothing that was erased or withdrawn is stored anywhere, once all of it is out of the log. */
 export function checkErased(oracle: Oracle, disk: Disk): number {
   const stored = storedBytes(disk);

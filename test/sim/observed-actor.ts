@@ -37,6 +37,7 @@ export interface Watch {
 /** Records that no command is for, or that follow one. */
 const ownTypes: ReadonlySet<RecordType> = new Set([
   'batches_rewritten',
+  'events_erased',
   'redacted',
   'evidence_kept',
   'evidence_taken_back',

@@ -89,6 +89,11 @@ export class Oracle {
     return this.eventsOf(subject).filter(({ id }) => !this.facts.withdrawals.has(id));
   }
 
+  /** Whether an event went with an erasure of its player; one that its peer had withdrawn before did not. */
+  isErased(event: EventFact): boolean {
+    return !this.eventsOf(event.subject).includes(event) && !this.facts.withdrawals.has(event.id);
+  }
+
   isLive(event: EventFact): boolean {
     return this.liveOf(event.subject).includes(event);
   }

@@ -10,7 +10,7 @@ import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Random } from '../support/random.js';
 import { AuditTrail } from './audit-trail.js';
 import { Calls } from './calls.js';
-import { checkErased, checkReplay, checkRetired, checkStore } from './checks.js';
+import { checkErased, checkErasedEvents, checkReplay, checkRetired, checkStore } from './checks.js';
 import { Difference } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
@@ -340,6 +340,7 @@ class Run {
     this.#check();
     if (this.#random.below(2) === 0) checkStore(this.#disk);
     this.#count('searches for erased bytes', checkErased(this.#ledger.oracle, this.#disk));
+    this.#count('events known to be erased', checkErasedEvents(this.#ledger.oracle, this.#node.actor.state));
     this.#count('events retired', checkRetired(this.#ledger.oracle, this.#node.actor.state, this.#disk));
     for (const subject of this.#ledger.oracle.subjects) this.#calls.read(subject);
     this.#calls.peers();

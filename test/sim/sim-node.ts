@@ -75,6 +75,7 @@ export class SimNode {
       timers: this.process,
       entropy: world,
       durableSeq: () => this.actor.durableSeq,
+      intervalMs: () => 0,
       onTrouble: nothing,
     });
     this.loop = new GroupLoop({

@@ -35,6 +35,8 @@ const shown = [
   'snapshots: lose',
   'erased',
   'withdrawn',
+  'events known to be erased',
+  'told of an erasure',
   'searches for erased bytes',
   'retirements',
   'events retired',

@@ -76,6 +76,7 @@ export const everyRecord: readonly LogRecord[] = [
   { type: 'subject_erased', peer: -2, subject, events: 4, audit },
   { type: 'batches_rewritten', batches: [[1, '66'.repeat(32)]] },
   { type: 'redacted', erasures: [12], withdrawals: [8] },
+  { type: 'events_erased', peer: 0, events: [8, 4_294_967_297] },
   {
     type: 'evidence_kept',
     peer: 65_534,

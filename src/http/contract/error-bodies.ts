@@ -72,7 +72,15 @@ export const duplicateSchema = {
       type: 'object',
       additionalProperties: false,
       required: ['event_id', 'originally_received_at'],
-      properties: { event_id: eventId, originally_received_at: dateTime },
+      properties: {
+        event_id: eventId,
+        originally_received_at: dateTime,
+        reason: {
+          type: 'string',
+          const: 'subject_erased',
+          description: 'The event is not stored any more: it went with an erasure of its player. Its id stays taken.',
+        },
+      },
     },
     {
       type: 'object',

@@ -101,7 +101,10 @@ export const peerListSchema = {
         required: ['peer_id', 'peer_name', 'game_ids', 'status', 'registered_at'],
         properties: {
           ...peerProperties,
-          event_count: { ...count, description: `${everAccepted} Only with an active peer's key.` },
+          event_count: {
+            ...count,
+            description: `${everAccepted} Cut to two significant digits, without those of the last one to two hours. Only with an active peer's key.`,
+          },
           pre_trusted: { type: 'boolean', description: "Only with an active peer's key." },
         },
       },
@@ -178,7 +181,10 @@ export const explanationSchema = {
     },
     pre_trusted: { type: 'boolean', description: 'Whether pre-trusted peers are among them.' },
     half_life_days: { type: 'number', minimum: 0 },
-    weights_based_on_seq: { ...count, description: 'The log record that the peer weights are based on.' },
+    weights_based_on_seq: {
+      ...count,
+      description: 'The log record that the peer weights are based on, cut to two significant digits.',
+    },
     lowering: evidence,
     raising: evidence,
   },
@@ -264,6 +270,32 @@ export const playerEventsSchema = {
 } as const;
 export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
 
+export const erasedEventsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['total', 'data', 'next_cursor'],
+  properties: {
+    total: { ...count, description: "The caller's events that went with an erasure of their player." },
+    data: {
+      type: 'array',
+      description:
+        'In the order of their erasure. Neither the event id nor the player is known any more; an id that is sent again is answered 409 with `reason`.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['status', 'received_at', 'erased_at'],
+        properties: {
+          status: { type: 'string', const: 'subject_erased' },
+          received_at: { ...dateTime, description: 'As it was answered when the event was accepted.' },
+          erased_at: { ...dateTime, description: 'Cut to the hour, so that it does not tell who asked for it.' },
+        },
+      },
+    },
+    next_cursor: nextCursor,
+  },
+} as const;
+export type ErasedEventsBody = FromSchema<typeof erasedEventsSchema>;
+
 export const erasureSchema = {
   type: 'object',
   additionalProperties: false,
@@ -308,12 +340,13 @@ export const healthSchema = {
     environment: { type: 'string', enum: environments },
     group_id: { type: 'string' },
     uptime_s: count,
-    last_seq: { ...count, description: 'The newest durable record of the log.' },
+    last_seq: { ...count, description: 'The newest durable record of the log, raised to two significant digits.' },
     weights: {
       type: 'object',
       additionalProperties: false,
       required: ['based_on_seq', 'computed_at'],
-      description: 'Up to which log record the peer weights have been computed.',
+      description:
+        'Up to which log record the peer weights have been computed, cut to two significant digits; `last_seq` once they cover every record.',
       properties: { based_on_seq: count, computed_at: { type: ['string', 'null'], format: 'date-time' } },
     },
   },

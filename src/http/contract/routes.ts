@@ -196,6 +196,18 @@ export const routes = {
     success: { 200: { description: 'Withdrawn; the id stays taken.', schema: responses.withdrawalSchema } },
     codes: [...keyCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
   },
+  listErasedEvents: {
+    method: 'GET',
+    path: '/api/v1/events/erased',
+    tag: 'Events',
+    summary: 'The own events that went with an erasure of their player',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [queryParameters.limit, queryParameters.cursor],
+    success: { 200: { description: 'One page of erased events.', schema: responses.erasedEventsSchema } },
+    codes: [...keyCodes, 'invalid_parameter'],
+  },
   eraseSubject: {
     method: 'DELETE',
     path: '/api/v1/subjects/{hash}',

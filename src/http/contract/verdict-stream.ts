@@ -19,11 +19,19 @@ export const toldPlayerSchema = {
 } as const;
 export type ToldPlayer = FromSchema<typeof toldPlayerSchema>;
 
-/** A player that was erased: a score read answers 404. */
+/** A player that was erased: a score read answers 404. Nobody is told who asked for it. */
 export const gonePlayerSchema = {
   type: 'object',
   required: ['subject_hash', 'gone'],
-  properties: { subject_hash: hashHex, gone: { type: 'boolean', const: true } },
+  properties: {
+    subject_hash: hashHex,
+    gone: { type: 'boolean', const: true },
+    subject_erased: {
+      type: 'boolean',
+      const: true,
+      description: 'Only for readers with the key of a peer whose events went with the erasure.',
+    },
+  },
 } as const;
 export type GonePlayer = FromSchema<typeof gonePlayerSchema>;
 

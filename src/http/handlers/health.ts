@@ -1,6 +1,6 @@
 /** Health and readiness: one body, for people and for probes. */
 import { refused } from '../../errors.js';
-import { timeText } from '../bodies.js';
+import { cutCount, raisedCount, timeText } from '../bodies.js';
 import type { HealthBody } from '../contract/response-bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { ok, refusalReply } from '../reply.js';
@@ -16,6 +16,9 @@ export function healthHandlers({
   function health(): ApiReply {
     const { ready, writable, reason, lastSeq, weights } = group.health();
     if (!ready || !writable) return refusalReply(refused('dependency_unavailable', { details: { reason } }));
+    // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that lag still show as lagging.
+    const shownSeq = raisedCount(lastSeq);
+    const isCovered = weights.basedOnSeq >= lastSeq;
     return ok({
       status: 'ok',
       service: 'peer-trust-federation',
@@ -23,9 +26,9 @@ export function healthHandlers({
       environment: group.identity.environment,
       group_id: group.identity.groupId,
       uptime_s: Math.floor((performance.now() - startedMs) / 1000),
-      last_seq: lastSeq,
+      last_seq: shownSeq,
       weights: {
-        based_on_seq: weights.basedOnSeq,
+        based_on_seq: isCovered ? shownSeq : cutCount(weights.basedOnSeq),
         computed_at: weights.computedAt === null ? null : timeText(weights.computedAt),
       },
     } satisfies HealthBody);

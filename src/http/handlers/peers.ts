@@ -56,7 +56,9 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),
       },
-      data: peers.slice(0, limit.value).map((peer) => peerBody(peer, caller !== null)),
+      data: peers
+        .slice(0, limit.value)
+        .map((peer) => peerBody(peer, caller === null ? null : group.delayedEventCount(peer))),
       next_cursor: next === undefined ? null : encodeCursor('peers', next.index),
     } satisfies PeerListBody);
   }

@@ -1,13 +1,16 @@
-/** Erasure of a subject, and the audit log in which it leaves its only trace. */
+/** Erasure of a subject, what it took of the caller's own events, and the audit log. */
+import { HOUR_MS } from '../../limits.js';
 import { timeText } from '../bodies.js';
-import type { AuditPageBody, ErasureBody, PendingErasureBody } from '../contract/response-bodies.js';
+import type { AuditPageBody, ErasedEventsBody, ErasureBody, PendingErasureBody } from '../contract/response-bodies.js';
 import { encodeCursor } from '../cursor.js';
 import type { FaceDeps } from '../deps.js';
 import { readCursor, readLimit, readSubjectHash } from '../parameters.js';
 import { ok, refusalReply } from '../reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request.js';
 
-export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): Pick<Handlers, 'eraseSubject' | 'listAudit'> {
+type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'listErasedEvents' | 'listAudit'>;
+
+export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHandlers {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
@@ -24,6 +27,25 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): Pick<Handle
       erased_at: timeText(erasedAt),
       receipt,
     } satisfies ErasureBody);
+  }
+
+  function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {
+    const limit = readLimit(query);
+    if (!limit.ok) return refusalReply(limit);
+    const from = readCursor(query, 'erased');
+    if (!from.ok) return refusalReply(from);
+    // With authentication off the caller is nobody, and has no events of its own.
+    if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
+    const { total, events, next } = group.ownErasures(caller, from.value ?? 0, limit.value);
+    return ok({
+      total,
+      data: events.map(({ receivedAt, erasedAt }) => ({
+        status: 'subject_erased' as const,
+        received_at: timeText(receivedAt),
+        erased_at: timeText(erasedAt - (erasedAt % HOUR_MS)),
+      })),
+      next_cursor: next === null ? null : encodeCursor('erased', next),
+    } satisfies ErasedEventsBody);
   }
 
   async function listAudit({ query }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -48,5 +70,5 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): Pick<Handle
     } satisfies AuditPageBody);
   }
 
-  return { eraseSubject, listAudit };
+  return { eraseSubject, listErasedEvents, listAudit };
 }

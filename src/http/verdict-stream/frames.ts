@@ -46,8 +46,9 @@ export function goneFrame(rows: readonly string[], asOf: number): string {
   return frame('change', `{"changes":[${rows.join(',')}],"as_of":"${timeText(asOf)}"}`);
 }
 
-export function goneRow(subject: string): string {
-  return `{"subject_hash":"${subject}","gone":true}`;
+/** `isOwn`: events of the reader's peer went with the player. */
+export function goneRow(subject: string, isOwn: boolean): string {
+  return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
 export function heartbeatFrame(mark: ToldMark): string {

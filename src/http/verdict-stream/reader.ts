@@ -12,8 +12,8 @@ import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame,
 /** Something that was told, as frames that all readers share. */
 export interface ToldFrames {
   readonly position: number;
-  /** With all of its rows. */
-  readonly change: Buffer;
+  /** With all of its rows, as the readers of a peer get it; null where authentication is off. */
+  readonly changeFor: (peer: number | null) => Buffer;
   readonly rows: number;
 }
 
@@ -21,6 +21,8 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupApi['verdicts'];
+  /** Number of the peer that reads; null where authentication is off. */
+  readonly peer: number | null;
   /** Called once; null: the reader went by itself. */
   readonly onEnd: (reader: StreamReader, reason: EndReason | null) => void;
   readonly onRows: (count: number) => void;
@@ -51,16 +53,16 @@ export class StreamReader {
     await this.#catchUp(lastEventId);
   }
 
-  told({ position, change, rows }: ToldFrames): void {
+  told({ position, changeFor, rows }: ToldFrames): void {
     if (this.#isOver || this.#toldTo === null || position <= this.#toldTo) return;
     this.#toldTo = position;
-    this.#write(change);
+    this.#write(changeFor(this.#parts.peer));
     this.#parts.onRows(rows);
   }
 
   /** Erased players, for a reader that is still catching up. */
-  goneMeanwhile(gone: Buffer): void {
-    if (this.#toldTo === null) this.#write(gone);
+  goneMeanwhile(goneFor: (peer: number | null) => Buffer): void {
+    if (this.#toldTo === null) this.#write(goneFor(this.#parts.peer));
   }
 
   /** Everything was told once: catching up may begin. */

@@ -1,5 +1,6 @@
 /** All readers of the verdict stream: how many there may be, what they are told together, and when the node ends them. */
 import type { Writable } from 'node:stream';
+import { getOrMake } from '../../core/get-or-make.js';
 import type { ToldRow } from '../../core/told-table.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
@@ -54,6 +55,7 @@ export class StreamReaders {
     if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
     const reader = new StreamReader(to, {
       feed: group.verdicts,
+      peer: opening.peer?.index ?? null,
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamTold(count),
     });
@@ -98,17 +100,17 @@ export class StreamReaders {
   }
 
   async #told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void> {
-    const gone = rows.filter(({ text }) => text === null).map(({ subject }) => goneRow(subject));
+    const gone = rows.filter(({ text }) => text === null);
     if (gone.length > 0) {
       // At once: what such a reader is sent next may be newer.
-      const frame = Buffer.from(goneFrame(gone, mark?.asOf ?? this.#deps.clock.now()));
-      for (const reader of this.#readers.keys()) reader.goneMeanwhile(frame);
+      const asOf = mark?.asOf ?? this.#deps.clock.now();
+      const goneFor = framesByPeer(gone, (texts) => goneFrame(texts, asOf));
+      for (const reader of this.#readers.keys()) reader.goneMeanwhile(goneFor);
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
-    const texts = rows.map(({ subject, text }) => text ?? goneRow(subject));
-    const change = Buffer.from(changeFrame(texts.join(','), true, mark));
-    const told = this.#spread.tell({ position: mark.position, change, rows: rows.length }, this.#readers.keys());
+    const changeFor = framesByPeer(rows, (texts) => changeFrame(texts.join(','), true, mark));
+    const told = this.#spread.tell({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
     // An erasure waits for this.
     if (gone.length > 0) this.#spread.flush();
     await told;
@@ -147,4 +149,21 @@ export class StreamReaders {
       confidence_step: limits.streamConfidenceStep,
     });
   }
+}
+
+/** One frame for all readers, but for those of peers that lost events to an erasure: each of these peers has one of its own. */
+function framesByPeer(
+  rows: readonly ToldRow[],
+  frameOf: (texts: readonly string[]) => string,
+): (peer: number | null) => Buffer {
+  const losers = new Set(rows.flatMap(({ peers }) => peers ?? []));
+  const made = new Map<number | null, Buffer>();
+  return (peer) => {
+    const reader = peer !== null && losers.has(peer) ? peer : null;
+    return getOrMake(made, reader, () => Buffer.from(frameOf(rows.map((row) => rowText(row, reader)))));
+  };
+}
+
+function rowText({ subject, text, peers }: ToldRow, reader: number | null): string {
+  return text ?? goneRow(subject, reader !== null && peers?.includes(reader) === true);
 }

@@ -163,6 +163,8 @@ async function askEvents(bodies: Bodies, peer: PeerClient, other: PeerClient): P
   await bodies.asks('submitEvents', url, `${path}/batch`, { key, json: [] });
   await bodies.asks('withdrawEvent', url, `${path}/mine`, { method: 'DELETE', key });
   await bodies.asks('withdrawEvent', url, `${path}/%00`, { method: 'DELETE', key });
+  await bodies.asks('listErasedEvents', url, `${path}/erased`, { key });
+  await bodies.asks('listErasedEvents', url, `${path}/erased?limit=0`, { key });
 }
 
 /** The subject hash of a player with an event. */

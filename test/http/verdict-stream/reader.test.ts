@@ -57,6 +57,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
   const whole = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null, ...feed };
   const parts = {
     feed: whole,
+    peer: null,
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
   };
@@ -72,14 +73,14 @@ test('a reader that does not read is told to resume, and cut off', async () => {
   pipe.reading = false;
   const change = Buffer.alloc(limits.streamFrameBytes, 'x');
   let { position } = mark;
-  while (ends.length === 0) reader.told({ position: ++position, change, rows: 1 });
+  while (ends.length === 0) reader.told({ position: ++position, changeFor: () => change, rows: 1 });
   assert.equal(ends, ['slow_reader']);
   assert.ok(
     pipe.writableLength <= limits.streamUnreadBytes + 2 * change.length,
     `${pipe.writableLength} bytes are kept`,
   );
   const kept = pipe.writableLength;
-  reader.told({ position: ++position, change, rows: 1 });
+  reader.told({ position: ++position, changeFor: () => change, rows: 1 });
   assert.is(pipe.writableLength, kept);
   // The timer that cuts it off keeps no process alive.
   const awake = setInterval(() => undefined, 1_000);
@@ -108,7 +109,7 @@ test('a heartbeat never runs ahead of a change that is on its way', async () => 
   const feed = { mark };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
-  const parts = { feed: Object.assign(feed, whole), onEnd() {}, onRows() {} };
+  const parts = { feed: Object.assign(feed, whole), peer: null, onEnd() {}, onRows() {} };
   const reader = new StreamReader(pipe, parts);
   await reader.start(hello, resumeAt(3));
   Object.assign(feed, { mark: { ...mark, position: 4 } });
@@ -116,7 +117,7 @@ test('a heartbeat never runs ahead of a change that is on its way', async () => 
   reader.beat(quiet);
   assert.not(pipe.text.includes(resumeAt(4)));
   assert.ok(pipe.text.endsWith(comment), 'a sign of life');
-  reader.told({ position: 4, change: Buffer.from('event: change\n\n'), rows: 1 });
+  reader.told({ position: 4, changeFor: () => Buffer.from('event: change\n\n'), rows: 1 });
   reader.beat(quiet + limits.streamHeartbeatMs);
   assert.equal(events(pipe.text), ['hello', 'heartbeat', 'change', 'heartbeat']);
   assert.ok(pipe.text.includes(resumeAt(4)));
@@ -132,7 +133,7 @@ test('a piece that was read before an erasure was told is read again', async () 
   };
   const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
   const pipe = new Pipe(true);
-  const parts = { feed: setting.feed, onEnd() {}, onRows() {} };
+  const parts = { feed: setting.feed, peer: null, onEnd() {}, onRows() {} };
   await new StreamReader(pipe, parts).start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
@@ -144,15 +145,15 @@ test('while it catches up a reader is told of erasures, and of changes only once
   const recent = (since: number) => (since === mark.position ? [] : null);
   const { pipe, reader } = readerOf({ feed: { walk, recent } });
   const started = reader.start(hello, '');
-  const change = Buffer.from('event: change\n\n');
-  reader.told({ position: 3, change, rows: 1 });
-  reader.goneMeanwhile(Buffer.from('event: gone\n\n'));
+  const changeFor = () => Buffer.from('event: change\n\n');
+  reader.told({ position: 3, changeFor, rows: 1 });
+  reader.goneMeanwhile(() => Buffer.from('event: gone\n\n'));
   answer({ position: 3, count: 0, text: '', next: null });
   await started;
   // Told late, but known since it caught up.
-  reader.told({ position: 3, change, rows: 1 });
-  reader.told({ position: 4, change, rows: 1 });
-  reader.goneMeanwhile(Buffer.from('event: gone\n\n'));
+  reader.told({ position: 3, changeFor, rows: 1 });
+  reader.told({ position: 4, changeFor, rows: 1 });
+  reader.goneMeanwhile(() => Buffer.from('event: gone\n\n'));
   assert.equal(events(pipe.text), ['hello', 'gone', 'snapshot', 'heartbeat', 'change']);
 });
 

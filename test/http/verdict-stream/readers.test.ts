@@ -42,6 +42,35 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
   readers.close();
 });
 
+test('only readers of a peer whose events went with an erasure are told so', async () => {
+  let listener: FeedListener | undefined;
+  const listen = (one: FeedListener) => {
+    listener = one;
+    return () => undefined;
+  };
+  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
+  const readers = new StreamReaders({
+    group: groupDouble({ verdicts }),
+    clock: { now: () => 0 },
+    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+  });
+  const all = [null, peerView(0), peerView(1), peerView(1)].map((peer) => {
+    const to = new Heard();
+    readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? '127.0.0.1', keyDigest: '' });
+    return to;
+  });
+  await turnOfLoop();
+  const subject = 'ab'.repeat(32);
+  await listener?.told([{ subject, text: null, peers: [1, 2] }], { ...mark, position: 4 });
+  const plain = `{"subject_hash":"${subject}","gone":true}`;
+  const own = `{"subject_hash":"${subject}","gone":true,"subject_erased":true}`;
+  assert.equal(
+    all.map(({ text }) => /"changes":\[(.*)\]/.exec(text)?.[1]),
+    [plain, plain, own, own],
+  );
+  readers.close();
+});
+
 function silentReaders() {
   const ends: string[] = [];
   const readers = new StreamReaders({

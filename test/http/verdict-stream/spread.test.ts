@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { StreamReader, ToldFrames } from '../../../src/http/verdict-stream/reader.js';
 import { Spread } from '../../../src/http/verdict-stream/spread.js';
 
-const frames = (position: number): ToldFrames => ({ position, change: Buffer.alloc(0), rows: 1 });
+const frames = (position: number): ToldFrames => ({ position, changeFor: () => Buffer.alloc(0), rows: 1 });
 
 /** Readers that note what they are told; each takes so many ms for it. */
 function readersOf(count: number, ms: number) {

@@ -42,7 +42,7 @@ export class Background {
     return ns / 1e6;
   }
 
-  close(): void {
+  async stop(): Promise<void> {
     for (const file of this.#files) closeSync(file);
   }
 

@@ -5,7 +5,7 @@
 import { at } from './load/latency.js';
 import { type Figure, faultsOf, type NamedLatencies, plain, type Result, titleOf } from './result.js';
 import { readResult } from './result-file.js';
-import { alignColumns } from './text-table.js';
+import { alignColumns } from './tables.js';
 
 export function compareFiles(before: string, after: string): string {
   return compare(readResult(before), readResult(after));

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import { type LoopSample, loopSampleMs } from './loop-sample.js';
+import { type LoopSample, loopSampleMs } from './target.js';
 
 /** The monitor's own timer, which its figures hold. */
 const resolutionMs = 1;

@@ -45,6 +45,35 @@ export function anonymousMbOf(pid: number): number {
   return (kb * 1024) / 1e6;
 }
 
+/** The most that `readMb` returns, read at a fixed interval. */
+export class PeakMemory {
+  #mb = 0;
+  readonly #readMb: () => number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(readMb: () => number, everyMs: number) {
+    this.#readMb = readMb;
+    this.#timer = setInterval(() => this.#sample(), everyMs);
+  }
+
+  /** The most since the last call, or the start. */
+  take(): number {
+    this.#sample();
+    const mb = this.#mb;
+    this.#mb = 0;
+    return mb;
+  }
+
+  end(): number {
+    clearInterval(this.#timer);
+    return this.take();
+  }
+
+  #sample(): void {
+    this.#mb = Math.max(this.#mb, this.#readMb());
+  }
+}
+
 /** The processes, and all that they and theirs started. */
 export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();

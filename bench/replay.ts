@@ -6,12 +6,12 @@ import type { Command } from 'commander';
 import { ApiClient } from './api-client.js';
 import { type Batch, makeBatches, readScores, registerPeers, settled } from './data/sent-set.js';
 import { loadTrustSet, type TrustSet } from './data/trust-set.js';
-import { type Quality, quality } from './metrics.js';
 import { buildNode, OwnNode } from './own-node.js';
 import { inParallel } from './parallel.js';
 import { randomFrom, shuffle } from './quality/random.js';
+import { writeJson } from './result-file.js';
 import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
-import { writeTold } from './written-file.js';
+import { type Quality, quality } from './statistics.js';
 
 const answerTimeoutMs = 5_000;
 
@@ -211,7 +211,7 @@ function tell(report: ReplayReport, options: ReplayOptions): void {
     console.log(JSON.stringify(report, null, 2));
     return;
   }
-  if (options.json !== undefined) writeTold(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (options.json !== undefined) writeJson(options.json, report);
   const rejection = report.first_rejection === null ? '' : ` (the first: ${report.first_rejection})`;
   const stale = report.weights_based_on_seq < report.last_seq ? ', not settled' : '';
   console.log(

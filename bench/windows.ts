@@ -3,18 +3,17 @@
  * targets, so that a machine that slows down slows them all.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { loadHasCore } from './cores.js';
 import { noAnswer } from './load/connection.js';
 import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
-import { lagNote } from './load/lag.js';
-import { Latencies } from './load/latency.js';
-import { promoteYoung } from './load/young-generation.js';
-import { type LoopSample, loopSampleMs } from './loop-sample.js';
+import { at, Latencies } from './load/latency.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
 import type { Report } from './report.js';
-import { median } from './result.js';
-import type { Target } from './target.js';
+import { median } from './statistics.js';
+import { type LoopSample, loopSampleMs, type Target } from './target.js';
 
 export interface Series {
   /** How its figures are named. */
@@ -69,8 +68,8 @@ const saturatedShare = 0.85;
 
 /** Number of the next request of every workload: none is ever sent twice to one server. */
 const nextRequest = new WeakMap<Target, number>();
-/** Scores or events in all answers of a target that were not refusals, warm-ups and late ones included. */
-const answeredItems = new WeakMap<Target, number>();
+/** Events that a target acknowledged, warm-ups and late ones included. */
+const acknowledgedEvents = new WeakMap<Target, number>();
 
 /** `seconds` are for each series, in up to five windows that alternate; the warm-up comes on top. */
 export async function alternate(
@@ -156,7 +155,7 @@ export async function driveWindow(
   const lastedS = (performance.now() - begunMs) / 1000;
   const came = allAnswersOf(driven) - driven.early;
   nextRequest.set(target, first + driven.sent);
-  answeredItems.set(target, answeredBy(target) + itemsOf(driven));
+  acknowledgedEvents.set(target, acknowledgedBy(target) + eventsIn(driven, workload));
   return {
     startS: offsetS,
     seconds: driven.seconds,
@@ -184,13 +183,14 @@ export async function awaitLoopSamples(...targets: readonly Target[]): Promise<v
   while (targets.some(isBehind) && performance.now() < giveUpMs) await delay(loopSampleMs / 4);
 }
 
-/** Scores or events of all that a target was asked and did not refuse, since it was started. */
-export function answeredBy(target: Target): number {
-  return answeredItems.get(target) ?? 0;
+/** Events that a target acknowledged since it was started. */
+export function acknowledgedBy(target: Target): number {
+  return acknowledgedEvents.get(target) ?? 0;
 }
 
-function itemsOf({ kinds }: Driven): number {
-  return kinds.reduce((sum, { statuses, items }) => {
+function eventsIn({ kinds }: Driven, workload: Workload): number {
+  return kinds.reduce((sum, { statuses, items }, i) => {
+    if (workload.kinds[i]!.stores !== true) return sum;
     const done = [...statuses].filter(([status]) => status >= 200 && status < 300);
     return sum + done.reduce((answers, [, count]) => answers + count, 0) * items;
   }, 0);
@@ -213,19 +213,17 @@ export function rates({ windows }: Measured, items = false): number[] {
   return windows.map(({ driven, seconds }) => count(driven) / seconds);
 }
 
-/** The ratio of two series, window by window, without those where one of them has nothing to be compared. */
-export function ratios(numerators: readonly number[], denominators: readonly number[]): number[] {
-  return numerators.map((value, i) => value / denominators[i]!).filter((ratio) => Number.isFinite(ratio));
-}
-
 export function measuredOf(series: Series, windows: readonly Window[]): Measured {
   return { series, windows, latencies: latenciesOf(windows) };
 }
 
 function latenciesOf(windows: readonly Window[]): Latencies {
-  const all = new Latencies();
-  for (const { driven } of windows) for (const { latencies } of driven.kinds) all.add(latencies);
-  return all;
+  return Latencies.sum(windows.flatMap(({ driven }) => driven.kinds.map(({ latencies }) => latencies)));
+}
+
+/** The 99th percentile of all kinds together. */
+export function p99MsOf(window: Window): number {
+  return at(latenciesOf([window]).summary(), 99) / 1000;
 }
 
 /** Of the windows' answers, those that were not what the kind expects: `503: 12`. */
@@ -300,9 +298,8 @@ function reportLatencies(to: Report, { series, windows, latencies }: Measured): 
   to.latencies(series.name, latencies.summary());
   if (series.workload.kinds.length === 1) return;
   for (const [i, { name }] of series.workload.kinds.entries()) {
-    const all = new Latencies();
-    for (const { driven } of windows) all.add((driven.kinds[i] as KindOutcome).latencies);
-    to.latencies(`${series.name}: ${name}`, all.summary());
+    const ofKind = Latencies.sum(windows.map(({ driven }) => (driven.kinds[i] as KindOutcome).latencies));
+    to.latencies(`${series.name}: ${name}`, ofKind.summary());
   }
 }
 
@@ -311,4 +308,29 @@ function loopCourse(windows: readonly Window[]): [number, number][] {
   return windows.flatMap(({ loop, startS }) =>
     loop.map(({ at, max }): [number, number] => [startS + (at - loop[0]!.at) / 1000, max]),
   );
+}
+
+/** Of the latencies: what is less does not change what they say. */
+const shareMax = 0.1;
+const lagUsMax = 1000;
+
+/** What to say of drives of one load; undefined where the load came in time, or too little of it to tell. */
+export function lagNote(name: string, drives: readonly Pick<Driven, 'kinds' | 'lag'>[]): string | undefined {
+  const lag = Latencies.sum(drives.map((drive) => drive.lag));
+  const all = Latencies.sum(drives.flatMap(({ kinds }) => kinds.map(({ latencies }) => latencies)));
+  const [lagUs, latencyUs] = [at(lag.summary(), 99), at(all.summary(), 99)];
+  if (!(lagUs > lagUsMax && lagUs > latencyUs * shareMax)) return undefined;
+  const ms = (us: number) => (us / 1000).toFixed(1);
+  return `${name}: the load itself was late, ${ms(lagUs)} ms at the 99th percentile, of ${ms(latencyUs)} ms: these latencies are partly its own`;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as NodeJS.GCFunction;
+
+/**
+ * Puts everything that is alive where these collections do not look; takes a millisecond. The first one copies what lives, the second
+ * promotes it: left to a window that begins, its two first collections would take twice as long as all others (decision 208).
+ */
+export function promoteYoung(): void {
+  for (let time = 0; time < 2; time++) collect({ type: 'minor' });
 }

@@ -1,5 +1,4 @@
 /** The process of a task: takes one order over its channel, does it, tells the result and ends. */
-import { measureCost } from './cost.js';
 import { fill } from './fill.js';
 import { grow } from './growth.js';
 import { rebuild } from './rebuild.js';
@@ -15,7 +14,6 @@ type Run<N extends TaskName> = (
 const runs: { readonly [N in TaskName]: Run<N> } = {
   fill,
   growth: grow,
-  cost: measureCost,
   rebuild,
   recompute,
   steps: measureSteps,

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { oneCoreOptions, onServerCore } from '../cores.js';
 import { atEnd } from '../ending.js';
 import { startProgress } from '../progress.js';
-import type { CostResult, CostTask } from './cost.js';
 import type { FillResult, FillTask } from './fill.js';
 import type { GrowthResult, GrowthTask } from './growth.js';
 import type { RebuildResult, RebuildTask } from './rebuild.js';
@@ -21,8 +20,6 @@ export interface Tasks {
   readonly fill: { readonly takes: FillTask; readonly gives: FillResult };
   /** Grows a table to many players and watches its memory and its pauses. */
   readonly growth: { readonly takes: GrowthTask; readonly gives: GrowthResult };
-  /** What one event and one read cost in states of different sizes. */
-  readonly cost: { readonly takes: CostTask; readonly gives: CostResult };
   /** From a folder to a state, by snapshot and by replay, beside filling the same tables from memory. */
   readonly rebuild: { readonly takes: RebuildTask; readonly gives: RebuildResult };
   /** The peer-trust computation on a drawn group. */

@@ -99,22 +99,12 @@ export function post(path: string, headers: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** One player's score. */
-export function scoreKind({ seed, players }: Site): Kind<string> {
-  return {
-    name: 'score',
-    expects: [200],
-    request: (i) => get(`/api/v1/players/${playerId(mix(seed, i) % players)}/trust-score`),
-  };
-}
-
-/** The score of a player that one of the first `events` events is about. */
-export function sownScoreKind(site: Site, events: number): Kind<string> {
-  return {
-    name: 'score',
-    expects: [200],
-    request: (i) => get(`/api/v1/players/${playerOfEvent(site, mix(site.seed, i) % events)}/trust-score`),
-  };
+/** One player's score. `playerAt`: whom request number `i` asks for. */
+export function scoreKind(
+  { seed, players }: Site,
+  playerAt: (i: number) => string = (i) => playerId(mix(seed, i) % players),
+): Kind<string> {
+  return { name: 'score', expects: [200], request: (i) => get(`/api/v1/players/${playerAt(i)}/trust-score`) };
 }
 
 /** The scores of a match of 50 in one call. `idOf`: how player number `n` is named, by its account id or by the hash of it. */
@@ -136,6 +126,7 @@ export function eventKind(site: Site): Kind<string> {
   return {
     name: 'event',
     expects: [201],
+    stores: true,
     request(i, connection) {
       const peer = peerOf(site, connection);
       return post('/api/v1/events', `x-peer-api-key: ${peer.apiKey}\r\n`, eventJson(site, peer, i));
@@ -151,6 +142,7 @@ export function batchKind(given: Site, size = batchEvents): Kind<Buffer> {
     name: 'batch',
     expects: [200],
     items: size,
+    stores: true,
     request(i, connection) {
       const peer = peerOf(site, connection);
       const template = templates.get(peer) ?? batchTemplate(site, peer, size);

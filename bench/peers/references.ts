@@ -5,9 +5,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../free-port.js';
 import type { Credentials } from '../load/requests.js';
-import { ServerProcess } from '../server-process.js';
+import { freePort, ServerProcess } from '../server-process.js';
 import type { Target } from '../target.js';
 import { type Account, Daemon, type EndSignals, firstOf, runTool } from './daemon.js';
 

@@ -1,7 +1,7 @@
 /** Every method that the quality bench compares, and the figures of each on one group. */
 import type { EvidenceColumns } from '../../src/core/trust/columns.js';
 import type { TrustSet } from '../data/trust-set.js';
-import { meanError, type Quality, quality, shareCaught, sharesCaught } from '../metrics.js';
+import { average, meanError, type Quality, quality, shareCaught, sharesCaught } from '../statistics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';
 import type { Readings } from './readout.js';
 import { countVerdicts } from './verdicts.js';
@@ -105,10 +105,4 @@ export function meanFigures(groups: readonly FiguresByMethod[]): FiguresByMethod
     caughtAt: hitShares.map((_, i) => average(groups.map((group) => group[method].caughtAt[i]!))),
   });
   return Object.fromEntries(methodNames.map((method) => [method, meanOf(method)])) as Record<MethodName, MethodFigures>;
-}
-
-/** The mean of what is a number; NaN for nothing. */
-export function average(values: readonly number[]): number {
-  const numbers = values.filter((value) => !Number.isNaN(value));
-  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 }

@@ -37,3 +37,6 @@ function writeLine(line: string): void {
     // A pipe that is full, or that nobody reads any more.
   }
 }
+
+/** Lets work in another process report its progress. */
+export type OnProgress = (done: number, total: number) => void;

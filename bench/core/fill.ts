@@ -17,8 +17,8 @@ import { limits } from '../../src/limits.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
+import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, credentials, lowers, type Population, peerOfEntry } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface FillTask extends Population {
   readonly dir: string;

@@ -6,8 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventIds } from '../../src/core/event-ids.js';
 import { sipKey } from '../../src/core/siphash.js';
 import { Subjects } from '../../src/core/subjects.js';
+import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, type Population, peerOfEntry, writeKey } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface GrowthTask extends Population {
   /** The service's table of players; a Map of objects, as one would write it first; the table of event ids. */

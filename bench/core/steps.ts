@@ -22,9 +22,9 @@ import { claimFolder } from '../../src/store/owner.js';
 import { parseUtcDateTime } from '../../src/validation/formats.js';
 import { validatorOf } from '../../src/validation/validator.js';
 import { eventId, eventKind, matchPlayers, mix, playerId, scoreKind } from '../load/requests.js';
+import type { OnProgress } from '../progress.js';
 import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
 import { credentials, type Population } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface StepsTask extends Population {
   /** Events in one durable commit. */

@@ -36,7 +36,7 @@ export function summarise(groups: readonly Judgement[]): Summary {
     groups: groups.length,
     aucMean: average(aucs),
     aucWorst: least(aucs),
-    untrustedPrecise: precisionOf(sumEach(untrusted)),
+    untrustedPrecise: untrusted.length === 0 ? Number.NaN : precisionOf(sumEach(untrusted)),
     untrustedPreciseWorst: least(enough.map(precisionOf)),
     suspiciousPreciseMean: average(suspicious.map(precisionOf)),
     suspiciousPreciseWorst: least(suspicious.map(precisionOf)),

@@ -18,7 +18,7 @@ export interface Figure {
 export interface Goal {
   readonly figure: string;
   readonly goal: string;
-  /** Null where it was not measured. */
+  /** Null where the figure was not measured. */
   readonly reached: string | null;
   readonly met: boolean | null;
 }
@@ -27,13 +27,13 @@ export interface NamedLatencies extends LatencySummary {
   readonly name: string;
 }
 
-/** Something over the time of a run, in s, or over what `across` names. */
+/** A value over the seconds of a run, or over the axis that `across` names. */
 export interface Course {
   readonly name: string;
   /** Courses of one chart share an axis. */
   readonly chart: string;
   readonly across?: string;
-  /** Each power of ten takes as much room as the next. */
+  /** The axis is logarithmic. */
   readonly decades?: true;
   readonly points: readonly (readonly [x: number, value: number])[];
 }
@@ -44,9 +44,9 @@ export interface Result {
   readonly started_at: string;
   readonly environment: Environment & {
     readonly pinning: string;
-    /** The longer of before and after the run (`neighbours.ts`); not in results of earlier releases. */
+    /** The longer read of before and after the run (`neighbours.ts`); absent in results of earlier releases. */
     readonly cache_read_ns?: number;
-    /** Of the time in which all cores had work, the share that the host gave to others; only where the system tells. */
+    /** The share of the cores' busy time that the host gave to others; absent where the system does not tell. */
     readonly taken_by_host?: number | undefined;
   };
   readonly options: Readonly<Record<string, unknown>>;
@@ -79,10 +79,10 @@ export function resultText(result: Result): string {
   return [titleOf(result), ...faultsOf(result), ...tables.map(tableText), ...remarksOf(result)].join('\n\n');
 }
 
-/** What the notes begin with, up to a colon, that make the figures worthless. */
+/** Notes that begin with one of these and a colon make the figures worthless. */
 const faultMarks = ['FAULT', strangersMark];
 
-/** The notes that make the figures worthless: they stand before these. */
+/** The notes that make the figures worthless; they are printed before the figures. */
 export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {
   return notes.filter((note) => faultMarks.includes(markOf(note)));
 }
@@ -105,7 +105,7 @@ export function titleOf(result: Result): string {
   return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}${host}`;
 }
 
-/** What was measured, and on what. */
+/** The commit that was measured, and the machine. */
 export function placeOf({ environment: e }: Pick<Result, 'environment'>): string {
   return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
 }

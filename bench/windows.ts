@@ -30,18 +30,18 @@ export interface Window {
   readonly startS: number;
   readonly seconds: number;
   readonly driven: Driven;
-  /** Processor time of the server for one answer, be it late or not the expected one, us; NaN where there was none. */
+  /** Processor time of the server for one answer of any status, late ones too, us; NaN without an answer. */
   readonly cpuUs: number;
   /** Share of one core. */
   readonly cpuShare: number;
   readonly residentMb: number;
-  /** Of its time, as far as the server has told: the last ones come a moment after the end (`awaitLoopSamples`). */
+  /** The server's reports about this time; the last ones arrive a moment after the end (`awaitLoopSamples`). */
   readonly loop: readonly LoopSample[];
   /** `[s into the run, answers a second]`. */
   readonly course: readonly (readonly [s: number, rate: number])[];
 }
 
-/** What a window may be told, and tells. */
+/** Ends a window before its time, and marks the moment before its begin. */
 export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
 
 /** All windows of one series. */
@@ -52,21 +52,21 @@ export interface Measured {
   readonly latencies: Latencies;
 }
 
-/** Windows of each series in one run, at most; more of them show noise better, longer ones have steadier tails. */
+/** The most windows of each series: more of them show noise better, longer ones have steadier tails. */
 const roundsMax = 5;
 /** A shorter window measures its own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
 const windowSecondsMin = 0.4;
-/** A server that was just started compiles its code for so long under load: the node's first 300,000 events take up to half as long again. */
+/** A new server compiles its code for so long under load: the node's first 300,000 events take up to half as long again. */
 export const warmUpSecondsMax = 6;
-/** Load before a window: a server takes in hundreds of connections in some ten ms, of which a window is to hold nothing. */
+/** The load runs for so long before a window, because a server takes some ten ms to accept hundreds of connections. */
 const leadMs = 100;
-/** A stall that a server has not told of by then is none that it survives. */
+/** Longest wait for the last report about an event loop. */
 const loopSampleWaitMs = 10_000;
 
-/** Of a core: a server below it waited, for the disk, for other processes of the machine, or for the load. */
+/** Share of a core below which a server waited for the disk, for other processes of the machine, or for the load. */
 const saturatedShare = 0.85;
 
-/** Number of the next request of every workload: none is ever sent twice to one server. */
+/** The number of the next request to each server: no request is sent twice. */
 const nextRequest = new WeakMap<Target, number>();
 /** Events that a target acknowledged, warm-ups and late ones included. */
 const acknowledgedEvents = new WeakMap<Target, number>();
@@ -86,7 +86,7 @@ export async function alternate(
     const windows: Window[][] = series.map(() => []);
     for (let round = 0; round < rounds; round++) {
       const inTurn = [...series.entries()];
-      // There and back, so that none always comes behind the same one.
+      // There and back, so that no series always follows the same other one.
       if (round % 2 === 1) inTurn.reverse();
       for (const [i, one] of inTurn) {
         windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
@@ -119,7 +119,7 @@ export async function driveWindow(
   };
   let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
   const prepare = (): void => {
-    // What each window makes anew for itself would be copied in its first collections: of a short window they are a larger part.
+    // The first collections of a window would copy its new objects, and they are a larger part of a short window.
     promoteYoung();
     cpuSBefore = cpuSOf(target.pids);
     begunMs = performance.now();
@@ -129,7 +129,7 @@ export async function driveWindow(
     beginMs = Date.now();
     offsetS = (performance.now() - startedMs) / 1000;
   };
-  // To ask what a server used takes a moment in which no answer is noticed: only once all are there.
+  // Reading the processor time takes a moment in which no answer is noticed, so it waits until all have arrived.
   const onOver = (): void => {
     endMs = Date.now();
   };
@@ -150,7 +150,7 @@ export async function driveWindow(
     onOver,
     onTick,
   });
-  // With that of late answers, and so is what it is divided by.
+  // Both this time and the number of answers below include late answers.
   const cpuS = cpuSOf(target.pids) - cpuSBefore;
   const lastedS = (performance.now() - begunMs) / 1000;
   const came = allAnswersOf(driven) - driven.early;
@@ -170,12 +170,12 @@ export async function driveWindow(
   };
 }
 
-/** Of what a server told, what it told of any part of this time (ms since 1970): of a stall it tells when it is over. */
+/** The reports that are about any part of this time (ms since 1970). A server reports a stall when it is over. */
 export function samplesWithin(samples: readonly LoopSample[], beginMs: number, endMs: number): LoopSample[] {
   return samples.filter(({ at }, i) => at > beginMs && (samples[i - 1]?.at ?? at - loopSampleMs) < endMs);
 }
 
-/** Until the servers have told of the end of a window: a stall there is one of the window. */
+/** Waits until the servers have reported about the end of a window: a stall there belongs to the window. */
 export async function awaitLoopSamples(...targets: readonly Target[]): Promise<void> {
   const nowMs = Date.now();
   const giveUpMs = performance.now() + loopSampleWaitMs;
@@ -196,12 +196,12 @@ function eventsIn({ kinds }: Driven, workload: Workload): number {
   }, 0);
 }
 
-/** Answers as expected, within the time. */
+/** The expected answers that arrived within the window. */
 export function answersOf({ kinds }: Driven): number {
   return kinds.reduce((sum, { answers }) => sum + answers, 0);
 }
 
-/** Whatever came back, also after the end. */
+/** All answers, late ones too. */
 function allAnswersOf({ kinds }: Driven): number {
   const all = kinds.flatMap(({ statuses }) => [...statuses]);
   return all.reduce((sum, [status, count]) => sum + (status === noAnswer ? 0 : count), 0);
@@ -226,7 +226,7 @@ export function p99MsOf(window: Window): number {
   return at(latenciesOf([window]).summary(), 99) / 1000;
 }
 
-/** Of the windows' answers, those that were not what the kind expects: `503: 12`. */
+/** The answers of a series whose status its kind does not expect, such as `503: 12`. */
 export function unexpected({ windows, series }: Measured): string {
   const found = new Map<string, number>();
   for (const { driven } of windows) {
@@ -242,9 +242,9 @@ export function unexpected({ windows, series }: Measured): string {
 }
 
 export interface TellOptions {
-  /** For servers of others: answers that were not expected are told, and no fault of the run. */
+  /** Unexpected answers are noted, and are no fault of the run. For other projects' servers. */
   readonly tolerant?: boolean;
-  /** The unit of what one request carries, where it is more than one: `scores/s`. */
+  /** The unit of the items of one request where it carries several: `scores/s`. */
   readonly itemUnit?: string;
 }
 
@@ -274,7 +274,7 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
     else to.fault(text);
   }
   if (windows.every(({ driven }) => answersOf(driven) === 0)) {
-    // Late answers are slow, which the rate of 0 says; none at all is a server that does not work.
+    // A rate of 0 already says that the answers were late; a server without any answer does not work.
     if (windows.some(({ driven }) => allAnswersOf(driven) > 0))
       to.note(`${name}: no request was answered within its window`);
     else to.fault(`${name}: no request was answered`);
@@ -310,11 +310,11 @@ function loopCourse(windows: readonly Window[]): [number, number][] {
   );
 }
 
-/** Of the latencies: what is less does not change what they say. */
+/** A lag below this share of the latencies does not change their meaning. */
 const shareMax = 0.1;
 const lagUsMax = 1000;
 
-/** What to say of drives of one load; undefined where the load came in time, or too little of it to tell. */
+/** The note about a load that was late; undefined where it was in time, or has too few requests to tell. */
 export function lagNote(name: string, drives: readonly Pick<Driven, 'kinds' | 'lag'>[]): string | undefined {
   const lag = Latencies.sum(drives.map((drive) => drive.lag));
   const all = Latencies.sum(drives.flatMap(({ kinds }) => kinds.map(({ latencies }) => latencies)));

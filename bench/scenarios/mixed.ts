@@ -6,10 +6,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';
 import { at, type LatencySummary } from '../load/latency.js';
 import { eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
-import { health, snapshotsOf } from '../node-target.js';
+import { health, settled, snapshotsOf } from '../node-target.js';
 import { measured, type Run } from '../run.js';
 import { median } from '../statistics.js';
-import { awaitLoopSamples, driveWindow, type Measured, measuredOf, rates, report } from '../windows.js';
+import {
+  awaitLoopSamples,
+  driveWindow,
+  type Measured,
+  measuredOf,
+  rates,
+  report,
+  warmUpSecondsMax,
+} from '../windows.js';
 
 /** Requests a second of the readers beside the work in the background. */
 const readsPerSecond = 2_000;
@@ -41,24 +49,29 @@ export const mixed = measured({
 
 /** The p99 of single scores while everything runs, against the same readers with nothing else to do for the node. */
 async function besideBackgroundWork(run: Run): Promise<void> {
-  const due = countEntries(run.options) + run.options.peers + spareRecords;
+  const readsRate = run.options.rate ?? readsPerSecond;
+  // A tenth of the busy load comes on top of the readers, so that these keep their rate.
+  const busyRate = (readsRate * 10) / 9;
+  const warmUpS = Math.min(warmUpSecondsMax, run.options.seconds);
+  const warmUpEvents = Math.ceil(busyRate * 0.1 * (warmUpS + 1));
+  const due = countEntries(run.options) + run.options.peers + spareRecords + 2 * warmUpEvents;
   const environment = { SNAPSHOT_EVERY: String(due), WEIGHTS_INTERVAL_MS: '50' };
   const { target, site, node } = await run.node({ snapshotAfter: null, environment }, 'node with background work');
   const readers = [
     [scoreKind(site), 80],
     [matchKind(site), 10],
   ] as const;
-  const load = { target, connections: run.options.connections ?? 32, rate: run.options.rate ?? readsPerSecond };
+  const load = { target, connections: run.options.connections ?? 32, rate: readsRate };
   const quiet = { ...load, name: 'reads, quiet', workload: mixture(site.seed, readers) };
   const busy = {
     ...load,
     name: 'reads, beside events, a snapshot and a recompute',
-    // A tenth of the requests comes on top, so that the readers keep their rate.
-    rate: (load.rate * 10) / 9,
+    rate: busyRate,
     workload: mixture(site.seed, [...readers, [eventKind(site), 10]]),
   };
   const { seconds } = run.options;
-  await driveWindow(quiet, Math.min(6, seconds), run.startedMs);
+  await driveWindow(busy, warmUpS, run.startedMs);
+  await settled(node);
   const quietWindow = await driveWindow(quiet, seconds, run.startedMs);
 
   const before = snapshotsOf(node).join();

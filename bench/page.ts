@@ -1,4 +1,4 @@
-/** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
+/** A result as one HTML page: goals, figures, latency by percentile, and the courses over the time of the run. */
 import { type Axis, decades, type Line, lineChart, ticksTo } from './line-chart.js';
 import {
   type Course,
@@ -34,7 +34,7 @@ export function resultPage(result: Result): string {
   ]);
 }
 
-/** What a name says after its comma has one colour on the whole page, and what it says before is a chart. */
+/** The part of a name after its comma has one colour on the whole page; the part before it is a chart. */
 type Colours = ReadonlyMap<string, number>;
 
 /** Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart together. */
@@ -89,7 +89,7 @@ function xAxis(lines: readonly Course[]): Axis {
   if (byDecades) return { label: across ?? '', scale: Math.log10, ticks: decades(values), print: plain };
   const ticks = ticksTo(greatest(values));
   if (across !== undefined) return { label: across, ticks, print: plain };
-  // What is measured late in a run begins late.
+  // The axis begins where the first measurement does.
   const first = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
   const before = ticks.filter((tick) => tick <= first).length - 1;
   return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, before)), print: plain, gaps: windowGaps };

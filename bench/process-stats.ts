@@ -1,4 +1,4 @@
-/** What Linux tells of processes: processor time and memory, of one process and all that it started. Zeros elsewhere. */
+/** Processor time and memory of processes and their descendants, from Linux's `/proc`. Zeros on other systems. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Clock ticks a second in `/proc/<pid>/stat`: 100 on every Linux that Node runs on. */
@@ -15,7 +15,7 @@ export function cpuSOf(pids: readonly number[]): number {
   return ticks / ticksPerS;
 }
 
-/** Memory of processes and their descendants, in which what several share counts once. It takes the kernel a moment for each. */
+/** Memory of processes and their descendants; shared pages count once. The kernel needs a moment for each process. */
 export function residentMbOf(pids: readonly number[]): number {
   const residentKb = withDescendants(pids).reduce((sum, pid) => sum + residentKbOf(pid), 0);
   return (residentKb * 1024) / 1e6;
@@ -34,12 +34,12 @@ function residentKbOf(pid: number): number {
   return kb('RssAnon') + kb('RssFile');
 }
 
-/** Whether the process has not ended yet; one that nobody has waited for since is gone as well. */
+/** Whether the process has not ended yet; a zombie has ended. */
 export function isRunning(pid: number | undefined): boolean {
   return !['', 'Z', 'X'].includes(statOf(`/proc/${pid}`)[0]!);
 }
 
-/** Memory of one process that is no file's: what is mapped of a file the system takes back at will. */
+/** Anonymous memory of one process: without mapped files, whose pages the system reclaims at will. */
 export function anonymousMbOf(pid: number): number {
   const kb = Number(/^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
   return (kb * 1024) / 1e6;
@@ -74,7 +74,7 @@ export class PeakMemory {
   }
 }
 
-/** The processes, and all that they and theirs started. */
+/** The processes and all of their descendants. */
 export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];

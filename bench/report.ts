@@ -68,14 +68,14 @@ export class Report {
     this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
   }
 
-  /** A goal that is a rule: where `value` does not hold it, the run fails. */
+  /** A goal that is a rule: the run fails where `value` misses it. */
   rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, value, sense, bound, unit);
     const { met, goal, reached } = this.#goals.at(-1)!;
     if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);
   }
 
-  /** Something went wrong that makes the figures worthless: said beside them, and the run's exit code is 1. */
+  /** An event that makes the figures worthless. It is printed before them, and the run's exit code is 1. */
   fault(text: string): void {
     this.note(`FAULT: ${text}`);
     process.exitCode = 1;

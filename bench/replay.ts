@@ -110,7 +110,7 @@ async function play(set: TrustSet, options: ReplayOptions, url: string, node: Ow
       registered_per_s: set.peers.length / registerS,
       events_per_s: set.observations.length / sendS,
       ...sent,
-      event_count: replies.reduce((sum, reply) => sum + (reply.code === undefined ? reply.event_count : 0), 0),
+      event_count: replies.reduce((sum, reply) => sum + ('score' in reply ? reply.event_count : 0), 0),
       weights_based_on_seq: health.weights.based_on_seq,
       last_seq: health.last_seq,
       ...quality(badness, set.truth),

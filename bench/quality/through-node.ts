@@ -59,8 +59,8 @@ async function sendAndRead(client: ApiClient, set: TrustSet, peers: readonly Reg
 
 export function readingsOf(replies: readonly ScoreReply[]): NodeReadings {
   return {
-    score: Float64Array.from(replies, (reply) => (reply.code === undefined ? reply.score : 50)),
-    confidence: Float64Array.from(replies, (reply) => (reply.code === undefined ? reply.confidence : 0)),
-    verdict: replies.map((reply) => (reply.code === undefined ? reply.verdict : 'neutral')),
+    score: Float64Array.from(replies, (reply) => ('score' in reply ? reply.score : 50)),
+    confidence: Float64Array.from(replies, (reply) => ('score' in reply ? reply.confidence : 0)),
+    verdict: replies.map((reply) => ('score' in reply ? reply.verdict : 'neutral')),
   };
 }

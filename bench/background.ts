@@ -19,11 +19,17 @@ const space = 0x20;
 const zero = 0x30;
 
 export class Background {
-  /** The `schedstat` of each thread, kept open and read into the same bytes, so that the load has no garbage to collect. */
+  /**
+   * The `schedstat` of each thread, kept open and read into the same bytes, so that the load has no garbage to
+   * collect.
+   */
   readonly #files: readonly number[];
   readonly #bytes = Buffer.alloc(64);
 
-  /** Watches the threads of the process `pid` whose priority is below the ordinary one; none where the system has no `/proc`. */
+  /**
+   * Watches the threads of the process `pid` whose priority is below the ordinary one; none where the system has no
+   * `/proc`.
+   */
   constructor(pid: number) {
     const folder = `/proc/${pid}/task`;
     this.#files = namesIn(folder)

@@ -19,7 +19,10 @@ import {
 
 export interface Disturbance {
   readonly what: string;
-  /** Starts the work, and resolves once it is done to a function that tells how long it took, s. That is called after the window. */
+  /**
+   * Starts the work, and resolves once it is done to a function that tells how long it took, s. That is called after
+   * the window.
+   */
   readonly work: () => Promise<() => Promise<number>>;
   /** How often the work is done under readers before it is measured. */
   readonly rehearsals: number;
@@ -92,7 +95,10 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   return { workS, p99Ratio, worstLoopMs: Math.max(0, ...busy.flatMap(({ loop }) => loop.map(({ max }) => max))) };
 }
 
-/** Sends `count` events, each once the one before is answered: a batch would hold the node's thread, and readers would wait for it. */
+/**
+ * Sends `count` events, each once the one before is answered: a batch would hold the node's thread, and readers would
+ * wait for it.
+ */
 export function sendEvents(node: OwnNode, site: Site, first: number, count: number): Promise<void> {
   const kind = eventKind(site);
   return new Promise((resolve, reject) => {

@@ -23,7 +23,10 @@ export interface Axis {
   readonly gaps?: number;
 }
 
-/** Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's own. */
+/**
+ * Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's
+ * own.
+ */
 const palette = [
   '#0072b2',
   '#d55e00',

@@ -1,4 +1,6 @@
-/** A control group of the kernel (cgroups(7)) that bounds the memory of a server and of all processes that it starts. */
+/**
+ * A control group of the kernel (cgroups(7)) that bounds the memory of a server and of all processes that it starts.
+ */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atEnd } from './ending.js';
@@ -10,8 +12,8 @@ const hierarchies = [
 ] as const;
 
 /**
- * The file to which a process writes its id to join the new group. Null where the system has no control groups, or does not let this
- * process make one. The group goes when the bench ends.
+ * The file to which a process writes its id to join the new group. Null where the system has no control groups, or
+ * does not let this process make one. The group goes when the bench ends.
  */
 export function makeMemoryGroup(bytes: number): string | null {
   for (const { root, bound } of hierarchies) {

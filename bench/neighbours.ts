@@ -1,6 +1,6 @@
 /**
- * Detects other tenants on the host of a rented machine. They take the cache that all cores share, which slows everything, and they
- * take the cores themselves for a moment, which stalls whatever ran there.
+ * Detects other tenants on the host of a rented machine. They take the cache that all cores share, which slows
+ * everything, and they take the cores themselves for a moment, which stalls whatever ran there.
  */
 import { readFileSync } from 'node:fs';
 import { mix } from './load/requests.js';
@@ -12,8 +12,8 @@ const lines = words / wordsPerLine;
 const rounds = 2;
 
 /**
- * Time of a read that misses the caches of its core and should hit the shared one, ns. Each read in 8 MiB depends on the one before, so
- * that the processor cannot fetch ahead. Takes some 100 ms.
+ * Time of a read that misses the caches of its core and should hit the shared one, ns. Each read in 8 MiB depends on
+ * the one before, so that the processor cannot fetch ahead. Takes some 100 ms.
  */
 export function sharedCacheReadNs(): number {
   const places = oneCycle();

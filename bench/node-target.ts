@@ -81,7 +81,10 @@ export async function startNode(name: string, { node, site, salt, events }: Fill
   };
 }
 
-/** Kept alive, and no `fetch`: who asks is the thread that makes the load, which would be late by a millisecond each time. */
+/**
+ * Kept alive, and no `fetch`: who asks is the thread that makes the load, which would be late by a millisecond each
+ * time.
+ */
 const agent = new Agent({ keepAlive: true, noDelay: true });
 
 export async function health(node: OwnNode): Promise<HealthReply> {
@@ -89,7 +92,10 @@ export async function health(node: OwnNode): Promise<HealthReply> {
   return (await json(response)) as HealthReply;
 }
 
-/** Resolves once the peer weights cover every record up to `upTo`, that there was at the call where it is left out, to what the node says then. */
+/**
+ * Resolves once the peer weights cover every record up to `upTo`, that there was at the call where it is left out, to
+ * what the node says then.
+ */
 export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply> {
   const last_seq = upTo ?? (await health(node)).last_seq;
   const giveUpMs = performance.now() + settleTimeoutMs;

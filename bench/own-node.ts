@@ -58,7 +58,10 @@ export class OwnNode {
     return this.#process?.loopSamples ?? [];
   }
 
-  /** Resolves once the node listens and is healthy. A later start keeps the port of the first, so that clients find it again. */
+  /**
+   * Resolves once the node listens and is healthy. A later start keeps the port of the first, so that clients find it
+   * again.
+   */
   async start(): Promise<void> {
     this.#process = new ServerProcess({
       script: join(root, 'dist/main.js'),

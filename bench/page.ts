@@ -37,7 +37,10 @@ export function resultPage(result: Result): string {
 /** The part of a name after its comma has one colour on the whole page; the part before it is a chart. */
 type Colours = ReadonlyMap<string, number>;
 
-/** Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart together. */
+/**
+ * Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart
+ * together.
+ */
 function partsOf(name: string): { what: string; server: string | null } {
   const [, what, server, kind = ''] = /^([^,]*), (.*?)(: .*)?$/.exec(name) ?? [];
   return server === undefined ? { what: '', server: null } : { what: what + kind, server };
@@ -107,8 +110,8 @@ function courseCharts(courses: readonly Course[], colours: Colours): string[] {
 }
 
 /**
- * The courses over time, each broken where another has its turn: of windows of one tick each a line cannot tell by itself that its points lie
- * far apart.
+ * The courses over time, each broken where another has its turn: of windows of one tick each a line cannot tell by
+ * itself that its points lie far apart.
  */
 function inTurns(courses: readonly Course[]): (Course & Line)[] {
   return courses.map((course) => {

@@ -22,9 +22,10 @@ export function residentMbOf(pids: readonly number[]): number {
 }
 
 /**
- * Its part of the pages in memory, where each page is divided among the processes that map it (Pss, proc_pid_smaps(5)): PostgreSQL's two dozen
- * share their program and its buffers, which would count once for each of them. Node's program is divided as well, with this process and every
- * other server. Where another's pages may not be read, all that it has of its own and of files.
+ * Its part of the pages in memory, where each page is divided among the processes that map it (Pss,
+ * proc_pid_smaps(5)): PostgreSQL's two dozen share their program and its buffers, which would count once for each of
+ * them. Node's program is divided as well, with this process and every other server. Where another's pages may not be
+ * read, all that it has of its own and of files.
  */
 function residentKbOf(pid: number): number {
   const part = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1];
@@ -92,7 +93,10 @@ function childrenByParent(): Map<number, number[]> {
   return children;
 }
 
-/** Fields of the `stat` of a process or a thread from the third on (proc_pid_stat(5)); one that is empty where it ended. The name before them may hold blanks and brackets. */
+/**
+ * Fields of the `stat` of a process or a thread from the third on (proc_pid_stat(5)); one that is empty where it
+ * ended. The name before them may hold blanks and brackets.
+ */
 export function statOf(folder: string): string[] {
   const stat = read(`${folder}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

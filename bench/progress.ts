@@ -29,7 +29,10 @@ export function startProgress(what: string, total: number): Progress {
   };
 }
 
-/** Not through a stream: the load goes through sockets by the same code of Node, which V8 would throw away and compile anew at the sight of another kind. */
+/**
+ * Not through a stream: the load goes through sockets by the same code of Node, which V8 would throw away and compile
+ * anew at the sight of another kind.
+ */
 function writeLine(line: string): void {
   try {
     writeSync(process.stderr.fd, line);

@@ -70,7 +70,9 @@ async function run(options: ReplayOptions): Promise<void> {
   }
 }
 
-/** The calls of a replay retry for a minute, as a restarted node needs it, so a missing node is found out before them. */
+/**
+ * The calls of a replay retry for a minute, as a restarted node needs it, so a missing node is found out before them.
+ */
 async function mustAnswer(url: string): Promise<void> {
   let status: number;
   try {

@@ -1,6 +1,6 @@
 /**
- * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals, latencies and
- * courses over time. At the end they are printed as tables, and written as JSON and as a page.
+ * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals,
+ * latencies and courses over time. At the end they are printed as tables, and written as JSON and as a page.
  */
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
@@ -56,7 +56,9 @@ export class Report {
     return value;
   }
 
-  /** A goal that `value` must reach; null, or no number: not measured. So is any goal of a load that the caller chose. */
+  /**
+   * A goal that `value` must reach; null, or no number: not measured. So is any goal of a load that the caller chose.
+   */
   goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit);
   }

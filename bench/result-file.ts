@@ -1,4 +1,7 @@
-/** Reads and writes the files of results. A document that is no result is refused by its file's name, with what was expected. */
+/**
+ * Reads and writes the files of results. A document that is no result is refused by its file's name, with what was
+ * expected.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { type Figure, type Result, resultFormat } from './result.js';

@@ -1,6 +1,7 @@
 /**
- * One run of a scenario that measures speed: its options, its report and the servers that it started. Every such scenario has the
- * same shape: a name, a summary, a default load, and `measure`, which gets this object. The run stops every server at its end.
+ * One run of a scenario that measures speed: its options, its report and the servers that it started. Every such
+ * scenario has the same shape: a name, a summary, a default load, and `measure`, which gets this object. The run
+ * stops every server at its end.
  */
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
@@ -110,7 +111,10 @@ export class Run {
     return found;
   }
 
-  /** An open loop at the rate of the options, or at `halfLoad`. The rate is a figure, since names must not differ between runs. */
+  /**
+   * An open loop at the rate of the options, or at `halfLoad`. The rate is a figure, since names must not differ
+   * between runs.
+   */
   async compareAtHalfLoad(what: string, targets: readonly Target[], halfLoad: number, load: Omit<Load, 'rate'>) {
     const rate = this.options.rate ?? Math.max(1, Math.round(halfLoad / 2));
     const name = `${what} at ${this.options.rate === null ? 'half load' : 'the given rate'}`;

@@ -17,7 +17,10 @@ export const seedMeans = 'the same seed, the same requests in the same order, bu
 
 /** One generator on one core sends less than a tenth of it. */
 const rateMax = 1_000_000;
-/** To one server there are some 28,000 ports to come from (ip_local_port_range(7)), and those of the window before rest for a minute. */
+/**
+ * To one server there are some 28,000 ports to come from (ip_local_port_range(7)), and those of the window before
+ * rest for a minute.
+ */
 const connectionsMax = 10_000;
 
 /** Parses an option that must be a whole number of at least `least`, and at most `most`. */

@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, on the server's core, with the probe loaded: started on a free port, found by the line
- * `{"msg":"listening","port":N}` of its log, ended with the bench.
+ * A server in a process of its own, on the server's core, with the probe loaded: started on a free port, found by the
+ * line `{"msg":"listening","port":N}` of its log, ended with the bench.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -131,7 +131,10 @@ function killWithDescendants({ pid }: ChildProcess): void {
   }
 }
 
-/** The port in the log line `listening`; an error where the process ends or stays silent instead. `last` holds the last lines of the log. */
+/**
+ * The port in the log line `listening`; an error where the process ends or stays silent instead. `last` holds the
+ * last lines of the log.
+ */
 function listeningPort(child: ChildProcess, last: string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (what: string): void => {

@@ -64,7 +64,10 @@ export function meanError(
   return judged === 0 ? Number.NaN : sum / judged;
 }
 
-/** Share of bad players whose risk is above that of every good player but the `hits` riskiest ones; NaN without a bad player. */
+/**
+ * Share of bad players whose risk is above that of every good player but the `hits` riskiest ones; NaN without a bad
+ * player.
+ */
 export function shareCaught(risks: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>, hits: number): number {
   return sharesCaught(risks, truth, () => [hits])[0]!;
 }

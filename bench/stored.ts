@@ -8,7 +8,10 @@ import { acknowledgedBy } from './windows.js';
 
 const piece = { batches: 1_000, bytes: 8 * 1024 * 1024 };
 
-/** Bytes of a node and its replica for an accepted event's id and for a commit, by "What is in memory" in docs/ARCHITECTURE.md. */
+/**
+ * Bytes of a node and its replica for an accepted event's id and for a commit, by "What is in memory" in
+ * docs/ARCHITECTURE.md.
+ */
 export const bytesPerEvent = 2 * 24;
 export const bytesPerCommit = 2 * 16;
 

@@ -1,4 +1,7 @@
-/** Tables and pages of the bench: a table is data, and is written as text, HTML or Markdown. A page needs no script and no other file. */
+/**
+ * Tables and pages of the bench: a table is data, and is written as text, HTML or Markdown. A page needs no script
+ * and no other file.
+ */
 
 export interface Table {
   readonly head: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that alternate between
- * targets, so that a machine that slows down slows them all.
+ * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that
+ * alternate between targets, so that a machine that slows down slows them all.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -56,7 +56,10 @@ export interface Measured {
 const roundsMax = 5;
 /** A shorter window measures its own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
 const windowSecondsMin = 0.4;
-/** A new server compiles its code for so long under load: the node's first 300,000 events take up to half as long again. */
+/**
+ * A new server compiles its code for so long under load: the node's first 300,000 events take up to half as long
+ * again.
+ */
 export const warmUpSecondsMax = 6;
 /** The load runs for so long before a window, because a server takes some ten ms to accept hundreds of connections. */
 const leadMs = 100;
@@ -328,8 +331,9 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as NodeJS.GCFunction;
 
 /**
- * Puts everything that is alive where these collections do not look; takes a millisecond. The first one copies what lives, the second
- * promotes it: left to a window that begins, its two first collections would take twice as long as all others (decision 208).
+ * Puts everything that is alive where these collections do not look; takes a millisecond. The first one copies what
+ * lives, the second promotes it: left to a window that begins, its two first collections would take twice as long as
+ * all others (decision 208).
  */
 export function promoteYoung(): void {
   for (let time = 0; time < 2; time++) collect({ type: 'minor' });

@@ -1,6 +1,7 @@
 /**
- * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a population, all
- * by the service's own rules and formats. A million events take seconds, where a node would take the time of its requests.
+ * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a
+ * population, all by the service's own rules and formats. A million events take seconds, where a node would take the
+ * time of its requests.
  */
 import { hash } from 'node:crypto';
 import { BatchWriter, NONCE_BYTES } from '../../src/core/batch.js';

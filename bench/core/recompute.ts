@@ -1,4 +1,7 @@
-/** The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node around it. */
+/**
+ * The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node
+ * around it.
+ */
 import { keyColumns } from '../../src/core/event-columns.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Subjects } from '../../src/core/subjects.js';

@@ -1,4 +1,7 @@
-/** What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests, in nanoseconds. */
+/**
+ * What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests,
+ * in nanoseconds.
+ */
 import { randomBytes } from 'node:crypto';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';

@@ -1,6 +1,6 @@
 /**
- * Runs work on the core itself, without a server around it, in a process of its own: its memory, its pauses and its garbage
- * collector are then the work's alone. `entry.ts` lists the tasks.
+ * Runs work on the core itself, without a server around it, in a process of its own: its memory, its pauses and its
+ * garbage collector are then the work's alone. `entry.ts` lists the tasks.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /**
- * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is answered; in an
- * open loop requests are due at a fixed rate whatever the server does, and a latency counts from when its request was due.
+ * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is
+ * answered; in an open loop requests are due at a fixed rate whatever the server does, and a latency counts from when
+ * its request was due.
  */
 import { Connection, noAnswer } from './connection.js';
 import { Latencies } from './latency.js';
@@ -11,8 +12,8 @@ export interface Kind<Request extends string | Uint8Array = string | Uint8Array>
   /** The statuses of a success, and of refusals that the scenario provokes. */
   readonly expects: readonly number[];
   /**
-   * The request number `i`, head and body: the same for the same number, but for the peer that sends it. The number of the free
-   * connection decides the peer, because a peer has its own connections, as a game server does.
+   * The request number `i`, head and body: the same for the same number, but for the peer that sends it. The number
+   * of the free connection decides the peer, because a peer has its own connections, as a game server does.
    */
   request(i: number, connection: number): Request;
   /** Scores or events in one request, for rates that count these; 1 where absent. */
@@ -39,15 +40,18 @@ export interface DriveOptions {
   /** Number of the first request. */
   readonly first: number;
   /**
-   * The load runs for so long before the time begins, because a server accepts a connection with its first request. Answers until then
-   * count only by their status. 0 where absent.
+   * The load runs for so long before the time begins, because a server accepts a connection with its first request.
+   * Answers until then count only by their status. 0 where absent.
    */
   readonly leadMs?: number;
   /** A closed loop never sleeps while it waits: for a load with a core of its own. An open loop hardly does anyway. */
   readonly staysAwake?: boolean | undefined;
   /** Ends the drive before its time. */
   readonly until?: AbortSignal | undefined;
-  /** Called a little before the time begins. It may take a moment: with a lead, answers that wait for it arrive before the time. */
+  /**
+   * Called a little before the time begins. It may take a moment: with a lead, answers that wait for it arrive before
+   * the time.
+   */
   readonly beforeBegin?: () => void;
   /** Called when the time begins, the first requests not yet sent where there is no lead, and when it is over. */
   readonly onBegin?: () => void;
@@ -91,8 +95,8 @@ const unavailable = 503;
 /** Statuses from here on are refusals and errors. */
 const refusedFrom = 400;
 /**
- * A timer may be this late, because Node counts in whole ms, so the generator spins when a request is nearer. A larger value would never
- * let it sleep at a few hundred requests a second, on a core that the server may want.
+ * A timer may be this late, because Node counts in whole ms, so the generator spins when a request is nearer. A
+ * larger value would never let it sleep at a few hundred requests a second, on a core that the server may want.
  */
 const spinMs = 1.2;
 /** The longest time without a turn of the event loop, which other work of this process needs. */
@@ -303,7 +307,8 @@ class Drive {
       const waitMs = dueMs - performance.now() - spinMs;
       if (waitMs >= 1) setTimeout(step, waitMs);
       else {
-        // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for nothing.
+        // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for
+        // nothing.
         const blindUntilMs = Math.min(dueMs, performance.now() + blindMs);
         do idle();
         while (this.#onWay === 0 && performance.now() < blindUntilMs);
@@ -345,8 +350,8 @@ function countOne(counts: Map<number, number>, status: number): void {
 }
 
 /**
- * Loads of a cell between two turns of the event loop: some 2.5 us that leave no garbage. Each turn and each reading of the clock
- * leaves some, and collecting it makes requests late.
+ * Loads of a cell between two turns of the event loop: some 2.5 us that leave no garbage. Each turn and each reading
+ * of the clock leaves some, and collecting it makes requests late.
  */
 const idleLoads = 500;
 
@@ -358,7 +363,8 @@ function idle(): void {
 }
 
 /**
- * Turns through the event loop until it is over. `done` counts what came: in a turn in which something did no time is passed, as more follows most often.
+ * Turns through the event loop until it is over. `done` counts what came: in a turn in which something did no time is
+ * passed, as more follows most often.
  */
 function stayAwake(done: () => number, isOver: () => boolean): void {
   let before = done();

@@ -1,4 +1,7 @@
-/** The goals of scoring, each with the figure that the groups reach and the one of the reference on groups held back from it. */
+/**
+ * The goals of scoring, each with the figure that the groups reach and the one of the reference on groups held back
+ * from it.
+ */
 
 import { average, least } from '../statistics.js';
 import type { Judgement } from './judgement.js';

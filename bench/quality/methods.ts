@@ -40,8 +40,8 @@ export interface Measures extends Quality {
   /** Share of the targets on the wrong side of 0.5, where exactly 0.5 counts half; NaN without targets. */
   readonly targetsWrong: number;
   /**
-   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse does. For
-   * `score` it is the share that the verdict itself catches.
+   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse
+   * does. For `score` it is the share that the verdict itself catches.
    */
   readonly caughtAsVerdict: number;
   /** Share of bad players caught where at most one good player of a thousand is hit. */

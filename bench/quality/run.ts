@@ -1,6 +1,6 @@
 /**
- * The quality bench: how right this service's scores and verdicts are, on data sets and under attack, beside the methods of the
- * field. It reads players by the computation alone, or through a node with `--http`.
+ * The quality bench: how right this service's scores and verdicts are, on data sets and under attack, beside the
+ * methods of the field. It reads players by the computation alone, or through a node with `--http`.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

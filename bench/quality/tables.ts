@@ -1,4 +1,6 @@
-/** The quality tables: verdicts per group and per family, a table per measure with a column per method, and the goals. */
+/**
+ * The quality tables: verdicts per group and per family, a table per measure with a column per method, and the goals.
+ */
 import { type Table, tableText } from '../tables.js';
 import { type Goal, isCounted, type Population } from './goals.js';
 import { type Measures, type MethodName, methodLabels, methodNames } from './methods.js';

@@ -1,6 +1,6 @@
 /**
- * How right the verdicts of one group are: how many bad players each catches, how many good ones it hits, what happens to the
- * targets of an attack, and how well the predicted probabilities match what the players are.
+ * How right the verdicts of one group are: how many bad players each catches, how many good ones it hits, what
+ * happens to the targets of an attack, and how well the predicted probabilities match what the players are.
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { TrustSet } from '../data/trust-set.js';

@@ -1,4 +1,7 @@
-/** Events one by one, each answered when it is durable: at many connections and at one, beside a server that stores nothing. */
+/**
+ * Events one by one, each answered when it is durable: at many connections and at one, beside a server that stores
+ * nothing.
+ */
 import { eventKind, only } from '../load/requests.js';
 import { startBareHttp } from '../peers/references.js';
 import { measured } from '../run.js';

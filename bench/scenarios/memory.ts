@@ -1,4 +1,7 @@
-/** What a player, an event id and their growth cost in memory and in pauses, and what a larger group costs each request. */
+/**
+ * What a player, an event id and their growth cost in memory and in pauses, and what a larger group costs each
+ * request.
+ */
 import type { GrowthResult } from '../core/growth.js';
 import { runTask } from '../core/tasks.js';
 import { eventKind, only, scoreKind } from '../load/requests.js';

@@ -1,6 +1,6 @@
 /**
- * What game servers send on an evening: mostly single scores, some whole matches, some events. Then the same readers while events,
- * a snapshot and a computation of peer weights run together on the one core of the node.
+ * What game servers send on an evening: mostly single scores, some whole matches, some events. Then the same readers
+ * while events, a snapshot and a computation of peer weights run together on the one core of the node.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';

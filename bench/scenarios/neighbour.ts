@@ -1,4 +1,7 @@
-/** What one peer gets while another one takes all the room it can: its success and its latency without and with each attack. */
+/**
+ * What one peer gets while another one takes all the room it can: its success and its latency without and with each
+ * attack.
+ */
 import { limits } from '../../src/limits.js';
 import { startAttack } from '../load/attack.js';
 import type { AttackName } from '../load/attack-thread.js';

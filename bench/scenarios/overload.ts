@@ -1,6 +1,6 @@
 /**
- * More events than the node can take. The node must go on at its full rate, refuse the rest quickly with `Retry-After`, and keep its
- * memory.
+ * More events than the node can take. The node must go on at its full rate, refuse the rest quickly with
+ * `Retry-After`, and keep its memory.
  */
 import type { Kind } from '../load/drive.js';
 import { at, type Latencies } from '../load/latency.js';
@@ -21,8 +21,8 @@ const overFactor = 4;
 /** Share of its capacity at which a node is calm. */
 const calmShare = 0.25;
 /**
- * Memory that an overload may add to what is stored: a full mailbox (64 MiB, as text and as parsed events), the bodies that arrive,
- * and the garbage of both.
+ * Memory that an overload may add to what is stored: a full mailbox (64 MiB, as text and as parsed events), the
+ * bodies that arrive, and the garbage of both.
  */
 const overloadMbMax = 256;
 const unavailable = 503;

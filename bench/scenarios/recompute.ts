@@ -7,7 +7,10 @@ import { health, settled } from '../node-target.js';
 import { measured } from '../run.js';
 import { median } from '../statistics.js';
 
-/** p99 of nine computations rests on 300 reads, and two such runs differ by a quarter. Of ten million players each takes long. */
+/**
+ * p99 of nine computations rests on 300 reads, and two such runs differ by a quarter. Of ten million players each
+ * takes long.
+ */
 const rounds = { least: 9, most: 24, players: 24_000_000 };
 /** V8 compiles code that runs once in a computation until then; loops over more players are compiled sooner. */
 const rehearsals = { least: 5, most: 30, players: 30_000_000 };

@@ -1,6 +1,6 @@
 /**
- * A small machine: one core and 1 GB for the node, half an hour of matches and events. It shows the latency of a match, the memory
- * that the node takes, and that every acknowledged event is in the log.
+ * A small machine: one core and 1 GB for the node, half an hour of matches and events. It shows the latency of a
+ * match, the memory that the node takes, and that every acknowledged event is in the log.
  */
 import { at } from '../load/latency.js';
 import { eventKind, matchKind, mixture } from '../load/requests.js';

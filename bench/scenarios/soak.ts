@@ -1,6 +1,7 @@
 /**
- * A node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and withdrawals: whether
- * memory, files and the event loop stay as they were. An idle server beside it shows what the machine itself does to event loops.
+ * A node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and withdrawals:
+ * whether memory, files and the event loop stay as they were. An idle server beside it shows what the machine itself
+ * does to event loops.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** What readers of the verdict stream cost the node: the same load without and with them, their snapshots, and how soon they hear. */
+/**
+ * What readers of the verdict stream cost the node: the same load without and with them, their snapshots, and how
+ * soon they hear.
+ */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../src/limits.js';

@@ -1,4 +1,7 @@
-/** What a soak samples every few seconds, memory, files and load, and which stalls of an event loop are the server's own. */
+/**
+ * What a soak samples every few seconds, memory, files and load, and which stalls of an event loop are the server's
+ * own.
+ */
 import { readdirSync, statSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +53,10 @@ export function sizeMbOf(folder: string): number {
   return (statSync(join(folder, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0) / MB;
 }
 
-/** The samples above `stallMs` at whose time an idle server was not half as late. Both lists are in the order of their time. */
+/**
+ * The samples above `stallMs` at whose time an idle server was not half as late. Both lists are in the order of their
+ * time.
+ */
 export function ownStalls(node: readonly LoopSample[], idle: readonly LoopSample[], stallMs: number): LoopSample[] {
   let first = 0;
   return node.filter(({ at, max }) => {

@@ -4,51 +4,22 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
-import type { Verdict } from '../src/core/vocabulary.js';
+import type { EventBody } from '../src/http/contract/request-bodies.js';
+import type {
+  BatchResultBody,
+  HealthBody,
+  MatchScoresBody,
+  RegisteredPeerBody,
+} from '../src/http/contract/response-bodies.js';
 
 const retryForMs = 60_000;
 const retryAfterDefaultMs = 100;
 const retryAfterMaxMs = 5_000;
 
-export interface RegisteredPeer {
-  readonly peer_id: string;
-  readonly api_key: string;
-}
-
-export interface EventBody {
-  readonly schema_version: string;
-  readonly event_id: string;
-  readonly event_type: string;
-  readonly peer_id: string;
-  readonly player_id: string;
-  readonly game_id: string;
-  readonly severity: number;
-  readonly timestamp: string;
-}
-
-export interface BatchReply {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  readonly results: readonly { readonly event_id: string; readonly status: number; readonly code?: string }[];
-}
-
-/** `code` stands in place of the score where the player is unknown. */
-export type ScoreReply =
-  | {
-      readonly player_id: string;
-      readonly score: number;
-      readonly confidence: number;
-      readonly verdict: Verdict;
-      readonly event_count: number;
-      readonly code?: undefined;
-    }
-  | { readonly player_id: string; readonly code: string };
-
-export interface HealthReply {
-  readonly last_seq: number;
-  readonly weights: { readonly based_on_seq: number; readonly computed_at: string | null };
-}
+export type RegisteredPeer = Pick<RegisteredPeerBody, 'peer_id' | 'api_key'>;
+export type BatchReply = BatchResultBody;
+export type ScoreReply = MatchScoresBody['data'][number];
+export type HealthReply = HealthBody;
 
 export class ApiClient {
   readonly #pool: Pool;

@@ -1,17 +1,17 @@
-/** The threads that a node works with in the background, seen from outside: whether they are at work costs the node nothing to tell. */
+/** Watches the background threads of a node through `/proc`, which costs the node nothing. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { namesIn, statOf } from './process-stats.js';
 
 /** Field 19 of a thread's `stat`, counted from the third. */
 const NICE = 16;
-/** So often that some rehearsals compile all that a look takes. */
+/** Often enough that the rehearsals compile this code. */
 const pollMs = 2;
-/** A thread that sleeps between two pieces of its work does so for 6 ms at most, three looks. */
+/** A thread sleeps for 6 ms at most between two pieces of its work: three looks. */
 const stillLooks = 5;
-/** Of a core. Less is no work: a profile asks each thread a thousand times a second where it is. */
+/** Share of a core below which a thread is idle: a CPU profile wakes each thread a thousand times a second. */
 const stillShare = 0.1;
-/** Work that is shorter than expected, or over already, shows in that alone. */
+/** So many quiet looks end the wait for work that is shorter than expected, or over already. */
 const patientLooks = 250;
 const timeoutMs = 300_000;
 
@@ -19,11 +19,17 @@ const space = 0x20;
 const zero = 0x30;
 
 export class Background {
-  /** Of `schedstat` of each thread. Kept open, and read into the same bytes: whoever makes load beside has nothing to collect for it. */
+  /**
+   * The `schedstat` of each thread, kept open and read into the same bytes, so that the load has no garbage to
+   * collect.
+   */
   readonly #files: readonly number[];
   readonly #bytes = Buffer.alloc(64);
 
-  /** Of the process `pid`, as they are now: those below the priority of an ordinary one. None where the system does not tell. */
+  /**
+   * Watches the threads of the process `pid` whose priority is below the ordinary one; none where the system has no
+   * `/proc`.
+   */
   constructor(pid: number) {
     const folder = `/proc/${pid}/task`;
     this.#files = namesIn(folder)
@@ -42,11 +48,11 @@ export class Background {
     return ns / 1e6;
   }
 
-  close(): void {
+  async stop(): Promise<void> {
     for (const file of this.#files) closeSync(file);
   }
 
-  /** Resolves once they have worked until `cpuMs`, and are still; or are still for half a second. */
+  /** Resolves once the threads have used `cpuMs` of processor time and are idle, or are idle for half a second. */
   async still(cpuMs: number): Promise<void> {
     const giveUpMs = performance.now() + timeoutMs;
     let before = this.cpuMs();

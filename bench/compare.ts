@@ -1,11 +1,11 @@
 /**
- * Two results of the same scenario beside each other: what changed, and whether by more than the windows differ among themselves.
- * Where more than the node differs, the figures stand without a verdict.
+ * Two results of the same scenario beside each other: what changed, and whether by more than the windows differ among
+ * themselves. Where more than the node differs, the figures stand without a verdict.
  */
 import { at } from './load/latency.js';
 import { type Figure, faultsOf, type NamedLatencies, plain, type Result, titleOf } from './result.js';
 import { readResult } from './result-file.js';
-import { alignColumns } from './text-table.js';
+import { alignColumns } from './tables.js';
 
 export function compareFiles(before: string, after: string): string {
   return compare(readResult(before), readResult(after));

@@ -1,4 +1,6 @@
-/** Which core does what: the server on core 0, the load on core 1, where the machine has two and `taskset` to say so. */
+/**
+ * Which core does what: the server on core 0, the load on core 1, where the machine has two and `taskset` to say so.
+ */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
@@ -34,7 +36,10 @@ export function onServerCore(command: string, args: readonly string[]): [command
   return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];
 }
 
-/** What a process of Node on its one core is started with, as OPERATING advises for a machine that has no more (decision 177). */
+/**
+ * What a process of Node on its one core is started with, as OPERATING advises for a machine that has no more
+ * (decision 177).
+ */
 export function oneCoreOptions(): string[] {
   return canPin() ? ['--v8-pool-size=1'] : [];
 }

@@ -1,6 +1,6 @@
 /**
- * What is left to undo when the bench ends, however it ends: processes to kill, folders to remove. All of it hangs on one listener, so that
- * one that fails keeps no other from its turn.
+ * What is left to undo when the bench ends, however it ends: processes to kill, folders to remove. All of it hangs on
+ * one listener, so that one that fails keeps no other from its turn.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,10 @@ const pending = new Set<() => void>();
 
 process.on('exit', endAll);
 
-/** Does the work at the end, the newest first, so that a server is killed before its folder goes. The answer takes it back. */
+/**
+ * Does the work at the end, the newest first, so that a server is killed before its folder goes. The answer takes it
+ * back.
+ */
 export function atEnd(work: () => void): () => void {
   // A function of its own: the same work may be given twice.
   const own = (): void => work();
@@ -27,8 +30,9 @@ export function atEnd(work: () => void): () => void {
 }
 
 /**
- * From here on Ctrl-C, SIGTERM and a terminal that closes end this process with all that it started. A terminal sends the signal to every process, and npm and the
- * script that started this one send it on: what comes after the first must not cut the end short, so the listeners stay.
+ * From here on Ctrl-C, SIGTERM and a terminal that closes end this process with all that it started. A terminal sends
+ * the signal to every process, and npm and the script that started this one send it on: what comes after the first
+ * must not cut the end short, so the listeners stay.
  */
 export function endBySignals(): void {
   process.on('SIGHUP', () => process.exit(129));
@@ -65,7 +69,10 @@ function endAll(): void {
   }
 }
 
-/** Tries again where a server that was killed a moment ago wrote one more file; `maxRetries` of `rmSync` would not look for it. */
+/**
+ * Tries again where a server that was killed a moment ago wrote one more file; `maxRetries` of `rmSync` would not
+ * look for it.
+ */
 function removeFolder(path: string): void {
   for (let tries = 1; ; tries++) {
     try {

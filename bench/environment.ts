@@ -8,7 +8,10 @@ export interface Environment {
   readonly system: string;
   readonly cpu: string;
   readonly cores: number;
-  /** Of this project, wherever it is run from. Null outside a git checkout of its own; ends in `+` where the tree has changes. */
+  /**
+   * Of this project, wherever it is run from. Null outside a git checkout of its own; ends in `+` where the tree has
+   * changes.
+   */
   readonly commit: string | null;
 }
 

@@ -1,6 +1,6 @@
 /** A line chart as SVG: named lines over shared axes, with a legend. */
-import { text } from './html.js';
-import { median } from './result.js';
+import { greatest, median } from './statistics.js';
+import { escapeHtml } from './tables.js';
 
 export interface Line {
   readonly name: string;
@@ -23,7 +23,10 @@ export interface Axis {
   readonly gaps?: number;
 }
 
-/** Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's own. */
+/**
+ * Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's
+ * own.
+ */
 const palette = [
   '#0072b2',
   '#d55e00',
@@ -43,11 +46,11 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   const bottom = size.height - size.bottom;
   const columns = x.ticks.map((tick) => {
     const at = placeX(tick);
-    return `<line x1="${at}" x2="${at}" y1="${size.top}" y2="${bottom}" class="grid"/><text x="${at}" y="${bottom + 15}" text-anchor="middle">${text(x.print(tick))}</text>`;
+    return `<line x1="${at}" x2="${at}" y1="${size.top}" y2="${bottom}" class="grid"/><text x="${at}" y="${bottom + 15}" text-anchor="middle">${escapeHtml(x.print(tick))}</text>`;
   });
   const rows = y.ticks.map((tick) => {
     const at = placeY(tick);
-    return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${text(y.print(tick))}</text>`;
+    return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${escapeHtml(y.print(tick))}</text>`;
   });
   const colours = lines.map(({ colour }, i) => colourOf(colour ?? i));
   const drawn = lines.map(({ name, points, breaks }, i) => {
@@ -58,17 +61,17 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     const dots = pieces
       .filter(({ length }) => length === 1)
       .map(([at]) => `<circle cx="${at![0]}" cy="${at![1]}" r="2"/>`);
-    return `<g stroke="${colours[i]}" fill="${colours[i]}"><title>${text(name)}</title><path fill="none" stroke-width="1.6" d="${path.join('')}"/>${dots.join('')}</g>`;
+    return `<g stroke="${colours[i]}" fill="${colours[i]}"><title>${escapeHtml(name)}</title><path fill="none" stroke-width="1.6" d="${path.join('')}"/>${dots.join('')}</g>`;
   });
   const labels = [
-    `<text x="${size.width - size.right}" y="${size.height - 6}" text-anchor="end">${text(x.label)}</text>`,
-    `<text x="${size.left + 6}" y="${size.top + 12}">${text(y.label)}</text>`,
+    `<text x="${size.width - size.right}" y="${size.height - 6}" text-anchor="end">${escapeHtml(x.label)}</text>`,
+    `<text x="${size.left + 6}" y="${size.top + 12}">${escapeHtml(y.label)}</text>`,
   ];
   const legend = lines.map(
     ({ name }, i) =>
-      `<span class="key"><svg width="16" height="10"><line x1="0" x2="16" y1="5" y2="5" stroke="${colours[i]}" stroke-width="3"/></svg> ${text(name)}</span>`,
+      `<span class="key"><svg width="16" height="10"><line x1="0" x2="16" y1="5" y2="5" stroke="${colours[i]}" stroke-width="3"/></svg> ${escapeHtml(name)}</span>`,
   );
-  const about = text(`${y.label} by ${x.label}: ${lines.map(({ name }) => name).join('; ')}`);
+  const about = escapeHtml(`${y.label} by ${x.label}: ${lines.map(({ name }) => name).join('; ')}`);
   const shapes = [...columns, ...rows, ...drawn, ...labels].join('\n');
   return `<div class="wide"><svg width="${size.width}" height="${size.height}" role="img" aria-label="${about}">${shapes}</svg></div>\n<p>${legend.join('\n')}</p>`;
 }
@@ -114,9 +117,4 @@ export function decades(values: readonly number[]): number[] {
   const low = Math.floor(Math.log10(least));
   const high = Math.max(low + 1, Math.ceil(Math.log10(greatest(values))));
   return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
-}
-
-/** Of any number of values: as arguments of `Math.max` those of a day would not fit on the stack. */
-export function greatest(values: readonly number[]): number {
-  return values.reduce((found, value) => Math.max(found, value), Number.NEGATIVE_INFINITY);
 }

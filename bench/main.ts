@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { compareFiles } from './compare.js';
 import { endBySignals } from './ending.js';
-import { goalsTable } from './markdown.js';
 import { quality } from './quality/run.js';
 import { replay } from './replay.js';
+import { goalsTable } from './result.js';
+import { readResult } from './result-file.js';
 import type { Scenario } from './scenario.js';
 import { batch } from './scenarios/batch.js';
 import { client } from './scenarios/client.js';
@@ -22,6 +23,7 @@ import { peers } from './scenarios/peers.js';
 import { read } from './scenarios/read.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
+import { small } from './scenarios/small.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
 import { steps } from './scenarios/steps.js';
@@ -42,6 +44,7 @@ const scenarios: readonly Scenario[] = [
   overload,
   neighbour,
   peers,
+  small,
   soak,
   steps,
   quality,
@@ -70,7 +73,7 @@ program
   .command('table')
   .description('the goals of results as a table in Markdown')
   .argument('<files...>', 'results written with --json')
-  .action((files: readonly string[]) => console.log(goalsTable(files)));
+  .action((files: readonly string[]) => console.log(goalsTable(files.map(readResult))));
 
 for (const scenario of scenarios) {
   scenario.define(program.command(scenario.name).description(scenario.summary));

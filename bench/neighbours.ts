@@ -1,6 +1,6 @@
 /**
- * What neighbours on the host of a rented machine take: the cache that all cores share, and the cores themselves. Where the cache is theirs
- * everything slows, and the more the more code and data it touches; a core that is theirs for a moment is a stall of whatever ran there.
+ * Detects other tenants on the host of a rented machine. They take the cache that all cores share, which slows
+ * everything, and they take the cores themselves for a moment, which stalls whatever ran there.
  */
 import { readFileSync } from 'node:fs';
 import { mix } from './load/requests.js';
@@ -12,8 +12,8 @@ const lines = words / wordsPerLine;
 const rounds = 2;
 
 /**
- * How long a read takes that misses a core's own caches and should find what it wants in the shared one: of one among 8 MiB, each at a place
- * that only the read before it tells. Takes some 100 ms.
+ * Time of a read that misses the caches of its core and should hit the shared one, ns. Each read in 8 MiB depends on
+ * the one before, so that the processor cannot fetch ahead. Takes some 100 ms.
  */
 export function sharedCacheReadNs(): number {
   const places = oneCycle();
@@ -23,7 +23,7 @@ export function sharedCacheReadNs(): number {
   return Math.round(((performance.now() - startedMs) * 1e6) / (rounds * lines));
 }
 
-/** At the first word of each line, where to read next: every line comes once before the first comes again (Sattolo's shuffle). */
+/** The first word of each line holds the place of the next read; the places form one cycle (Sattolo's shuffle). */
 function oneCycle(): Uint32Array {
   const order = Uint32Array.from({ length: lines }, (_, line) => line);
   for (let last = lines - 1; last > 0; last--) {
@@ -41,13 +41,13 @@ function walk(places: Uint32Array, times: number): void {
   if (place !== 0) throw new Error('the walk did not end where it began');
 }
 
-/** Beyond these no figure of a run means anything, ratios not excepted. */
+/** Beyond these bounds no figure of a run means anything, not even a ratio. */
 const cacheReadNsMax = 100;
 const shareTakenMax = 0.01;
 
 export const strangersMark = 'NOT ITS OWN MACHINE';
 
-/** What to say of a run whose machine was not its own; undefined where it was. */
+/** The note of a run whose machine was shared; undefined where it was not. */
 export function strangersNote(cacheReadNs: number, taken = 0): string | undefined {
   if (cacheReadNs <= cacheReadNsMax && taken <= shareTakenMax) return undefined;
   return `${strangersMark}: neighbours on the host took so much of its shared cache or of its time that no figure here means anything`;
@@ -56,7 +56,7 @@ export function strangersNote(cacheReadNs: number, taken = 0): string | undefine
 /** Processor time of all cores since the machine started, in ticks of the kernel. */
 export interface CoreTime {
   readonly worked: number;
-  /** The machine had work then, and its host gave the core to another. */
+  /** Time in which the machine had work and its host gave the core to another tenant. */
   readonly taken: number;
 }
 
@@ -77,7 +77,7 @@ export function coreTimeIn(stat: string): CoreTime | null {
   return { worked: user! + nice! + system! + irq! + softirq!, taken };
 }
 
-/** Of the time in which the machine had work, the share that its host gave to others; undefined where it is not known. */
+/** The share of the busy time that the host gave to others; undefined where it is not known. */
 export function shareTaken(before: CoreTime | null, after: CoreTime | null): number | undefined {
   if (before === null || after === null) return undefined;
   const taken = after.taken - before.taken;

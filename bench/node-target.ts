@@ -21,6 +21,8 @@ export interface FilledOptions {
   readonly everyPair?: boolean;
   /** Variables of the node on top of those of a bench. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Joined by the node (`memory-group.ts`). */
+  readonly memoryGroup?: string;
 }
 
 /** A node that does not run, with what its folder holds. */
@@ -51,7 +53,7 @@ const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' }
 /** A node that is stopped, with a folder full of events. */
 export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   const { players, peers, seed, snapshotAfter, everyPair = false } = options;
-  const node = new OwnNode({ ...settings, ...options.environment });
+  const node = new OwnNode({ ...settings, ...options.environment }, options.memoryGroup);
   await node.form();
   const task = { players, peers, seed, everyPair, snapshotAfter, dir: node.dataDir, salt };
   const { events } = await runTask('fill', task, `filling a folder, ${players} players`);
@@ -79,12 +81,10 @@ export async function startNode(name: string, { node, site, salt, events }: Fill
   };
 }
 
-/** A running node over a filled folder. */
-export async function startFilled(name: string, options: FilledOptions): Promise<RunningNode> {
-  return startNode(name, await filledNode(options));
-}
-
-/** Kept alive, and no `fetch`: who asks is the thread that makes the load, which would be late by a millisecond each time. */
+/**
+ * Kept alive, and no `fetch`: who asks is the thread that makes the load, which would be late by a millisecond each
+ * time.
+ */
 const agent = new Agent({ keepAlive: true, noDelay: true });
 
 export async function health(node: OwnNode): Promise<HealthReply> {
@@ -92,7 +92,10 @@ export async function health(node: OwnNode): Promise<HealthReply> {
   return (await json(response)) as HealthReply;
 }
 
-/** Resolves once the peer weights cover every record up to `upTo`, that there was at the call where it is left out, to what the node says then. */
+/**
+ * Resolves once the peer weights cover every record up to `upTo`, that there was at the call where it is left out, to
+ * what the node says then.
+ */
 export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply> {
   const last_seq = upTo ?? (await health(node)).last_seq;
   const giveUpMs = performance.now() + settleTimeoutMs;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { atEnd, temporaryFolder } from './ending.js';
-import type { LoopSample } from './loop-sample.js';
 import { ServerProcess } from './server-process.js';
+import type { LoopSample } from './target.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** With ten million players a start takes minutes where other work wants the core as well. */
@@ -20,11 +20,13 @@ export async function buildNode(): Promise<void> {
 export class OwnNode {
   readonly #folder = temporaryFolder('ptf-bench-');
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #memoryGroup: string | undefined;
   #process: ServerProcess | undefined;
   #port = 0;
 
   /** `environment` comes on top of the node's settings for a bench. Nothing runs before `start`. */
-  constructor(environment: Readonly<Record<string, string>> = {}) {
+  constructor(environment: Readonly<Record<string, string>> = {}, memoryGroup?: string) {
+    this.#memoryGroup = memoryGroup;
     this.#environment = {
       HOST: '127.0.0.1',
       DATA_DIR: join(this.#folder.path, 'data'),
@@ -56,13 +58,17 @@ export class OwnNode {
     return this.#process?.loopSamples ?? [];
   }
 
-  /** Resolves once the node listens and is healthy. A later start keeps the port of the first, so that clients find it again. */
+  /**
+   * Resolves once the node listens and is healthy. A later start keeps the port of the first, so that clients find it
+   * again.
+   */
   async start(): Promise<void> {
     this.#process = new ServerProcess({
       script: join(root, 'dist/main.js'),
       // A folder of its own, where no .env is read.
       cwd: this.#folder.path,
       env: { ...this.#environment, PORT: String(this.#port) },
+      memoryGroup: this.#memoryGroup,
     });
     this.#port = await this.#process.start();
     await healthy(this.url);

@@ -1,19 +1,17 @@
-/** A result as one HTML page: goals, figures, latency by percentile, and what changed over the time of the run. */
-import { page, table, text } from './html.js';
-import { type Axis, decades, greatest, type Line, lineChart, ticksTo } from './line-chart.js';
+/** A result as one HTML page: goals, figures, latency by percentile, and the courses over the time of the run. */
+import { type Axis, decades, type Line, lineChart, ticksTo } from './line-chart.js';
 import {
   type Course,
   faultsOf,
-  figureCells,
-  goalCells,
-  latencyCells,
-  latencyHead,
   type NamedLatencies,
   plain,
   type Result,
   remarksOf,
+  resultTables,
   titleOf,
 } from './result.js';
+import { greatest } from './statistics.js';
+import { escapeHtml, page, tableHtml } from './tables.js';
 
 /** Windows of other targets lie between those of one. */
 const windowGaps = 3.5;
@@ -21,38 +19,28 @@ const windowGaps = 3.5;
 const sameWindowS = 0.15;
 
 export function resultPage(result: Result): string {
-  const { goals, figures, latencies, courses } = result;
+  const { latencies, courses } = result;
   const colours = coloursOf([...latencies, ...courses].map(({ name }) => name));
-  const sections = [
-    ...faultsOf(result).map((note) => `<p class="missed">${text(note)}</p>`),
-    ...(goals.length > 0 ? ['<h2>Goals</h2>', goalTable(goals)] : []),
-    '<h2>Figures</h2>',
-    table(['Figure', '', 'unit', 'windows'], figures.map(figureCells)),
-    ...(latencies.length > 0
-      ? ['<h2>Latency</h2>', ...latencyCharts(latencies, colours), latencyTable(latencies)]
-      : []),
+  const tables = resultTables(result);
+  const section = (heading: string, table: keyof typeof tables, charts: readonly string[] = []): string[] =>
+    tables[table].rows.length === 0 ? [] : [`<h2>${heading}</h2>`, ...charts, tableHtml(tables[table])];
+  return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, [
+    ...faultsOf(result).map((note) => `<p class="missed">${escapeHtml(note)}</p>`),
+    ...section('Goals', 'goals'),
+    ...section('Figures', 'figures'),
+    ...section('Latency', 'latencies', latencyCharts(latencies, colours)),
     ...courseCharts(courses, colours),
-    ...remarksOf(result).map((note) => `<p>${text(note)}</p>`),
-  ];
-  return page(`Bench: ${result.scenario}`, `${result.started_at}. ${titleOf(result)}.`, sections);
+    ...remarksOf(result).map((note) => `<p>${escapeHtml(note)}</p>`),
+  ]);
 }
 
-function goalTable(goals: Result['goals']): string {
-  return table(
-    ['Goal', 'wanted', 'reached', ''],
-    goals.map(goalCells),
-    goals.map(({ met }) => met === false),
-  );
-}
-
-function latencyTable(latencies: readonly NamedLatencies[]): string {
-  return table([...latencyHead], latencies.map(latencyCells));
-}
-
-/** What a name says after its comma has one colour on the whole page, and what it says before is a chart. */
+/** The part of a name after its comma has one colour on the whole page; the part before it is a chart. */
 type Colours = ReadonlyMap<string, number>;
 
-/** Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart together. */
+/**
+ * Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart
+ * together.
+ */
 function partsOf(name: string): { what: string; server: string | null } {
   const [, what, server, kind = ''] = /^([^,]*), (.*?)(: .*)?$/.exec(name) ?? [];
   return server === undefined ? { what: '', server: null } : { what: what + kind, server };
@@ -82,7 +70,7 @@ function latencyCharts(latencies: readonly NamedLatencies[], colours: Colours): 
 }
 
 function heading(what: string): string {
-  return what === '' ? '' : `<h3>${text(what)}</h3>`;
+  return what === '' ? '' : `<h3>${escapeHtml(what)}</h3>`;
 }
 
 /** Percentiles spread by their number of nines, microseconds by powers of ten. */
@@ -104,7 +92,7 @@ function xAxis(lines: readonly Course[]): Axis {
   if (byDecades) return { label: across ?? '', scale: Math.log10, ticks: decades(values), print: plain };
   const ticks = ticksTo(greatest(values));
   if (across !== undefined) return { label: across, ticks, print: plain };
-  // What is measured late in a run begins late.
+  // The axis begins where the first measurement does.
   const first = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
   const before = ticks.filter((tick) => tick <= first).length - 1;
   return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, before)), print: plain, gaps: windowGaps };
@@ -114,13 +102,16 @@ function courseCharts(courses: readonly Course[], colours: Colours): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
     const charts = chartsOf(inTurns(courses.filter(({ chart }) => chart === name)), colours);
-    return [`<h2>${text(name)}</h2>`, ...charts.flatMap(([what, lines]) => [heading(what), courseChart(name, lines)])];
+    return [
+      `<h2>${escapeHtml(name)}</h2>`,
+      ...charts.flatMap(([what, lines]) => [heading(what), courseChart(name, lines)]),
+    ];
   });
 }
 
 /**
- * The courses over time, each broken where another has its turn: of windows of one tick each a line cannot tell by itself that its points lie
- * far apart.
+ * The courses over time, each broken where another has its turn: of windows of one tick each a line cannot tell by
+ * itself that its points lie far apart.
  */
 function inTurns(courses: readonly Course[]): (Course & Line)[] {
   return courses.map((course) => {

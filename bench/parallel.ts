@@ -1,7 +1,10 @@
 /** Bounded concurrency with progress on standard error. */
 import { startProgress } from './progress.js';
 
-/** Runs `work` over the items, at most `inFlight` at a time; results in the order of the items. The first failure ends it. */
+/**
+ * Runs `work` over the items, at most `inFlight` at a time; results in the order of the items. The first failure ends
+ * it.
+ */
 export async function inParallel<T, R>(
   what: string,
   items: readonly T[],

@@ -1,12 +1,12 @@
 /**
- * Loaded into a server that is measured (`node --import`): tells the delay of its event loop over file descriptor 3, a line of
- * JSON every 100 ms, and ends the server where the bench was killed. It tells nothing in threads and child processes of the server,
- * which inherit the option.
+ * Loaded into a server that is measured (`node --import`): tells the delay of its event loop over file descriptor 3,
+ * a line of JSON every 100 ms, and ends the server where the bench was killed. It tells nothing in threads and child
+ * processes of the server, which inherit the option.
  */
 import { writeSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import { type LoopSample, loopSampleMs } from './loop-sample.js';
+import { type LoopSample, loopSampleMs } from './target.js';
 
 /** The monitor's own timer, which its figures hold. */
 const resolutionMs = 1;

@@ -1,4 +1,4 @@
-/** What Linux tells of processes: processor time and memory, of one process and all that it started. Zeros elsewhere. */
+/** Processor time and memory of processes and their descendants, from Linux's `/proc`. Zeros on other systems. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Clock ticks a second in `/proc/<pid>/stat`: 100 on every Linux that Node runs on. */
@@ -15,16 +15,17 @@ export function cpuSOf(pids: readonly number[]): number {
   return ticks / ticksPerS;
 }
 
-/** Memory of processes and their descendants, in which what several share counts once. It takes the kernel a moment for each. */
+/** Memory of processes and their descendants; shared pages count once. The kernel needs a moment for each process. */
 export function residentMbOf(pids: readonly number[]): number {
   const residentKb = withDescendants(pids).reduce((sum, pid) => sum + residentKbOf(pid), 0);
   return (residentKb * 1024) / 1e6;
 }
 
 /**
- * Its part of the pages in memory, where each page is divided among the processes that map it (Pss, proc_pid_smaps(5)): PostgreSQL's two dozen
- * share their program and its buffers, which would count once for each of them. Node's program is divided as well, with this process and every
- * other server. Where another's pages may not be read, all that it has of its own and of files.
+ * Its part of the pages in memory, where each page is divided among the processes that map it (Pss,
+ * proc_pid_smaps(5)): PostgreSQL's two dozen share their program and its buffers, which would count once for each of
+ * them. Node's program is divided as well, with this process and every other server. Where another's pages may not be
+ * read, all that it has of its own and of files.
  */
 function residentKbOf(pid: number): number {
   const part = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1];
@@ -34,18 +35,47 @@ function residentKbOf(pid: number): number {
   return kb('RssAnon') + kb('RssFile');
 }
 
-/** Whether the process has not ended yet; one that nobody has waited for since is gone as well. */
+/** Whether the process has not ended yet; a zombie has ended. */
 export function isRunning(pid: number | undefined): boolean {
   return !['', 'Z', 'X'].includes(statOf(`/proc/${pid}`)[0]!);
 }
 
-/** Memory of one process that is no file's: what is mapped of a file the system takes back at will. */
+/** Anonymous memory of one process: without mapped files, whose pages the system reclaims at will. */
 export function anonymousMbOf(pid: number): number {
   const kb = Number(/^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
   return (kb * 1024) / 1e6;
 }
 
-/** The processes, and all that they and theirs started. */
+/** The most that `readMb` returns, read at a fixed interval. */
+export class PeakMemory {
+  #mb = 0;
+  readonly #readMb: () => number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(readMb: () => number, everyMs: number) {
+    this.#readMb = readMb;
+    this.#timer = setInterval(() => this.#sample(), everyMs);
+  }
+
+  /** The most since the last call, or the start. */
+  take(): number {
+    this.#sample();
+    const mb = this.#mb;
+    this.#mb = 0;
+    return mb;
+  }
+
+  end(): number {
+    clearInterval(this.#timer);
+    return this.take();
+  }
+
+  #sample(): void {
+    this.#mb = Math.max(this.#mb, this.#readMb());
+  }
+}
+
+/** The processes and all of their descendants. */
 export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];
@@ -63,7 +93,10 @@ function childrenByParent(): Map<number, number[]> {
   return children;
 }
 
-/** Fields of the `stat` of a process or a thread from the third on (proc_pid_stat(5)); one that is empty where it ended. The name before them may hold blanks and brackets. */
+/**
+ * Fields of the `stat` of a process or a thread from the third on (proc_pid_stat(5)); one that is empty where it
+ * ended. The name before them may hold blanks and brackets.
+ */
 export function statOf(folder: string): string[] {
   const stat = read(`${folder}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

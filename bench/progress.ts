@@ -29,7 +29,10 @@ export function startProgress(what: string, total: number): Progress {
   };
 }
 
-/** Not through a stream: the load goes through sockets by the same code of Node, which V8 would throw away and compile anew at the sight of another kind. */
+/**
+ * Not through a stream: the load goes through sockets by the same code of Node, which V8 would throw away and compile
+ * anew at the sight of another kind.
+ */
 function writeLine(line: string): void {
   try {
     writeSync(process.stderr.fd, line);
@@ -37,3 +40,6 @@ function writeLine(line: string): void {
     // A pipe that is full, or that nobody reads any more.
   }
 }
+
+/** Lets work in another process report its progress. */
+export type OnProgress = (done: number, total: number) => void;

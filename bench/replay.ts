@@ -6,12 +6,13 @@ import type { Command } from 'commander';
 import { ApiClient } from './api-client.js';
 import { type Batch, makeBatches, readScores, registerPeers, settled } from './data/sent-set.js';
 import { loadTrustSet, type TrustSet } from './data/trust-set.js';
-import { type Quality, quality } from './metrics.js';
 import { buildNode, OwnNode } from './own-node.js';
 import { inParallel } from './parallel.js';
 import { randomFrom, shuffle } from './quality/random.js';
+import { readingsOf } from './quality/through-node.js';
+import { writeJson } from './result-file.js';
 import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
-import { writeTold } from './written-file.js';
+import { quality } from './statistics.js';
 
 const answerTimeoutMs = 5_000;
 
@@ -28,25 +29,7 @@ interface ReplayOptions {
   readonly json?: string | true;
 }
 
-interface ReplayReport {
-  readonly set: string;
-  readonly run: string;
-  readonly peers: number;
-  readonly players: number;
-  readonly observations: number;
-  readonly registered_per_s: number;
-  readonly events_per_s: number;
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  readonly first_rejection: string | null;
-  readonly event_count: number;
-  readonly weights_based_on_seq: number;
-  readonly last_seq: number;
-  readonly auc: number;
-  readonly accuracy: number;
-  readonly brier: number;
-}
+type ReplayReport = Awaited<ReturnType<typeof play>>;
 
 export const replay: Scenario = {
   name: 'replay',
@@ -57,11 +40,7 @@ export const replay: Scenario = {
       .requiredOption('--set <name>', 'data set to play')
       .option('--url <address>', 'a running node; without it one is started in a temporary folder')
       .option('--run <id>', 'names this run: the same run on the same node sends the same event and player ids', 'r1')
-      .option(
-        '--seed <n>',
-        'send the batches in a shuffled order; without it in the order of the peers',
-        wholeNumber(0),
-      )
+      .option('--seed <n>', 'shuffle the batches; without it they go in the order of the peers', wholeNumber(0))
       .option('--in-flight <n>', 'batches on their way at once', wholeNumber(1), 8)
       .option('--settle <seconds>', 'longest wait for the peer weights before reading', wholeNumber(0), 10)
       .option('--pretrust', 'make the pre-trusted peers of the set so by the operator command (own node only)')
@@ -78,20 +57,22 @@ async function run(options: ReplayOptions): Promise<void> {
   const set = loadTrustSet(options.data, options.set);
   if (options.url !== undefined) {
     await mustAnswer(options.url);
-    tell(await play(set, options, options.url, undefined), options);
+    printReport(await play(set, options, options.url, undefined), options);
     return;
   }
   await buildNode();
   const node = new OwnNode();
   try {
     await node.start();
-    tell(await play(set, options, node.url, node), options);
+    printReport(await play(set, options, node.url, node), options);
   } finally {
     await node.stop();
   }
 }
 
-/** The calls of a replay try again for a minute, as a node that is started again needs it: whether there is one is asked once, before. */
+/**
+ * The calls of a replay retry for a minute, as a restarted node needs it, so a missing node is found out before them.
+ */
 async function mustAnswer(url: string): Promise<void> {
   let status: number;
   try {
@@ -105,27 +86,23 @@ async function mustAnswer(url: string): Promise<void> {
   if (status !== 200) throw new Error(`no node answers at ${url}: its health is ${status}`);
 }
 
-async function play(
-  set: TrustSet,
-  options: ReplayOptions,
-  url: string,
-  node: OwnNode | undefined,
-): Promise<ReplayReport> {
+async function play(set: TrustSet, options: ReplayOptions, url: string, node: OwnNode | undefined) {
   const client = new ApiClient(url, options.inFlight);
   try {
-    const registering = performance.now();
+    const registeringMs = performance.now();
     const peers = await registerPeers(client, set, options.inFlight);
-    const registerS = secondsSince(registering);
+    const registerS = secondsSince(registeringMs);
     if (options.pretrust) {
       for (const peer of set.preTrusted) await node!.operate('pretrust', 'add', peers[peer]!.peer_id);
     }
     const batches = makeBatches(set, options.run, peers);
     if (options.seed !== undefined) shuffle(batches, randomFrom(options.seed));
-    const sending = performance.now();
+    const sendingMs = performance.now();
     const sent = await sendBatches(client, batches, options, node);
-    const sendS = secondsSince(sending);
+    const sendS = secondsSince(sendingMs);
     const health = await settled(client, options.settle * 1000);
-    const read = await readBack(client, set, options);
+    const replies = await readScores(client, set, options.run, options.inFlight);
+    const badness = readingsOf(replies).score.map((score) => (100 - score) / 100);
     return {
       set: set.name,
       run: options.run,
@@ -135,21 +112,14 @@ async function play(
       registered_per_s: set.peers.length / registerS,
       events_per_s: set.observations.length / sendS,
       ...sent,
-      event_count: read.eventCount,
+      event_count: replies.reduce((sum, reply) => sum + ('score' in reply ? reply.event_count : 0), 0),
       weights_based_on_seq: health.weights.based_on_seq,
       last_seq: health.last_seq,
-      ...read.quality,
+      ...quality(badness, set.truth),
     };
   } finally {
     await client.close();
   }
-}
-
-interface Sent {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  readonly first_rejection: string | null;
 }
 
 async function sendBatches(
@@ -157,27 +127,22 @@ async function sendBatches(
   batches: readonly Batch[],
   options: ReplayOptions,
   node: OwnNode | undefined,
-): Promise<Sent> {
-  let accepted = 0;
-  let duplicates = 0;
-  let rejected = 0;
-  let firstRejection: string | null = null;
+) {
+  const sent = { accepted: 0, duplicates: 0, rejected: 0, first_rejection: null as string | null };
   let acknowledged = 0;
   let restarted: Promise<void> | undefined;
   await inParallel('sending batches', batches, options.inFlight, async (batch) => {
     const reply = await client.submit(batch.events, batch.apiKey);
-    accepted += reply.accepted;
-    duplicates += reply.duplicates;
-    rejected += reply.rejected;
+    for (const outcome of ['accepted', 'duplicates', 'rejected'] as const) sent[outcome] += reply[outcome];
     const fault = reply.results.find(({ status }) => status !== 201 && status !== 409);
-    if (fault !== undefined) firstRejection ??= `${fault.status} ${fault.code ?? ''}`;
+    if (fault !== undefined) sent.first_rejection ??= `${fault.status} ${fault.code ?? ''}`;
     acknowledged++;
     if (!options.killMidway || acknowledged < batches.length / 2) return;
     // Meanwhile the batches that the kill cut off are resent until the node is back.
     restarted ??= restart(node!);
     await restarted;
   });
-  return { accepted, duplicates, rejected, first_rejection: firstRejection };
+  return sent;
 }
 
 async function restart(node: OwnNode): Promise<void> {
@@ -187,33 +152,18 @@ async function restart(node: OwnNode): Promise<void> {
   console.error('the node is back');
 }
 
-async function readBack(
-  client: ApiClient,
-  set: TrustSet,
-  options: ReplayOptions,
-): Promise<{ eventCount: number; quality: Quality }> {
-  const badness = new Float64Array(set.players.length).fill(0.5);
-  let eventCount = 0;
-  const scores = await readScores(client, set, options.run, options.inFlight);
-  scores.forEach((score, player) => {
-    if (score.code !== undefined) return;
-    badness[player] = (100 - score.score) / 100;
-    eventCount += score.event_count;
-  });
-  return { eventCount, quality: quality(badness, set.truth) };
-}
-
-/** Prints the report; a rejected or a lost event fails the run. */
-function tell(report: ReplayReport, options: ReplayOptions): void {
+/** A rejected or a lost event fails the run. */
+function printReport(report: ReplayReport, { json }: ReplayOptions): void {
   const allCounted = report.event_count === report.observations;
   if (report.rejected > 0 || !allCounted) process.exitCode = 1;
-  if (options.json === true) {
+  if (json === true) {
     console.log(JSON.stringify(report, null, 2));
     return;
   }
-  if (options.json !== undefined) writeTold(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (json !== undefined) writeJson(json, report);
   const rejection = report.first_rejection === null ? '' : ` (the first: ${report.first_rejection})`;
   const stale = report.weights_based_on_seq < report.last_seq ? ', not settled' : '';
+  const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
   console.log(
     [
       `${report.set}: ${report.observations} observations by ${report.peers} peers on ${report.players} players`,
@@ -226,10 +176,6 @@ function tell(report: ReplayReport, options: ReplayOptions): void {
       `AUC ${percent(report.auc)}  accuracy ${percent(report.accuracy)}  Brier ${report.brier.toFixed(4)}`,
     ].join('\n'),
   );
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(2)} %`;
 }
 
 function secondsSince(startMs: number): number {

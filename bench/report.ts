@@ -1,8 +1,7 @@
 /**
- * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals, latencies and
- * courses over time. At the end they are printed as tables, and written as JSON and as a page.
+ * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals,
+ * latencies and courses over time. At the end they are printed as tables, and written as JSON and as a page.
  */
-import type { Command } from 'commander';
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
 import type { LatencySummary } from './load/latency.js';
@@ -12,7 +11,6 @@ import {
   type Course,
   type Figure,
   type Goal,
-  median,
   meetsGoals,
   type NamedLatencies,
   plain,
@@ -20,8 +18,8 @@ import {
   resultFormat,
   resultText,
 } from './result.js';
-import { fileToWrite } from './scenario.js';
-import { writeTold } from './written-file.js';
+import { writeFile, writeJson } from './result-file.js';
+import { median } from './statistics.js';
 
 export class Report {
   readonly #scenario: string;
@@ -37,11 +35,11 @@ export class Report {
   readonly #latencies: NamedLatencies[] = [];
   readonly #courses: Course[] = [];
 
-  /** `hasOwnLoad`: the caller chose it; absent: where the options name one. */
-  constructor(scenario: string, options: object, hasOwnLoad?: boolean) {
+  /** Options that are null were not given. */
+  constructor(scenario: string, options: object) {
     this.#scenario = scenario;
     this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
-    this.#hasOwnLoad = hasOwnLoad ?? ['rate', 'connections'].some((name) => name in this.#options);
+    this.#hasOwnLoad = ['rate', 'connections'].some((name) => name in this.#options);
     if (this.#hasOwnLoad)
       this.note('goals are of the load that each scenario has by itself: none is judged with --rate or --connections');
   }
@@ -58,7 +56,9 @@ export class Report {
     return value;
   }
 
-  /** A goal that `value` must reach; null, or no number: not measured. So is any goal of a load that the caller chose. */
+  /**
+   * A goal that `value` must reach; null, or no number: not measured. So is any goal of a load that the caller chose.
+   */
   goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit);
   }
@@ -70,14 +70,14 @@ export class Report {
     this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
   }
 
-  /** A goal that is a rule: where `value` does not hold it, the run fails. */
+  /** A goal that is a rule: the run fails where `value` misses it. */
   rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, value, sense, bound, unit);
     const { met, goal, reached } = this.#goals.at(-1)!;
     if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);
   }
 
-  /** Something went wrong that makes the figures worthless: said beside them, and the run's exit code is 1. */
+  /** An event that makes the figures worthless. It is printed before them, and the run's exit code is 1. */
   fault(text: string): void {
     this.note(`FAULT: ${text}`);
     process.exitCode = 1;
@@ -110,25 +110,18 @@ export class Report {
   }
 }
 
-/** Where a result goes, and what it must hold. */
-export interface TellOptions {
+/** The files that a result is written to, and whether it must meet its goals. */
+export interface OutputOptions {
   readonly json?: string | undefined;
   readonly html?: string | undefined;
   /** A goal that is missed, or that was not measured, fails the run. */
   readonly strict?: boolean | undefined;
 }
 
-export function addTellOptions(command: Command): Command {
-  return command
-    .option('--json <file>', 'write the result as JSON', fileToWrite)
-    .option('--html <file>', 'write a page with plots', fileToWrite)
-    .option('--strict', 'fail where a goal is missed or was not measured');
-}
-
-/** Prints a result, writes the files that were asked for, and where `strict` is asked for holds it to its goals. */
-export function tell(result: Result, { json, html, strict }: TellOptions): void {
+/** Prints a result, writes its files, and with `strict` holds it to its goals. */
+export function writeResult(result: Result, { json, html, strict }: OutputOptions): void {
   console.log(resultText(result));
-  if (json !== undefined) writeTold(json, `${JSON.stringify(result, null, 2)}\n`);
-  if (html !== undefined) writeTold(html, resultPage(result));
+  if (json !== undefined) writeJson(json, result);
+  if (html !== undefined) writeFile(html, resultPage(result));
   if (strict === true && !meetsGoals(result)) process.exitCode = 1;
 }

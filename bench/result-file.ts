@@ -1,82 +1,97 @@
-/** Reads result documents: what is none is refused by its file's name, with what was expected. */
-import { readFileSync } from 'node:fs';
+/**
+ * Reads and writes the files of results. A document that is no result is refused by its file's name, with what was
+ * expected.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
 import { type Figure, type Result, resultFormat } from './result.js';
 
 /** JSON has no number for what is not finite. */
 type WrittenFigure = Omit<Figure, 'value' | 'windows'> & { value: number | null; windows: (number | null)[] };
 
-type Fields = Readonly<Record<string, unknown>>;
+const text = { type: 'string' };
+const number = { type: 'number' };
+const numberOrNull = { type: ['number', 'null'] };
+const listOf = (items: object) => ({ type: 'array', items });
+const record = (properties: Readonly<Record<string, object>>) => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+});
+
+/** The parts that `compare` and `table` read. */
+const isResult = new Ajv({ allowUnionTypes: true }).compile(
+  record({
+    scenario: text,
+    started_at: text,
+    environment: record({ node: text, system: text, cpu: text, cores: number, pinning: text }),
+    options: { type: 'object' },
+    notes: listOf(text),
+    figures: listOf(
+      record({
+        name: text,
+        unit: text,
+        better: { enum: ['more', 'less'] },
+        value: numberOrNull,
+        windows: listOf(numberOrNull),
+      }),
+    ),
+    goals: listOf(
+      record({ figure: text, goal: text, reached: { type: ['string', 'null'] }, met: { type: ['boolean', 'null'] } }),
+    ),
+    latencies: listOf(record({ name: text, percentiles: listOf(listOf(number)) })),
+  }),
+);
 
 export function readResult(file: string): Result {
   const document = parsed(file);
-  const wrong = wrongIn(document);
-  if (wrong !== null) {
-    throw new Error(`${file} is not a result of a scenario, written with --json: ${wrong}`);
-  }
+  const fault = faultOf(document);
+  if (fault !== null) throw new Error(`${file} is not a result of a scenario, written with --json: ${fault}`);
   const result = document as Omit<Result, 'figures'> & { figures: readonly WrittenFigure[] };
-  const number = (value: number | null) => value ?? Number.NaN;
+  const known = (value: number | null) => value ?? Number.NaN;
   const figures = result.figures.map((figure) => ({
     ...figure,
-    value: number(figure.value),
-    windows: figure.windows.map(number),
+    value: known(figure.value),
+    windows: figure.windows.map(known),
   }));
   return { ...result, figures };
 }
 
 function parsed(file: string): unknown {
-  let text: string;
+  let content: string;
   try {
-    text = readFileSync(file, 'utf8');
+    content = readFileSync(file, 'utf8');
   } catch (error) {
     throw new Error(`${file} cannot be read: ${(error as Error).message}`);
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(content);
   } catch {
     throw new Error(`${file} is not JSON: expected a result of a scenario, written with --json`);
   }
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-const isNumber = (value: unknown) => typeof value === 'number';
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isListOf = (holds: (entry: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(holds);
-const isOrNull = (holds: (value: unknown) => boolean) => (value: unknown) => value === null || holds(value);
-const isNumberOrNull = isOrNull(isNumber);
-const isVerdict = isOrNull((value) => typeof value === 'boolean');
-const isSense = (value: unknown) => value === 'more' || value === 'less';
-
-function has(value: unknown, fields: Readonly<Record<string, (value: unknown) => boolean>>): boolean {
-  return isFields(value) && Object.entries(fields).every(([name, holds]) => holds(value[name]));
-}
-
-/** What `compare` and `table` go by. */
-const parts: Readonly<Record<string, (value: unknown) => boolean>> = {
-  scenario: isText,
-  started_at: isText,
-  environment: (value) => has(value, { node: isText, system: isText, cpu: isText, cores: isNumber, pinning: isText }),
-  options: isFields,
-  notes: isListOf(isText),
-  figures: isListOf((figure) =>
-    has(figure, {
-      name: isText,
-      unit: isText,
-      better: isSense,
-      value: isNumberOrNull,
-      windows: isListOf(isNumberOrNull),
-    }),
-  ),
-  goals: isListOf((goal) => has(goal, { figure: isText, goal: isText, reached: isOrNull(isText), met: isVerdict })),
-  latencies: isListOf((latency) => has(latency, { name: isText, percentiles: isListOf(isListOf(isNumber)) })),
-};
-
-function wrongIn(document: unknown): string | null {
-  if (!isFields(document)) return 'expected an object';
-  if (isFields(document.environment) && Array.isArray(document.rows)) {
+function faultOf(document: unknown): string | null {
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return 'expected an object';
+  if ('environment' in document && 'rows' in document && Array.isArray(document.rows)) {
     return 'it is one of quality, whose rows hold no windows to judge by; its goals stand in its own table';
   }
-  if (document.format !== resultFormat) return `expected its format to be ${resultFormat}`;
-  const wrong = Object.entries(parts).find(([name, holds]) => !holds(document[name]));
-  return wrong === undefined ? null : `its ${wrong[0]} are missing, or not as expected`;
+  if (!('format' in document && document.format === resultFormat)) return `expected its format to be ${resultFormat}`;
+  if (isResult(document)) return null;
+  const { instancePath, params } = isResult.errors![0]!;
+  const part = instancePath.split('/')[1] ?? String(params.missingProperty);
+  return `its ${part} are missing, or not as expected`;
+}
+
+/** Writes a file; the error names the file, which the error of a full disk does not. */
+export function writeFile(file: string, content: string): void {
+  try {
+    writeFileSync(file, content);
+  } catch (error) {
+    throw new Error(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+export function writeJson(file: string, document: unknown): void {
+  writeFile(file, `${JSON.stringify(document, null, 2)}\n`);
 }

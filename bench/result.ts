@@ -2,7 +2,7 @@
 import type { Environment } from './environment.js';
 import { at, type LatencySummary } from './load/latency.js';
 import { strangersMark } from './neighbours.js';
-import { alignColumns } from './text-table.js';
+import { type Table, tableMarkdown, tableText } from './tables.js';
 
 export const resultFormat = 1;
 
@@ -18,7 +18,7 @@ export interface Figure {
 export interface Goal {
   readonly figure: string;
   readonly goal: string;
-  /** Null where it was not measured. */
+  /** Null where the figure was not measured. */
   readonly reached: string | null;
   readonly met: boolean | null;
 }
@@ -27,13 +27,13 @@ export interface NamedLatencies extends LatencySummary {
   readonly name: string;
 }
 
-/** Something over the time of a run, in s, or over what `across` names. */
+/** A value over the seconds of a run, or over the axis that `across` names. */
 export interface Course {
   readonly name: string;
   /** Courses of one chart share an axis. */
   readonly chart: string;
   readonly across?: string;
-  /** Each power of ten takes as much room as the next. */
+  /** The axis is logarithmic. */
   readonly decades?: true;
   readonly points: readonly (readonly [x: number, value: number])[];
 }
@@ -44,9 +44,9 @@ export interface Result {
   readonly started_at: string;
   readonly environment: Environment & {
     readonly pinning: string;
-    /** The longer of before and after the run (`neighbours.ts`); not in results of earlier releases. */
+    /** The longer read of before and after the run (`neighbours.ts`); absent in results of earlier releases. */
     readonly cache_read_ns?: number;
-    /** Of the time in which all cores had work, the share that the host gave to others; only where the system tells. */
+    /** The share of the cores' busy time that the host gave to others; absent where the system does not tell. */
     readonly taken_by_host?: number | undefined;
   };
   readonly options: Readonly<Record<string, unknown>>;
@@ -57,23 +57,32 @@ export interface Result {
   readonly courses: readonly Course[];
 }
 
-export function resultText(result: Result): string {
-  const { figures, goals, latencies } = result;
-  const tables = [
-    titleOf(result),
-    ...faultsOf(result),
-    alignColumns([['Figure', '', 'unit', 'windows'], ...figures.map(figureCells)]),
-    latencies.length > 0 && alignColumns([latencyHead, ...latencies.map(latencyCells)]),
-    goals.length > 0 && alignColumns([['Goal', 'wanted', 'reached', ''], ...goals.map(goalCells)]),
-    ...remarksOf(result),
-  ];
-  return tables.filter((table) => table !== false).join('\n\n');
+/** The tables of a result, which the text and the page share; a table without a row is left out. */
+export function resultTables({
+  figures,
+  latencies,
+  goals,
+}: Result): Readonly<Record<'figures' | 'latencies' | 'goals', Table>> {
+  return {
+    figures: { head: ['Figure', '', 'unit', 'windows'], rows: figures.map(figureCells) },
+    latencies: { head: latencyHead, rows: latencies.map(latencyCells) },
+    goals: {
+      head: ['Goal', 'wanted', 'reached', ''],
+      rows: goals.map(goalCells),
+      missed: goals.map(({ met }) => met === false),
+    },
+  };
 }
 
-/** What the notes begin with, up to a colon, that make the figures worthless. */
+export function resultText(result: Result): string {
+  const tables = Object.values(resultTables(result)).filter(({ rows }) => rows.length > 0);
+  return [titleOf(result), ...faultsOf(result), ...tables.map(tableText), ...remarksOf(result)].join('\n\n');
+}
+
+/** Notes that begin with one of these and a colon make the figures worthless. */
 const faultMarks = ['FAULT', strangersMark];
 
-/** The notes that make the figures worthless: they stand before these. */
+/** The notes that make the figures worthless; they are printed before the figures. */
 export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {
   return notes.filter((note) => faultMarks.includes(markOf(note)));
 }
@@ -96,12 +105,12 @@ export function titleOf(result: Result): string {
   return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}${host}`;
 }
 
-/** What was measured, and on what. */
+/** The commit that was measured, and the machine. */
 export function placeOf({ environment: e }: Pick<Result, 'environment'>): string {
   return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
 }
 
-export function figureCells({ name, value, unit, windows }: Figure): string[] {
+function figureCells({ name, value, unit, windows }: Figure): string[] {
   const known = windows.filter(Number.isFinite);
   const spread = known.length > 1 ? `${plain(Math.min(...known))} to ${plain(Math.max(...known))}` : '';
   return [name, plain(value), unit, spread];
@@ -117,9 +126,9 @@ export function meetsGoals({ goals }: Result): boolean {
 }
 
 const told = [50, 90, 99, 99.9, 99.99];
-export const latencyHead = ['Latency, us', 'answers', ...told.map((percentile) => `p${percentile}`), 'max'];
+const latencyHead = ['Latency, us', 'answers', ...told.map((percentile) => `p${percentile}`), 'max'];
 
-export function latencyCells(latencies: NamedLatencies): string[] {
+function latencyCells(latencies: NamedLatencies): string[] {
   const cell = (us: number) => (Number.isNaN(us) ? '-' : plain(us));
   const { name, count, maxUs } = latencies;
   return [name, String(count), ...told.map((percentile) => cell(at(latencies, percentile))), cell(maxUs)];
@@ -133,10 +142,22 @@ export function plain(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** NaN where one of the values is: it has no place among the others. */
-export function median(values: readonly number[]): number {
-  if (values.some(Number.isNaN)) return Number.NaN;
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+/** The goals of several results as a table in Markdown, with the command that measured each. */
+export function goalsTable(results: readonly Result[]): string {
+  const rows = results.flatMap((result) =>
+    result.goals.map((goal) => {
+      const [figure, wanted, reached, verdict] = goalCells(goal) as [string, string, string, string];
+      // A fault makes the figures worthless, whatever they reach.
+      const [fault] = faultsOf(result);
+      return [figure, wanted, reached, fault === undefined ? verdict : markOf(fault), `\`${commandOf(result)}\``];
+    }),
+  );
+  const places = results.map((result) => `${placeOf(result)}, ${result.started_at.slice(0, 10)}`);
+  const table = tableMarkdown({ head: ['Goal', 'wanted', 'reached', '', 'measured by'], rows });
+  return `${table}\n\n${[...new Set(places)].join('; ')}.`;
+}
+
+/** With every option, so that it means the same when the defaults change. */
+function commandOf({ scenario, options }: Result): string {
+  return [scenario, ...Object.entries(options).map(([name, value]) => `--${name} ${String(value)}`)].join(' ');
 }

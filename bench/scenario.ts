@@ -17,7 +17,10 @@ export const seedMeans = 'the same seed, the same requests in the same order, bu
 
 /** One generator on one core sends less than a tenth of it. */
 const rateMax = 1_000_000;
-/** To one server there are some 28,000 ports to come from (ip_local_port_range(7)), and those of the window before rest for a minute. */
+/**
+ * To one server there are some 28,000 ports to come from (ip_local_port_range(7)), and those of the window before
+ * rest for a minute.
+ */
 const connectionsMax = 10_000;
 
 /** Parses an option that must be a whole number of at least `least`, and at most `most`. */
@@ -55,13 +58,16 @@ export const connectionCount = wholeNumber(1, connectionsMax);
 /** Parses `--peers` of a node's group. */
 export const peerCount = wholeNumber(1, limits.peersMaxCeiling);
 
-/** Refuses one file for both: the page would take the place of the result. */
-export function refuseOneFileForBoth(command: Command): Command {
-  return command.hook('preAction', () => {
-    const { json, html } = command.opts<{ json?: string; html?: string }>();
-    if (json === undefined || html === undefined || realPathOf(json) !== realPathOf(html)) return;
-    command.error(`error: --json and --html name the same file, ${html}`);
-  });
+/** Adds `--json` and `--html`, and refuses one file for both: the page would take the place of the result. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .option('--json <file>', 'write the result as JSON', fileToWrite)
+    .option('--html <file>', 'write a page with plots', fileToWrite)
+    .hook('preAction', () => {
+      const { json, html } = command.opts<{ json?: string; html?: string }>();
+      if (json === undefined || html === undefined || realPathOf(json) !== realPathOf(html)) return;
+      command.error(`error: --json and --html name the same file, ${html}`);
+    });
 }
 
 function realPathOf(path: string): string {

@@ -1,15 +1,16 @@
 /**
- * A server in a process of its own, on the server's core, with the probe loaded: started on a free port, found by the line
- * `{"msg":"listening","port":N}` of its log, ended with the bench.
+ * A server in a process of its own, on the server's core, with the probe loaded: started on a free port, found by the
+ * line `{"msg":"listening","port":N}` of its log, ended with the bench.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { oneCoreOptions, onServerCore } from './cores.js';
 import { atEnd } from './ending.js';
-import type { LoopSample } from './loop-sample.js';
 import { withDescendants } from './process-stats.js';
+import type { LoopSample } from './target.js';
 
 const startTimeoutMs = 600_000;
 /** A node has 10 s to end by SIGTERM; a little more for the machine. */
@@ -30,6 +31,8 @@ export interface ServerCommand {
   readonly args?: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The file through which the server joins a control group that bounds its memory (`memory-group.ts`). */
+  readonly memoryGroup?: string | undefined;
 }
 
 /** Told at once: whoever asks the server something meanwhile only learns that nobody listens. */
@@ -61,9 +64,10 @@ export class ServerProcess {
 
   /** Resolves to the port once the server says that it listens. */
   async start(): Promise<number> {
-    const { script, args = [], cwd, env } = this.#command;
+    const { script, args = [], cwd, env, memoryGroup } = this.#command;
     const options = [...oneCoreOptions(), ...profiling, '--import', probe];
-    const [command, all] = onServerCore(process.execPath, [...options, script, ...args]);
+    const node = onServerCore(process.execPath, [...options, script, ...args]);
+    const [command, all] = memoryGroup === undefined ? node : inGroup(memoryGroup, ...node);
     const child = spawn(command, all, {
       cwd,
       env: { PATH: process.env.PATH, ...env, BENCH_PROBE_PARENT: String(process.pid) },
@@ -127,7 +131,10 @@ function killWithDescendants({ pid }: ChildProcess): void {
   }
 }
 
-/** The port in the log line `listening`; an error where the process ends or stays silent instead. `last` holds the last lines of the log. */
+/**
+ * The port in the log line `listening`; an error where the process ends or stays silent instead. `last` holds the
+ * last lines of the log.
+ */
 function listeningPort(child: ChildProcess, last: string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (what: string): void => {
@@ -159,4 +166,19 @@ function portOf(line: string): number | undefined {
     // A line that is not JSON is not the line looked for.
     return undefined;
   }
+}
+
+/** The shell joins the group and then becomes the command, so that the group holds every page of the server. */
+function inGroup(group: string, command: string, args: readonly string[]): [command: string, args: string[]] {
+  return ['sh', ['-c', 'echo $$ > "$0" && exec "$@"', group, command, ...args]];
+}
+
+/** A port that was free a moment ago, for a server that does not choose one by itself. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
 }

@@ -4,16 +4,26 @@ import { batchFrom } from '../src/group/recovery.js';
 import { openLogReader } from '../src/store/lmdb-log.js';
 import type { RunningNode } from './node-target.js';
 import type { Report } from './report.js';
-import { answeredBy } from './windows.js';
+import { acknowledgedBy } from './windows.js';
 
 const piece = { batches: 1_000, bytes: 8 * 1024 * 1024 };
 
-/** Ends the node. A fault where its log lacks events that were acknowledged; other records there stand for none. */
-export async function expectStored({ target, node, events }: RunningNode, to: Report): Promise<void> {
+/**
+ * Bytes of a node and its replica for an accepted event's id and for a commit, by "What is in memory" in
+ * docs/ARCHITECTURE.md.
+ */
+export const bytesPerEvent = 2 * (24 + 6);
+export const bytesPerCommit = 2 * 16;
+
+/** Ends the node, and answers how many acknowledged events its log lacks; any of them is a fault. */
+export async function expectStored({ target, node, events }: RunningNode, to: Report): Promise<number> {
   await node.halt();
-  const acknowledged = answeredBy(target);
+  const acknowledged = acknowledgedBy(target);
   const stored = (await eventsIn(node.dataDir)) - events;
-  if (stored < acknowledged) to.fault(`${target.name}: ${acknowledged} events acknowledged, the log grew by ${stored}`);
+  if (stored < acknowledged) {
+    to.fault(`${target.name}: ${acknowledged} events acknowledged, the log grew by ${stored}`);
+  }
+  return Math.max(0, acknowledged - stored);
 }
 
 /** Events in the log of a folder that no node uses. */

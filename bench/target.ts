@@ -1,5 +1,15 @@
-/** A server that the load goes to: where it listens, which processes do its work, and what its event loop tells. */
-import type { LoopSample } from './loop-sample.js';
+/** A server that the load goes to: where it listens, which processes do its work, and the delays of its event loop. */
+
+/** A report of a server about its event loop, every `loopSampleMs`; times are in ms. */
+export interface LoopSample {
+  /** ms since 1970. */
+  readonly at: number;
+  /** How long the loop was late: the 99th percentile and the worst of this interval. */
+  readonly p99: number;
+  readonly max: number;
+}
+
+export const loopSampleMs = 100;
 
 export interface Target {
   readonly name: string;
@@ -10,11 +20,4 @@ export interface Target {
   /** Oldest first; empty where it is no Node process. */
   readonly loopSamples: readonly LoopSample[];
   stop(): Promise<void>;
-}
-
-/** Stops them all, also where one fails to; the first failure is the error. */
-export async function stopAll(targets: readonly Target[]): Promise<void> {
-  const outcomes = await Promise.allSettled(targets.map((target) => target.stop()));
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }

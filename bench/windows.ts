@@ -1,20 +1,19 @@
 /**
- * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that alternate between
- * targets, so that a machine that slows down slows them all.
+ * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that
+ * alternate between targets, so that a machine that slows down slows them all.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { loadHasCore } from './cores.js';
 import { noAnswer } from './load/connection.js';
 import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
-import { lagNote } from './load/lag.js';
-import { Latencies } from './load/latency.js';
-import { promoteYoung } from './load/young-generation.js';
-import { type LoopSample, loopSampleMs } from './loop-sample.js';
+import { at, Latencies } from './load/latency.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
 import type { Report } from './report.js';
-import { median } from './result.js';
-import type { Target } from './target.js';
+import { median } from './statistics.js';
+import { type LoopSample, loopSampleMs, type Target } from './target.js';
 
 export interface Series {
   /** How its figures are named. */
@@ -31,18 +30,18 @@ export interface Window {
   readonly startS: number;
   readonly seconds: number;
   readonly driven: Driven;
-  /** Processor time of the server for one answer, be it late or not the expected one, us; NaN where there was none. */
+  /** Processor time of the server for one answer of any status, late ones too, us; NaN without an answer. */
   readonly cpuUs: number;
   /** Share of one core. */
   readonly cpuShare: number;
   readonly residentMb: number;
-  /** Of its time, as far as the server has told: the last ones come a moment after the end (`awaitLoopSamples`). */
+  /** The server's reports about this time; the last ones arrive a moment after the end (`awaitLoopSamples`). */
   readonly loop: readonly LoopSample[];
   /** `[s into the run, answers a second]`. */
   readonly course: readonly (readonly [s: number, rate: number])[];
 }
 
-/** What a window may be told, and tells. */
+/** Ends a window before its time, and marks the moment before its begin. */
 export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
 
 /** All windows of one series. */
@@ -53,24 +52,27 @@ export interface Measured {
   readonly latencies: Latencies;
 }
 
-/** Windows of each series in one run, at most; more of them show noise better, longer ones have steadier tails. */
+/** The most windows of each series: more of them show noise better, longer ones have steadier tails. */
 const roundsMax = 5;
 /** A shorter window measures its own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
 const windowSecondsMin = 0.4;
-/** A server that was just started compiles its code for so long under load: the node's first 300,000 events take up to half as long again. */
+/**
+ * A new server compiles its code for so long under load: the node's first 300,000 events take up to half as long
+ * again.
+ */
 export const warmUpSecondsMax = 6;
-/** Load before a window: a server takes in hundreds of connections in some ten ms, of which a window is to hold nothing. */
+/** The load runs for so long before a window, because a server takes some ten ms to accept hundreds of connections. */
 const leadMs = 100;
-/** A stall that a server has not told of by then is none that it survives. */
+/** Longest wait for the last report about an event loop. */
 const loopSampleWaitMs = 10_000;
 
-/** Of a core: a server below it waited, for the disk, for other processes of the machine, or for the load. */
+/** Share of a core below which a server waited for the disk, for other processes of the machine, or for the load. */
 const saturatedShare = 0.85;
 
-/** Number of the next request of every workload: none is ever sent twice to one server. */
+/** The number of the next request to each server: no request is sent twice. */
 const nextRequest = new WeakMap<Target, number>();
-/** Scores or events in all answers of a target that were not refusals, warm-ups and late ones included. */
-const answeredItems = new WeakMap<Target, number>();
+/** Events that a target acknowledged, warm-ups and late ones included. */
+const acknowledgedEvents = new WeakMap<Target, number>();
 
 /** `seconds` are for each series, in up to five windows that alternate; the warm-up comes on top. */
 export async function alternate(
@@ -87,7 +89,7 @@ export async function alternate(
     const windows: Window[][] = series.map(() => []);
     for (let round = 0; round < rounds; round++) {
       const inTurn = [...series.entries()];
-      // There and back, so that none always comes behind the same one.
+      // There and back, so that no series always follows the same other one.
       if (round % 2 === 1) inTurn.reverse();
       for (const [i, one] of inTurn) {
         windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
@@ -120,7 +122,7 @@ export async function driveWindow(
   };
   let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
   const prepare = (): void => {
-    // What each window makes anew for itself would be copied in its first collections: of a short window they are a larger part.
+    // The first collections of a window would copy its new objects, and they are a larger part of a short window.
     promoteYoung();
     cpuSBefore = cpuSOf(target.pids);
     begunMs = performance.now();
@@ -130,7 +132,7 @@ export async function driveWindow(
     beginMs = Date.now();
     offsetS = (performance.now() - startedMs) / 1000;
   };
-  // To ask what a server used takes a moment in which no answer is noticed: only once all are there.
+  // Reading the processor time takes a moment in which no answer is noticed, so it waits until all have arrived.
   const onOver = (): void => {
     endMs = Date.now();
   };
@@ -151,12 +153,12 @@ export async function driveWindow(
     onOver,
     onTick,
   });
-  // With that of late answers, and so is what it is divided by.
+  // Both this time and the number of answers below include late answers.
   const cpuS = cpuSOf(target.pids) - cpuSBefore;
   const lastedS = (performance.now() - begunMs) / 1000;
   const came = allAnswersOf(driven) - driven.early;
   nextRequest.set(target, first + driven.sent);
-  answeredItems.set(target, answeredBy(target) + itemsOf(driven));
+  acknowledgedEvents.set(target, acknowledgedBy(target) + eventsIn(driven, workload));
   return {
     startS: offsetS,
     seconds: driven.seconds,
@@ -171,12 +173,12 @@ export async function driveWindow(
   };
 }
 
-/** Of what a server told, what it told of any part of this time (ms since 1970): of a stall it tells when it is over. */
+/** The reports that are about any part of this time (ms since 1970). A server reports a stall when it is over. */
 export function samplesWithin(samples: readonly LoopSample[], beginMs: number, endMs: number): LoopSample[] {
   return samples.filter(({ at }, i) => at > beginMs && (samples[i - 1]?.at ?? at - loopSampleMs) < endMs);
 }
 
-/** Until the servers have told of the end of a window: a stall there is one of the window. */
+/** Waits until the servers have reported about the end of a window: a stall there belongs to the window. */
 export async function awaitLoopSamples(...targets: readonly Target[]): Promise<void> {
   const nowMs = Date.now();
   const giveUpMs = performance.now() + loopSampleWaitMs;
@@ -184,24 +186,25 @@ export async function awaitLoopSamples(...targets: readonly Target[]): Promise<v
   while (targets.some(isBehind) && performance.now() < giveUpMs) await delay(loopSampleMs / 4);
 }
 
-/** Scores or events of all that a target was asked and did not refuse, since it was started. */
-export function answeredBy(target: Target): number {
-  return answeredItems.get(target) ?? 0;
+/** Events that a target acknowledged since it was started. */
+export function acknowledgedBy(target: Target): number {
+  return acknowledgedEvents.get(target) ?? 0;
 }
 
-function itemsOf({ kinds }: Driven): number {
-  return kinds.reduce((sum, { statuses, items }) => {
+function eventsIn({ kinds }: Driven, workload: Workload): number {
+  return kinds.reduce((sum, { statuses, items }, i) => {
+    if (workload.kinds[i]!.stores !== true) return sum;
     const done = [...statuses].filter(([status]) => status >= 200 && status < 300);
     return sum + done.reduce((answers, [, count]) => answers + count, 0) * items;
   }, 0);
 }
 
-/** Answers as expected, within the time. */
+/** The expected answers that arrived within the window. */
 export function answersOf({ kinds }: Driven): number {
   return kinds.reduce((sum, { answers }) => sum + answers, 0);
 }
 
-/** Whatever came back, also after the end. */
+/** All answers, late ones too. */
 function allAnswersOf({ kinds }: Driven): number {
   const all = kinds.flatMap(({ statuses }) => [...statuses]);
   return all.reduce((sum, [status, count]) => sum + (status === noAnswer ? 0 : count), 0);
@@ -213,22 +216,20 @@ export function rates({ windows }: Measured, items = false): number[] {
   return windows.map(({ driven, seconds }) => count(driven) / seconds);
 }
 
-/** The ratio of two series, window by window, without those where one of them has nothing to be compared. */
-export function ratios(numerators: readonly number[], denominators: readonly number[]): number[] {
-  return numerators.map((value, i) => value / denominators[i]!).filter((ratio) => Number.isFinite(ratio));
-}
-
 export function measuredOf(series: Series, windows: readonly Window[]): Measured {
   return { series, windows, latencies: latenciesOf(windows) };
 }
 
 function latenciesOf(windows: readonly Window[]): Latencies {
-  const all = new Latencies();
-  for (const { driven } of windows) for (const { latencies } of driven.kinds) all.add(latencies);
-  return all;
+  return Latencies.sum(windows.flatMap(({ driven }) => driven.kinds.map(({ latencies }) => latencies)));
 }
 
-/** Of the windows' answers, those that were not what the kind expects: `503: 12`. */
+/** The 99th percentile of all kinds together. */
+export function p99MsOf(window: Window): number {
+  return at(latenciesOf([window]).summary(), 99) / 1000;
+}
+
+/** The answers of a series whose status its kind does not expect, such as `503: 12`. */
 export function unexpected({ windows, series }: Measured): string {
   const found = new Map<string, number>();
   for (const { driven } of windows) {
@@ -244,9 +245,9 @@ export function unexpected({ windows, series }: Measured): string {
 }
 
 export interface TellOptions {
-  /** For servers of others: answers that were not expected are told, and no fault of the run. */
+  /** Unexpected answers are noted, and are no fault of the run. For other projects' servers. */
   readonly tolerant?: boolean;
-  /** The unit of what one request carries, where it is more than one: `scores/s`. */
+  /** The unit of the items of one request where it carries several: `scores/s`. */
   readonly itemUnit?: string;
 }
 
@@ -276,7 +277,7 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
     else to.fault(text);
   }
   if (windows.every(({ driven }) => answersOf(driven) === 0)) {
-    // Late answers are slow, which the rate of 0 says; none at all is a server that does not work.
+    // A rate of 0 already says that the answers were late; a server without any answer does not work.
     if (windows.some(({ driven }) => allAnswersOf(driven) > 0))
       to.note(`${name}: no request was answered within its window`);
     else to.fault(`${name}: no request was answered`);
@@ -300,9 +301,8 @@ function reportLatencies(to: Report, { series, windows, latencies }: Measured): 
   to.latencies(series.name, latencies.summary());
   if (series.workload.kinds.length === 1) return;
   for (const [i, { name }] of series.workload.kinds.entries()) {
-    const all = new Latencies();
-    for (const { driven } of windows) all.add((driven.kinds[i] as KindOutcome).latencies);
-    to.latencies(`${series.name}: ${name}`, all.summary());
+    const ofKind = Latencies.sum(windows.map(({ driven }) => (driven.kinds[i] as KindOutcome).latencies));
+    to.latencies(`${series.name}: ${name}`, ofKind.summary());
   }
 }
 
@@ -311,4 +311,30 @@ function loopCourse(windows: readonly Window[]): [number, number][] {
   return windows.flatMap(({ loop, startS }) =>
     loop.map(({ at, max }): [number, number] => [startS + (at - loop[0]!.at) / 1000, max]),
   );
+}
+
+/** A lag below this share of the latencies does not change their meaning. */
+const shareMax = 0.1;
+const lagUsMax = 1000;
+
+/** The note about a load that was late; undefined where it was in time, or has too few requests to tell. */
+export function lagNote(name: string, drives: readonly Pick<Driven, 'kinds' | 'lag'>[]): string | undefined {
+  const lag = Latencies.sum(drives.map((drive) => drive.lag));
+  const all = Latencies.sum(drives.flatMap(({ kinds }) => kinds.map(({ latencies }) => latencies)));
+  const [lagUs, latencyUs] = [at(lag.summary(), 99), at(all.summary(), 99)];
+  if (!(lagUs > lagUsMax && lagUs > latencyUs * shareMax)) return undefined;
+  const ms = (us: number) => (us / 1000).toFixed(1);
+  return `${name}: the load itself was late, ${ms(lagUs)} ms at the 99th percentile, of ${ms(latencyUs)} ms: these latencies are partly its own`;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as NodeJS.GCFunction;
+
+/**
+ * Puts everything that is alive where these collections do not look; takes a millisecond. The first one copies what
+ * lives, the second promotes it: left to a window that begins, its two first collections would take twice as long as
+ * all others (decision 208).
+ */
+export function promoteYoung(): void {
+  for (let time = 0; time < 2; time++) collect({ type: 'minor' });
 }

@@ -1,51 +1,47 @@
-/** The process of a task: takes one order over its channel, does it, tells the result and ends. */
-import { measureCost } from './cost.js';
+/** The process of a task: takes one order over its channel, runs it, sends the result and ends. */
+import type { OnProgress } from '../progress.js';
 import { fill } from './fill.js';
 import { grow } from './growth.js';
 import { rebuild } from './rebuild.js';
 import { recompute } from './recompute.js';
 import { measureSteps } from './steps.js';
-import type { OnProgress, TaskMessage, TaskName, TaskOrder, Tasks } from './tasks.js';
 
-type Run<N extends TaskName> = (
-  task: Tasks[N]['takes'],
-  onProgress: OnProgress,
-) => Tasks[N]['gives'] | Promise<Tasks[N]['gives']>;
+const tasks = { fill, growth: grow, rebuild, recompute, steps: measureSteps };
 
-const runs: { readonly [N in TaskName]: Run<N> } = {
-  fill,
-  growth: grow,
-  cost: measureCost,
-  rebuild,
-  recompute,
-  steps: measureSteps,
-};
+export type TaskName = keyof typeof tasks;
+
+export type TaskResult<N extends TaskName> = Awaited<ReturnType<(typeof tasks)[N]>>;
+
+export interface TaskOrder<N extends TaskName = TaskName> {
+  readonly name: N;
+  readonly task: Parameters<(typeof tasks)[N]>[0];
+}
+
+export type TaskMessage =
+  | { readonly type: 'progress'; readonly done: number; readonly total: number }
+  | { readonly type: 'result'; readonly result: unknown };
 
 const progressEveryMs = 250;
 let lastProgressMs = 0;
 
-function onProgress(done: number, total: number): void {
+const onProgress: OnProgress = (done, total) => {
   const nowMs = performance.now();
   if (nowMs - lastProgressMs < progressEveryMs) return;
   lastProgressMs = nowMs;
-  tell({ type: 'progress', done, total });
-}
+  send({ type: 'progress', done, total });
+};
 
-function tell(message: TaskMessage): void {
+function send(message: TaskMessage): void {
   process.send?.(message);
 }
 
-function start<N extends TaskName>({ name, task }: TaskOrder<N>): void {
-  Promise.resolve(runs[name](task, onProgress)).then(
-    (result) => {
-      tell({ type: 'result', result });
-      process.disconnect();
-    },
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
-}
-
-process.once('message', (order: TaskOrder) => start(order));
+process.once('message', async ({ name, task }: TaskOrder) => {
+  try {
+    const run = tasks[name] as (task: unknown, onProgress: OnProgress) => unknown;
+    send({ type: 'result', result: await run(task, onProgress) });
+    process.disconnect();
+  } catch (error) {
+    console.error(error);
+    process.exit(1);
+  }
+});

@@ -1,6 +1,7 @@
 /**
- * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a population, all
- * by the service's own rules and formats. A million events take seconds, where a node would take the time of its requests.
+ * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a
+ * population, all by the service's own rules and formats. A million events take seconds, where a node would take the
+ * time of its requests.
  */
 import { hash } from 'node:crypto';
 import { BatchWriter, NONCE_BYTES } from '../../src/core/batch.js';
@@ -17,8 +18,8 @@ import { limits } from '../../src/limits.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
+import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, credentials, lowers, type Population, peerOfEntry } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface FillTask extends Population {
   readonly dir: string;

@@ -1,13 +1,13 @@
 /**
- * Grows a table player by player, in small turns as a node would take them, and watches what it costs: memory, the longest turn
- * (the stall of an event loop), and how long a full collection takes.
+ * Grows a table player by player, in small turns as a node would take them, and watches what it costs: memory, the
+ * longest turn (the stall of an event loop), and how long a full collection takes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventIds } from '../../src/core/event-ids.js';
 import { sipKey } from '../../src/core/siphash.js';
 import { Subjects } from '../../src/core/subjects.js';
+import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, type Population, peerOfEntry, writeKey } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface GrowthTask extends Population {
   /** The service's table of players; a Map of objects, as one would write it first; the table of event ids. */
@@ -32,7 +32,10 @@ interface Table {
   readonly rows: number;
 }
 
-/** Players of a table that is grown and thrown away first: what a fresh process takes to compile code is no part of growth. */
+/**
+ * Players of a table that is grown and thrown away first: what a fresh process takes to compile code is no part of
+ * growth.
+ */
 const warmUpPlayers = 100_000;
 
 export async function grow(task: GrowthTask, onProgress: OnProgress): Promise<GrowthResult> {
@@ -82,7 +85,10 @@ function now(): Instant {
   return { wallMs: performance.now(), cpuMs: (user + system) / 1000 };
 }
 
-/** The time since then, without what other processes of the machine took of it: no more than the processor time of this one. */
+/**
+ * The time since then, without what other processes of the machine took of it: no more than the processor time of
+ * this one.
+ */
 function stallSince({ wallMs, cpuMs }: Instant): number {
   const { wallMs: toWallMs, cpuMs: toCpuMs } = now();
   return Math.min(toWallMs - wallMs, toCpuMs - cpuMs);

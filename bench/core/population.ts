@@ -1,4 +1,7 @@
-/** The drawn group that fills folders and tables: who reported whom how often, the same for the same seed, in no stored form. */
+/**
+ * The drawn group that fills folders and tables: who reported whom how often, the same for the same seed, in no
+ * stored form.
+ */
 import { createHash } from 'node:crypto';
 import { type Credentials, mix } from '../load/requests.js';
 
@@ -44,7 +47,10 @@ export function writeKey(player: number, words: Uint32Array): void {
   for (let word = 0; word < words.length; word++) words[word] = mix(word, player);
 }
 
-/** Calls back once for each (player, entry), in the order of their arrival: old players and new ones mixed, as in a group that grows. */
+/**
+ * Calls back once for each (player, entry), in the order of their arrival: old players and new ones mixed, as in a
+ * group that grows.
+ */
 export function* arrivals(population: Population): Generator<[player: number, entry: number]> {
   const most = population.everyPair ? population.peers : entriesMax;
   const places = population.players * most;

@@ -1,4 +1,7 @@
-/** From a folder back to a state: by its snapshot and the tail, by the whole log, and beside both the time that the tables alone take. */
+/**
+ * From a folder back to a state: by its snapshot and the tail, by the whole log, and beside both the time that the
+ * tables alone take.
+ */
 import { EventIds } from '../../src/core/event-ids.js';
 import { sipKey } from '../../src/core/siphash.js';
 import type { GroupState } from '../../src/core/state.js';

@@ -1,4 +1,7 @@
-/** The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node around it. */
+/**
+ * The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node
+ * around it.
+ */
 import { keyColumns } from '../../src/core/event-columns.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Subjects } from '../../src/core/subjects.js';
@@ -8,9 +11,9 @@ import { Scratch } from '../../src/core/trust/scratch.js';
 import { trustConstants } from '../../src/core/trust-constants.js';
 import { KEY_WORDS } from '../../src/core/words.js';
 import { mix } from '../load/requests.js';
+import type { OnProgress } from '../progress.js';
 import { benchTime, emptyGroup } from './empty-group.js';
 import { arrivals, countEntries, entriesOf, lowers, type Population, peerOfEntry, writeKey } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface RecomputeTask extends Population {
   /** How the tables lie: as players arrived over time, or as a start from a snapshot lays them out. */

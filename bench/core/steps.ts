@@ -1,4 +1,7 @@
-/** What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests, in nanoseconds. */
+/**
+ * What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests,
+ * in nanoseconds.
+ */
 import { randomBytes } from 'node:crypto';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
@@ -22,9 +25,9 @@ import { claimFolder } from '../../src/store/owner.js';
 import { parseUtcDateTime } from '../../src/validation/formats.js';
 import { validatorOf } from '../../src/validation/validator.js';
 import { eventId, eventKind, matchPlayers, mix, playerId, scoreKind } from '../load/requests.js';
+import type { OnProgress } from '../progress.js';
 import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
 import { credentials, type Population } from './population.js';
-import type { OnProgress } from './tasks.js';
 
 export interface StepsTask extends Population {
   /** Events in one durable commit. */

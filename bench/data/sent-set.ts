@@ -1,10 +1,11 @@
 /**
- * Sends a data set to a node as the peers of the set would, and reads every player back. What a failure means is for callers to
- * say.
+ * Sends a data set to a node as the peers of the set would, and reads every player back. What a failure means is for
+ * callers to say.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient, EventBody, HealthReply, RegisteredPeer, ScoreReply } from '../api-client.js';
+import type { EventBody } from '../../src/http/contract/request-bodies.js';
+import type { ApiClient, HealthReply, RegisteredPeer, ScoreReply } from '../api-client.js';
 import { inParallel } from '../parallel.js';
 import type { TrustSet } from './trust-set.js';
 
@@ -13,8 +14,8 @@ const batchEvents = 500;
 const idsPerRead = 128;
 const gameId = 'replay';
 /**
- * Observations without a time of their own are a second apart from here on. The times lie in the past, and are the same in every
- * run. No two are equal, because a node may take equal events of one time for one.
+ * Observations without a time of their own are a second apart from here on. The times lie in the past, and are the
+ * same in every run. No two are equal, because a node may take equal events of one time for one.
  */
 const firstTimestampMs = Date.UTC(2020, 0, 1);
 const settlePollMs = 100;

@@ -127,16 +127,15 @@ interface Row {
   readonly fail: (what: string) => never;
 }
 
-/** The rows after the header. The files quote nothing, so a comma always separates. */
+/** The rows after the header, each with an error that names the file and the line. */
 function* rows(file: string, columns: number): Generator<Row> {
-  const lines = textOf(file).split(/\r?\n/);
-  for (let i = 1; i < lines.length; i++) {
-    const line = lines[i]!;
-    if (line === '') continue;
-    const fields = line.split(',');
+  for (const [index, line] of textOf(file).split(/\r?\n/).entries()) {
+    if (index === 0 || line === '') continue;
     const fail = (what: string): never => {
-      throw new Error(`${file}:${i + 1}: ${what} is not valid`);
+      throw new Error(`${file}:${index + 1}: ${what} is not valid`);
     };
+    // The files quote nothing, so a comma always separates.
+    const fields = line.split(',');
     if (fields.length !== columns) fail(`a row of ${fields.length} fields`);
     yield { fields, fail };
   }

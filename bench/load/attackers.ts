@@ -1,6 +1,6 @@
 /**
- * Callers that try to keep the others out, each for as long as it is let: it takes as much room as it can and takes it again whenever it
- * loses it. What they send is bounded by their callers.
+ * Callers that try to keep the others out, each for as long as it is let: it takes as much room as it can and takes
+ * it again whenever it loses it. What they send is bounded by their callers.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -16,7 +16,9 @@ export interface Attack {
   end(): Promise<void>;
 }
 
-/** Keeps `count` connections open: `begin` is called with each new one, also with the one that replaces a closed one. */
+/**
+ * Keeps `count` connections open: `begin` is called with each new one, also with the one that replaces a closed one.
+ */
 export async function keepOpen(
   port: number,
   count: number,

@@ -1,7 +1,7 @@
 /**
- * Batches as ready bytes: made once for a peer, and for each request copied, with the ids and the players of its events written
- * over. Putting 500 events together as text takes 2 ms, which is more than a node takes to answer them: whoever did that would
- * measure itself.
+ * Batches as ready bytes: made once for a peer, and for each request copied, with the ids and the players of its
+ * events written over. Putting 500 events together as text takes 2 ms, which is more than a node takes to answer
+ * them: whoever did that would measure itself.
  */
 
 /** Where in the bytes of a batch the parts of one event lie that differ between requests. */
@@ -21,7 +21,10 @@ export class BatchTemplate {
   readonly #bytes: Buffer;
   readonly #places: readonly Place[];
 
-  /** `request`: a whole request, head and body, in ASCII; its events have ids and players of the forms of `eventId` and `playerId`. */
+  /**
+   * `request`: a whole request, head and body, in ASCII; its events have ids and players of the forms of `eventId`
+   * and `playerId`.
+   */
   constructor(request: string) {
     this.#bytes = Buffer.from(request, 'latin1');
     const events = /"event_id":".*?"player_id":"\d{7}(?=\d{10}")/g;
@@ -31,7 +34,10 @@ export class BatchTemplate {
     }));
   }
 
-  /** A request of its own. `idOf`: the first 32 bits of the id of an event by its place; `playerOf`: the number of its player. */
+  /**
+   * A request of its own. `idOf`: the first 32 bits of the id of an event by its place; `playerOf`: the number of its
+   * player.
+   */
   request(idOf: (place: number) => number, playerOf: (place: number) => number): Buffer {
     const bytes = Buffer.from(this.#bytes);
     for (const [place, { id, player }] of this.#places.entries()) {

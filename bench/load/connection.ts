@@ -1,6 +1,6 @@
 /**
- * One kept-alive HTTP/1.1 connection with one request on its way at a time, written for speed: a request is ready as text or
- * bytes, an answer is a status. Bodies are counted, not kept.
+ * One kept-alive HTTP/1.1 connection with one request on its way at a time, written for speed: a request is ready as
+ * text or bytes, an answer is a status. Bodies are counted, not kept.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -66,7 +66,10 @@ export class Connection {
     });
   }
 
-  /** Sends a whole request, head and body; a text in latin1. Bytes are not to be changed afterwards. Connects anew where the server closed. */
+  /**
+   * Sends a whole request, head and body; a text in latin1. Bytes are not to be changed afterwards. Connects anew
+   * where the server closed.
+   */
   send(request: string | Uint8Array): void {
     this.#phase = Phase.head;
     const socket = this.#socket ?? this.#connect();

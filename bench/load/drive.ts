@@ -1,23 +1,25 @@
 /**
- * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is answered; in an
- * open loop requests are due at a fixed rate whatever the server does, and a latency counts from when its request was due.
+ * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is
+ * answered; in an open loop requests are due at a fixed rate whatever the server does, and a latency counts from when
+ * its request was due.
  */
-import { idle, stayAwake } from './awake.js';
 import { Connection, noAnswer } from './connection.js';
 import { Latencies } from './latency.js';
 
 /** One kind of request. */
 export interface Kind<Request extends string | Uint8Array = string | Uint8Array> {
   readonly name: string;
-  /** Statuses that are what was asked for. */
+  /** The statuses of a success, and of refusals that the scenario provokes. */
   readonly expects: readonly number[];
   /**
-   * The request number `i`, head and body: the same for the same number, but for the peer that sends it. That follows from the number of
-   * the connection that is free when it is due: a peer has connections of its own, as a game server has.
+   * The request number `i`, head and body: the same for the same number, but for the peer that sends it. The number
+   * of the free connection decides the peer, because a peer has its own connections, as a game server does.
    */
   request(i: number, connection: number): Request;
   /** Scores or events in one request, for rates that count these; 1 where absent. */
   readonly items?: number;
+  /** Whether its items are events, which an answer acknowledges. */
+  readonly stores?: true;
 }
 
 export interface Workload {
@@ -29,7 +31,7 @@ export interface Workload {
 export interface DriveOptions {
   readonly host: string;
   readonly port: number;
-  /** So many of its own, which end with it, or those to drive with, which stay open. */
+  /** The number of connections, which the drive opens and closes, or connections of the caller, which stay open. */
   readonly connections: number | readonly Connection[];
   readonly seconds: number;
   /** Requests a second; null for a closed loop. */
@@ -38,15 +40,18 @@ export interface DriveOptions {
   /** Number of the first request. */
   readonly first: number;
   /**
-   * So long the load runs before the time begins: a server takes in a connection with its first request. What is answered until then counts by its
-   * status only. 0 where absent.
+   * The load runs for so long before the time begins, because a server accepts a connection with its first request.
+   * Answers until then count only by their status. 0 where absent.
    */
   readonly leadMs?: number;
   /** A closed loop never sleeps while it waits: for a load with a core of its own. An open loop hardly does anyway. */
   readonly staysAwake?: boolean | undefined;
   /** Ends the drive before its time. */
   readonly until?: AbortSignal | undefined;
-  /** Called a little before the time begins, and may take a moment: answers that wait for it are settled before the time where there is a lead. */
+  /**
+   * Called a little before the time begins. It may take a moment: with a lead, answers that wait for it arrive before
+   * the time.
+   */
   readonly beforeBegin?: () => void;
   /** Called when the time begins, the first requests not yet sent where there is no lead, and when it is over. */
   readonly onBegin?: () => void;
@@ -61,11 +66,11 @@ export interface KindOutcome {
   /** Answers with an expected status, within the time. */
   answers: number;
   readonly latencies: Latencies;
-  /** Of refusals that are expected. */
+  /** The latencies of expected refusals. */
   readonly refusals: Latencies;
   /** Answers by status, the expected ones too; `noAnswer` for broken connections. */
   readonly statuses: Map<number, number>;
-  /** The same, of answers within the time only. */
+  /** The same, for answers within the time only. */
   readonly inTime: Map<number, number>;
   /** Answers of 503 that did not say when to try again. */
   withoutRetryAfter: number;
@@ -81,22 +86,22 @@ export interface Driven {
   readonly early: number;
   /** Requests that were due but found no free connection until the end: their wait so far counts as their latency. */
   readonly unsent: number;
-  /** In an open loop, of requests for which a connection was free: how long after they were due they were sent, or the time was over (`lag.ts`). */
+  /** In an open loop: how late the load itself sent the requests for which a connection was free. */
   readonly lag: Latencies;
 }
 
 const tickMs = 100;
 const unavailable = 503;
-/** Statuses from here on tell that something was not done. */
+/** Statuses from here on are refusals and errors. */
 const refusedFrom = 400;
 /**
- * A timer may come this late, since Node counts in whole ms: nearer to a request's time the generator spins. Were it more, it would never sleep at a
- * few hundred requests a second, on a core that the server may want.
+ * A timer may be this late, because Node counts in whole ms, so the generator spins when a request is nearer. A
+ * larger value would never let it sleep at a few hundred requests a second, on a core that the server may want.
  */
 const spinMs = 1.2;
-/** Between two turns at most: others of this process may wait for theirs. */
+/** The longest time without a turn of the event loop, which other work of this process needs. */
 const blindMs = 0.25;
-/** Between `beforeBegin` and the time, of the lead. */
+/** The part of the lead between `beforeBegin` and the time. */
 const preparedMs = 10;
 /** How long answers are awaited after the end. They still count by their latency, not by the rate. */
 const graceMs = 10_000;
@@ -189,7 +194,7 @@ class Drive {
     return { seconds: drivenS, kinds: this.#outcomes, sent, early, unsent, lag: this.#lag };
   }
 
-  /** What is not answered even by now ends with its connection. */
+  /** Closes the connections, and with them requests that are still not answered. */
   close(): void {
     for (const connection of this.#connections) if (this.#endsConnections || connection.busy) connection.close();
   }
@@ -210,7 +215,7 @@ class Drive {
     this.#awaitEnd();
   }
 
-  /** A timer may come a little early: what is answered until the end would then be settled by nobody. */
+  /** A timer may fire a little early, so it is set again until the time is over. */
   #awaitEnd(): void {
     const leftMs = this.#endMs - performance.now();
     if (leftMs > 0) this.#end = setTimeout(() => this.#awaitEnd(), Math.ceil(leftMs));
@@ -302,7 +307,8 @@ class Drive {
       const waitMs = dueMs - performance.now() - spinMs;
       if (waitMs >= 1) setTimeout(step, waitMs);
       else {
-        // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for nothing.
+        // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for
+        // nothing.
         const blindUntilMs = Math.min(dueMs, performance.now() + blindMs);
         do idle();
         while (this.#onWay === 0 && performance.now() < blindUntilMs);
@@ -330,7 +336,7 @@ class Drive {
     return unsent;
   }
 
-  /** What is not answered even after the grace. */
+  /** Counts the requests that are not answered even after the grace. */
   #countLost(): void {
     for (const connection of this.#connections) {
       if (!connection.busy) continue;
@@ -341,4 +347,33 @@ class Drive {
 
 function countOne(counts: Map<number, number>, status: number): void {
   counts.set(status, (counts.get(status) ?? 0) + 1);
+}
+
+/**
+ * Loads of a cell between two turns of the event loop: some 2.5 us that leave no garbage. Each turn and each reading
+ * of the clock leaves some, and collecting it makes requests late.
+ */
+const idleLoads = 500;
+
+const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** Passes a moment. */
+function idle(): void {
+  for (let load = 0; load < idleLoads; load++) Atomics.load(nothing, 0);
+}
+
+/**
+ * Turns through the event loop until it is over. `done` counts what came: in a turn in which something did no time is
+ * passed, as more follows most often.
+ */
+function stayAwake(done: () => number, isOver: () => boolean): void {
+  let before = done();
+  const turn = (): void => {
+    if (isOver()) return;
+    const now = done();
+    if (now === before) idle();
+    before = now;
+    setImmediate(turn);
+  };
+  turn();
 }

@@ -20,6 +20,13 @@ const points = [
 export class Latencies {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: longestNs, figures: 3 });
 
+  /** All of these together. */
+  static sum(parts: readonly Latencies[]): Latencies {
+    const all = new Latencies();
+    for (const part of parts) all.add(part);
+    return all;
+  }
+
   /** One answer after so many ms. */
   record(ms: number): void {
     this.#histogram.record(Math.min(Math.max(1, Math.round(ms * 1e6)), longestNs));

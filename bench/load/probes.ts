@@ -1,6 +1,7 @@
 /**
- * Changes sent one by one, to see how soon each is heard. A server that tells in ticks would always be asked just after one by whoever sends the
- * next change when the last was heard, and every change would wait a whole tick: so each comes after a pause by chance.
+ * Changes sent one by one, to see how soon each is heard. A server that tells in ticks would always be asked just
+ * after one by whoever sends the next change when the last was heard, and every change would wait a whole tick: so
+ * each comes after a pause by chance.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, randomFrom } from '../quality/random.js';

@@ -1,6 +1,7 @@
 /**
- * The requests of the service's interface as ready texts or bytes. What they ask for and what they report follows from the seed and the
- * request's number; which peer reports it, from the connection's number, and so from which one is free when the request is due.
+ * The requests of the service's interface as ready texts or bytes. What they ask for and what they report follows
+ * from the seed and the request's number; which peer reports it, from the connection's number, and so from which one
+ * is free when the request is due.
  */
 import { subjectHash } from '../../src/client/subject.js';
 import { BatchTemplate } from './batch-requests.js';
@@ -19,7 +20,10 @@ export interface Site {
   readonly peers: readonly Credentials[];
 }
 
-/** In the past, so that it is the same in every run; the node of a bench lets evidence decay so slowly that this means nothing. */
+/**
+ * In the past, so that it is the same in every run; the node of a bench lets evidence decay so slowly that this means
+ * nothing.
+ */
 export const fixedTimestamp = '2026-01-01T00:00:00.000Z';
 const fixedMs = Date.parse(fixedTimestamp);
 
@@ -42,15 +46,18 @@ export function mix(seed: number, i: number): number {
 const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3, '0'));
 
 /**
- * A platform's account id, of 17 digits. Not by a number made text at once: V8 keeps thousands of these in case one is wanted again, and each collection
- * of the load would copy some thousand of them.
+ * A platform's account id, of 17 digits. Not by a number made text at once: V8 keeps thousands of these in case one
+ * is wanted again, and each collection of the load would copy some thousand of them.
  */
 export function playerId(i: number): string {
   const three = (from: number): string => threeDigits[Math.floor(i / from) % 1_000]!;
   return `7656119${Math.floor(i / 1e9)}${three(1e6)}${three(1e3)}${three(1)}`;
 }
 
-/** The same players by their subject hashes, as a client that knows the salt sends them: each made once, or the load would be the limit. */
+/**
+ * The same players by their subject hashes, as a client that knows the salt sends them: each made once, or the load
+ * would be the limit.
+ */
 export function hashedIds(salt: string): (n: number) => string {
   const hashes: string[] = [];
   return (n) => {
@@ -105,25 +112,18 @@ export function post(path: string, headers: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** One player's score. */
-export function scoreKind({ seed, players }: Site): Kind<string> {
-  return {
-    name: 'score',
-    expects: [200],
-    request: (i) => get(`/api/v1/players/${playerId(mix(seed, i) % players)}/trust-score`),
-  };
+/** One player's score. `playerAt`: whom request number `i` asks for. */
+export function scoreKind(
+  { seed, players }: Site,
+  playerAt: (i: number) => string = (i) => playerId(mix(seed, i) % players),
+): Kind<string> {
+  return { name: 'score', expects: [200], request: (i) => get(`/api/v1/players/${playerAt(i)}/trust-score`) };
 }
 
-/** The score of a player that one of the first `events` events is about. */
-export function sownScoreKind(site: Site, events: number): Kind<string> {
-  return {
-    name: 'score',
-    expects: [200],
-    request: (i) => get(`/api/v1/players/${playerOfEvent(site, mix(site.seed, i) % events)}/trust-score`),
-  };
-}
-
-/** The scores of a match of 50 in one call. `idOf`: how player number `n` is named, by its account id or by the hash of it. */
+/**
+ * The scores of a match of 50 in one call. `idOf`: how player number `n` is named, by its account id or by the hash
+ * of it.
+ */
 export function matchKind({ seed, players }: Site, idOf: (n: number) => string = playerId): Kind<string> {
   return {
     name: 'match',
@@ -142,6 +142,7 @@ export function eventKind(site: Site): Kind<string> {
   return {
     name: 'event',
     expects: [201],
+    stores: true,
     request(i, connection) {
       const peer = peerOf(site, connection);
       return post('/api/v1/events', `x-peer-api-key: ${peer.apiKey}\r\n`, eventJson(site, peer, i));
@@ -157,6 +158,7 @@ export function batchKind(given: Site, size = batchEvents): Kind<Buffer> {
     name: 'batch',
     expects: [200],
     items: size,
+    stores: true,
     request(i, connection) {
       const peer = peerOf(site, connection);
       const template = templates.get(peer) ?? batchTemplate(site, peer, size);

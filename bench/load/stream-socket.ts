@@ -1,4 +1,7 @@
-/** A reader of the verdict stream on a bare socket, which looks at as little of it as it can: a thousand of them fit into one process. */
+/**
+ * A reader of the verdict stream on a bare socket, which looks at as little of it as it can: a thousand of them fit
+ * into one process.
+ */
 import { connect, type Socket } from 'node:net';
 
 export class StreamSocket {

@@ -1,4 +1,6 @@
-/** The ceiling: `node:http` alone. A GET gets ready bytes; a POST is read and parsed, nothing is validated or stored. */
+/**
+ * The ceiling: `node:http` alone. A GET gets ready bytes; a POST is read and parsed, nothing is validated or stored.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

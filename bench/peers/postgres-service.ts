@@ -1,4 +1,7 @@
-/** The same two routes on fastify and PostgreSQL: one prepared statement stores an event once and adds it to its player's sums. */
+/**
+ * The same two routes on fastify and PostgreSQL: one prepared statement stores an event once and adds it to its
+ * player's sums.
+ */
 import { fastify } from 'fastify';
 import pg from 'pg';
 import { type EventBody, eventSchema, keyCheck, scoreBody } from './event-schema.js';

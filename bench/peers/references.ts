@@ -1,17 +1,19 @@
 /**
- * The servers that this service is measured beside, each started by the bench on loopback in a temporary folder, all of it on the
- * server's core. What is not installed is absent, and said to be.
+ * The servers that this service is measured beside, each started by the bench on loopback in a temporary folder, all
+ * of it on the server's core. What is not installed is absent, and said to be.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../free-port.js';
 import type { Credentials } from '../load/requests.js';
-import { ServerProcess } from '../server-process.js';
+import { freePort, ServerProcess } from '../server-process.js';
 import type { Target } from '../target.js';
 import { type Account, Daemon, type EndSignals, firstOf, runTool } from './daemon.js';
 
-/** Null, and a note that says why, where a server is not installed or does not start: the others are measured all the same. */
+/**
+ * Null, and a note that says why, where a server is not installed or does not start: the others are measured all the
+ * same.
+ */
 export async function startOrNote<T extends Target>(
   name: string,
   start: () => Promise<T | null>,
@@ -55,8 +57,8 @@ export async function startRedis(peers: readonly Credentials[]): Promise<Target 
 }
 
 /**
- * "Fast" and "immediate" in the words of its manual. SIGTERM would wait for every connection to end, and killed it would leave its shared
- * memory to the system until the next boot.
+ * "Fast" and "immediate" in the words of its manual. SIGTERM would wait for every connection to end, and killed it
+ * would leave its shared memory to the system until the next boot.
  */
 const postgresSignals: EndSignals = { calmly: 'SIGINT', atOnce: 'SIGQUIT' };
 

@@ -1,6 +1,6 @@
 /**
- * What the groups of the simulator should look like: means over 40 groups of each kind that another implementation (numpy) of the
- * same distributions drew, with the standard deviation of one group.
+ * What the groups of the simulator should look like: means over 40 groups of each kind that another implementation
+ * (numpy) of the same distributions drew, with the standard deviation of one group.
  */
 import type { GroupSize } from './scene.js';
 import type { KindName } from './simulator.js';

@@ -1,11 +1,11 @@
 /**
- * Attacks on a group. Every attack adds the reports of the adversaries to a scene and returns the players it aims at. A lie
- * lowers a good player or raises a bad one. Attempts to break the scoring are in `attempts.ts`.
+ * Attacks on a group. Every attack adds the reports of the adversaries to a scene and returns the players it aims at.
+ * A lie lowers a good player or raises a bad one. Attempts to break the scoring are in `attempts.ts`.
  *
- * `stealth`: Sybils that invent nobody, report honestly on more than half of the players, so that each of them agrees with the
- * honest peers, and lie together on as many targets as Sybils that do not hide. `idle` and `invented` do not lie: peers
- * that only registered, and peers that each reported one player of their own, to pull medians over peers. `importList` and
- * `importListAndJudge` do not lie either: they import the list of one honest but careless peer.
+ * `stealth`: Sybils that invent nobody, report honestly on more than half of the players, so that each of them agrees
+ * with the honest peers, and lie together on as many targets as Sybils that do not hide. `idle` and `invented` do not
+ * lie: peers that only registered, and peers that each reported one player of their own, to pull medians over peers.
+ * `importList` and `importListAndJudge` do not lie either: they import the list of one honest but careless peer.
  */
 import { poisson, sample } from './random.js';
 import { attackerSkill, type Scene, type Skill } from './scene.js';
@@ -34,7 +34,10 @@ export type AttackName =
 export type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
 
 const seenShare = 0.35;
-/** Chosen so that the first form of peer trust leaves about a third of the targets judged wrong, as where the goal was set. */
+/**
+ * Chosen so that the first form of peer trust leaves about a third of the targets judged wrong, as where the goal was
+ * set.
+ */
 const stealthySeenShare = 0.55;
 const sybilSkill: Skill = { onBad: 0.8, onGood: 0.95 };
 const importedShare = 0.95;
@@ -144,7 +147,10 @@ function reportMass(scene: Scene, peer: number, player: number, mass: number): v
   scene.report(peer, player, -1, left);
 }
 
-/** Each importer lowers nearly every player that the second largest peer mostly lowers. Returns the good players among these. */
+/**
+ * Each importer lowers nearly every player that the second largest peer mostly lowers. Returns the good players among
+ * these.
+ */
 function importList(scene: Scene, importers: readonly number[], judge: boolean): number[] {
   const { random, truth } = scene;
   const list = loweredBy(scene, scene.peersBySize()[1]!);
@@ -207,7 +213,9 @@ function lieAmidHonesty(scene: Scene, adversary: number, choose: (seen: readonly
   return targets;
 }
 
-/** Three lies of each on the targets, and perfect agreement on invented subjects, of which `loweredShare` are lowered. */
+/**
+ * Three lies of each on the targets, and perfect agreement on invented subjects, of which `loweredShare` are lowered.
+ */
 function lieTogether(
   scene: Scene,
   adversaries: readonly number[],

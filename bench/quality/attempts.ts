@@ -1,6 +1,6 @@
 /**
- * Attempts to break the scoring: attacks that know how it works. Each adds the reports of peers that join an honest group, and
- * returns the players it aims at.
+ * Attempts to break the scoring: attacks that know how it works. Each adds the reports of peers that join an honest
+ * group, and returns the players it aims at.
  */
 import { type Attack, loweredBy, part, reportHonestly, seenPlayers, without } from './attacks.js';
 import { sample } from './random.js';
@@ -64,8 +64,9 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
   },
 
   /**
-   * A copier repeats the largest honest peer, so that both count as one witness, and speaks louder than that peer. It lies on as
-   * many of the shared players as clones may differ on, and on players that the honest peer did not report.
+   * A copier repeats the largest honest peer, so that both count as one witness, and speaks louder than that peer. It
+   * lies on as many of the shared players as clones may differ on, and on players that the honest peer did not
+   * report.
    */
   framedClone(scene, [copier]) {
     const framed = scene.entriesOf(scene.peersBySize()[0]!);
@@ -90,7 +91,10 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** Peers send thirty `session_clean` about each of half the bad players, and honest ones about a third of the others. */
+  /**
+   * Peers send thirty `session_clean` about each of half the bad players, and honest ones about a third of the
+   * others.
+   */
   cleanWash(scene, washers) {
     const targets = part(scene, scene.knownPlayers(1), 0.5);
     const seen = without(seenPlayers(scene, 0.35), targets);
@@ -111,7 +115,9 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** The peers of one operator judge players of their own, and each bans most of the operator's list of good players. */
+  /**
+   * The peers of one operator judge players of their own, and each bans most of the operator's list of good players.
+   */
   oneOperator(scene, peers) {
     const targets = victims(scene);
     for (const peer of peers) {

@@ -1,7 +1,7 @@
 /**
- * The methods that the field offers, on the same evidence as this service: majority, beta reputation (Josang and Ismail 2002),
- * Dawid-Skene (1979), EigenTrust (Kamvar et al. 2003), and an oracle that knows every peer's true error rates.
- * Each returns P(bad) per player. Entries without mass are no votes.
+ * The methods that the field offers, on the same evidence as this service: majority, beta reputation (Josang and
+ * Ismail 2002), Dawid-Skene (1979), EigenTrust (Kamvar et al. 2003), and an oracle that knows every peer's true error
+ * rates. Each returns P(bad) per player. Entries without mass are no votes.
  */
 import { logit } from '../../src/core/evidence.js';
 import { sigmoid } from '../../src/core/sigmoid.js';
@@ -78,8 +78,9 @@ function errorRates(evidence: EvidenceColumns, badness: Float64Array, smoothing:
 }
 
 /**
- * The log-odds vote of a judge who knows the true error rates of every peer, counted on the labelled players with half a vote
- * in each cell. A vote of an adversary never speaks for the opposite of what it says: nobody turns known liars around.
+ * The log-odds vote of a judge who knows the true error rates of every peer, counted on the labelled players with
+ * half a vote in each cell. A vote of an adversary never speaks for the opposite of what it says: nobody turns known
+ * liars around.
  */
 export function oracle(
   evidence: EvidenceColumns,
@@ -123,8 +124,9 @@ function logOddsVote(
 }
 
 /**
- * Local trust of two peers is the sum of the products of their votes (-1 to 1) on shared players, where positive; restart
- * at the pre-trusted peers (at all alike where there are none) with .15, 100 rounds; then the vote weighted by global trust.
+ * Local trust of two peers is the sum of the products of their votes (-1 to 1) on shared players, where positive;
+ * restart at the pre-trusted peers (at all alike where there are none) with .15, 100 rounds; then the vote weighted
+ * by global trust.
  */
 export function eigenTrust(evidence: EvidenceColumns, preTrusted: readonly number[]): Float64Array {
   const { peers } = evidence;

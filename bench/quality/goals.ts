@@ -1,10 +1,14 @@
-/** The goals of scoring, each with the figure that the groups reach and the one of the reference on groups held back from it. */
+/**
+ * The goals of scoring, each with the figure that the groups reach and the one of the reference on groups held back
+ * from it.
+ */
+
+import { average, least } from '../statistics.js';
 import type { Judgement } from './judgement.js';
-import { average } from './methods.js';
 import { worstPromises } from './promises.js';
 import type { Family, Row } from './rows.js';
 import { isReportOnly, type KindName, kindsOf } from './simulator.js';
-import { hitShare, least, type Summary, summarise } from './summary.js';
+import { hitShare, type Summary, summarise } from './summary.js';
 
 export interface Goal {
   readonly figure: string;

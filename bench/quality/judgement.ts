@@ -1,4 +1,7 @@
-/** Judges one group: reads every player, by the computation alone or through a node, and holds what is read against the truth. */
+/**
+ * Judges one group: reads every player, by the computation alone or through a node, and holds what is read against
+ * the truth.
+ */
 import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import type { TrustSet } from '../data/trust-set.js';
 import { type FiguresByMethod, measureAll } from './methods.js';

@@ -1,7 +1,7 @@
 /** Every method that the quality bench compares, and the figures of each on one group. */
 import type { EvidenceColumns } from '../../src/core/trust/columns.js';
 import type { TrustSet } from '../data/trust-set.js';
-import { meanError, type Quality, quality, shareCaught, sharesCaught } from '../metrics.js';
+import { average, meanError, type Quality, quality, shareCaught, sharesCaught } from '../statistics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';
 import type { Readings } from './readout.js';
 import { countVerdicts } from './verdicts.js';
@@ -40,8 +40,8 @@ export interface Measures extends Quality {
   /** Share of the targets on the wrong side of 0.5, where exactly 0.5 counts half; NaN without targets. */
   readonly targetsWrong: number;
   /**
-   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse does. For
-   * `score` it is the share that the verdict itself catches.
+   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse
+   * does. For `score` it is the share that the verdict itself catches.
    */
   readonly caughtAsVerdict: number;
   /** Share of bad players caught where at most one good player of a thousand is hit. */
@@ -105,10 +105,4 @@ export function meanFigures(groups: readonly FiguresByMethod[]): FiguresByMethod
     caughtAt: hitShares.map((_, i) => average(groups.map((group) => group[method].caughtAt[i]!))),
   });
   return Object.fromEntries(methodNames.map((method) => [method, meanOf(method)])) as Record<MethodName, MethodFigures>;
-}
-
-/** The mean of what is a number; NaN for nothing. */
-export function average(values: readonly number[]): number {
-  const numbers = values.filter((value) => !Number.isNaN(value));
-  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 }

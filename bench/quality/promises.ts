@@ -1,6 +1,6 @@
 /**
- * The promises about single events and single peers, tried on a group: for each peer, unknown players about whom it alone says
- * one thing. `probesOf` makes these players, `promisesOf` judges how they are read.
+ * The promises about single events and single peers, tried on a group: for each peer, unknown players about whom it
+ * alone says one thing. `probesOf` makes these players, `promisesOf` judges how they are read.
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { Observation, TrustSet } from '../data/trust-set.js';
@@ -16,14 +16,17 @@ export interface Promises {
   readonly raised: number;
   /** Players that one event took out of `neutral`. */
   readonly leftNeutral: number;
-  /** The lowest score after a thousand reports of one peer that is not pre-trusted, and how many players these made `suspicious` or worse. */
+  /**
+   * The lowest score after a thousand reports of one peer that is not pre-trusted, and how many players these made
+   * `suspicious` or worse.
+   */
   readonly lowestOfMany: number;
   readonly manyLeftNeutral: number;
 }
 
 /**
- * The group's peers on new players, three each in the order of the peers: one event that lowers, one that raises, a thousand that
- * lower. Null for a group of more than 200 peers.
+ * The group's peers on new players, three each in the order of the peers: one event that lowers, one that raises, a
+ * thousand that lower. Null for a group of more than 200 peers.
  */
 export function probesOf(set: TrustSet): TrustSet | null {
   if (set.peers.length > peersMax) return null;

@@ -1,4 +1,6 @@
-/** The rows of the quality tables: every data set, every kind of simulated attack, real votes with attackers injected. */
+/**
+ * The rows of the quality tables: every data set, every kind of simulated attack, real votes with attackers injected.
+ */
 import { setImmediate as oneTurn } from 'node:timers/promises';
 import { listTrustSets, loadTrustSet, type TrustSet } from '../data/trust-set.js';
 import { startProgress } from '../progress.js';
@@ -50,8 +52,8 @@ export async function makeRows(options: RowOptions): Promise<Row[]> {
 }
 
 /**
- * The report-only kinds among those asked for, each as it is and with `session_clean` events of its honest peers. Both rows are
- * judged on the players that somebody reported.
+ * The report-only kinds among those asked for, each as it is and with `session_clean` events of its honest peers.
+ * Both rows are judged on the players that somebody reported.
  */
 export async function makeReportsOnlyRows(options: RowOptions): Promise<{ without: Row; with: Row }[]> {
   const reporting = simulatedJobs({ ...options, kinds: options.kinds.filter(isReportOnly) });

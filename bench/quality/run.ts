@@ -1,14 +1,14 @@
 /**
- * The quality bench: how right this service's scores and verdicts are, on data sets and under attack, beside the methods of the
- * field. It reads players by the computation alone, or through a node with `--http`.
+ * The quality bench: how right this service's scores and verdicts are, on data sets and under attack, beside the
+ * methods of the field. It reads players by the computation alone, or through a node with `--http`.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { environment } from '../environment.js';
 import { buildNode } from '../own-node.js';
-import { fileToWrite, refuseOneFileForBoth, type Scenario, wholeNumber } from '../scenario.js';
-import { writeTold } from '../written-file.js';
+import { writeFile, writeJson } from '../result-file.js';
+import { addOutputOptions, type Scenario, wholeNumber } from '../scenario.js';
 import { judgePopulations } from './goals.js';
 import { qualityPage } from './page.js';
 import { makeReportsOnlyRows, makeRows, type RowOptions } from './rows.js';
@@ -39,7 +39,7 @@ export const quality: Scenario = {
   name: 'quality',
   summary: 'scores and verdicts on data sets and under attack, beside the methods of the field',
   define(command: Command): void {
-    refuseOneFileForBoth(command)
+    addOutputOptions(command)
       .option('--data <folders...>', `folders of data sets; by default what ${dataVariable} names`)
       .option('--no-data', 'simulated groups only')
       .option('--groups <sets>', `sets of attacks, of ${kindSets.join(',')}`, listOf(kindSets), ['basic', 'new'])
@@ -51,8 +51,6 @@ export const quality: Scenario = {
       .option('--no-injected', 'leave out real votes with injected attackers')
       .option('--http', 'read every player through a node of its own for each group; leaves out injected attackers')
       .option('--reports-only', 'compare report-only groups with the same groups plus session_clean events')
-      .option('--json <file>', 'write the figures as JSON', fileToWrite)
-      .option('--html <file>', 'write a page with plots', fileToWrite)
       .action(run);
   },
 };
@@ -75,16 +73,16 @@ async function run({ peers, players, json, html, ...options }: QualityOptions): 
   if (options.reportsOnly) {
     const pairs = await makeReportsOnlyRows(rowOptions);
     console.log(printComparison(pairs));
-    if (json !== undefined) writeTold(json, `${JSON.stringify({ ...told, pairs }, null, 2)}\n`);
+    if (json !== undefined) writeJson(json, { ...told, pairs });
     const rows = pairs.flatMap((pair) => [pair.without, pair.with]);
-    if (html !== undefined) writeTold(html, qualityPage(titleOf(rowOptions, where), rows, []));
+    if (html !== undefined) writeFile(html, qualityPage(titleOf(rowOptions, where), rows, []));
     return;
   }
   const rows = await makeRows(rowOptions);
   const goals = judgePopulations(rows);
   console.log(printTables(rows, goals));
-  if (json !== undefined) writeTold(json, `${JSON.stringify({ ...told, goals, rows }, null, 2)}\n`);
-  if (html !== undefined) writeTold(html, qualityPage(titleOf(rowOptions, where), rows, goals));
+  if (json !== undefined) writeJson(json, { ...told, goals, rows });
+  if (html !== undefined) writeFile(html, qualityPage(titleOf(rowOptions, where), rows, goals));
 }
 
 function titleOf({ seed, seeds, size, http }: RowOptions, where: ReturnType<typeof environment>): string {

@@ -1,6 +1,6 @@
 /**
- * A group before anybody attacks it: players, honest peers and what these reported. Honest peers and their reports follow the
- * distributions of the reference simulator, whose figures are in `attack-reference.ts`.
+ * A group before anybody attacks it: players, honest peers and what these reported. Honest peers and their reports
+ * follow the distributions of the reference simulator, whose figures are in `attack-reference.ts`.
  */
 import type { Observation, TrustSet } from '../data/trust-set.js';
 import { poisson, type Random, uniform, weightedIndex, weightedSample } from './random.js';
@@ -30,8 +30,8 @@ export interface Habits {
   /** Range of the share of good players that an honest peer judges rightly. */
   readonly onGood: readonly [low: number, high: number];
   /**
-   * In a group that sends no good votes: whether a peer sends a `session_clean` for each day on which it saw a player and
-   * found nothing.
+   * In a group that sends no good votes: whether a peer sends a `session_clean` for each day on which it saw a player
+   * and found nothing.
    */
   readonly sessionClean: boolean;
 }
@@ -139,8 +139,8 @@ export class Scene {
   }
 
   /**
-   * One honest peer's events on one player: one vote, and one event or a few, some of them contrary. Only a part of the good
-   * votes is sent. A report-only group sends events that lower trust and no others, but for `session_clean`.
+   * One honest peer's events on one player: one vote, and one event or a few, some of them contrary. Only a part of
+   * the good votes is sent. A report-only group sends events that lower trust and no others, but for `session_clean`.
    */
   reportHonestly(peer: number, player: number, skill: Skill): void {
     const { random, habits } = this;

@@ -1,7 +1,8 @@
 /** Figures of verdicts over several groups: what the groups of one family reach together, and the worst of them. */
+
+import { average, least } from '../statistics.js';
 import type { Judgement } from './judgement.js';
-import { average } from './methods.js';
-import { precisionOf, sumCounts, type VerdictCount } from './verdicts.js';
+import { precisionOf, sumEach, type VerdictCount } from './verdicts.js';
 
 /** Shares in [0, 1]; NaN where no group has the figure. Means are over groups, each of which counts alike. */
 export interface Summary {
@@ -35,7 +36,7 @@ export function summarise(groups: readonly Judgement[]): Summary {
     groups: groups.length,
     aucMean: average(aucs),
     aucWorst: least(aucs),
-    untrustedPrecise: precisionOf(sumCounts(untrusted)),
+    untrustedPrecise: untrusted.length === 0 ? Number.NaN : precisionOf(sumEach(untrusted)),
     untrustedPreciseWorst: least(enough.map(precisionOf)),
     suspiciousPreciseMean: average(suspicious.map(precisionOf)),
     suspiciousPreciseWorst: least(suspicious.map(precisionOf)),
@@ -54,10 +55,4 @@ export function caughtShare({ caught, bad }: VerdictCount): number {
 
 export function hitShare({ hit, good }: VerdictCount): number {
   return hit / good;
-}
-
-/** The least of what is a number; NaN for nothing. */
-export function least(values: readonly number[]): number {
-  const numbers = values.filter((value) => !Number.isNaN(value));
-  return numbers.length === 0 ? Number.NaN : Math.min(...numbers);
 }

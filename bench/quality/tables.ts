@@ -1,50 +1,47 @@
-/** The quality tables as text: verdicts per group and per family, a table per measure with a column per method, and the goals. */
-import { alignColumns } from '../text-table.js';
+/**
+ * The quality tables: verdicts per group and per family, a table per measure with a column per method, and the goals.
+ */
+import { type Table, tableText } from '../tables.js';
 import { type Goal, isCounted, type Population } from './goals.js';
-import { type Measures, methodLabels, methodNames } from './methods.js';
+import { type Measures, type MethodName, methodLabels, methodNames } from './methods.js';
 import { families, type Row } from './rows.js';
 import { caughtShare, hitShare, type Summary, summarise } from './summary.js';
-import { type Damage, precisionOf, sumCounts, sumDamages, type VerdictCount } from './verdicts.js';
-
-export interface Measure {
-  readonly key: keyof Measures;
-  readonly title: string;
-  /** Whether more is better. */
-  readonly more: boolean;
-  /** Empty for what is not known. */
-  print(value: number): string;
-}
+import { type Damage, precisionOf, sumEach, type VerdictCount } from './verdicts.js';
 
 const hundredths = (value: number): string => (Number.isNaN(value) ? '' : (value * 100).toFixed(2));
 const tenths = (value: number): string => (Number.isNaN(value) ? '-' : (value * 100).toFixed(1));
 const thousandths = (value: number): string => (Number.isNaN(value) ? '' : value.toFixed(3));
 
-export const measures: readonly Measure[] = [
-  { key: 'auc', title: 'AUC, %', more: true, print: hundredths },
-  { key: 'accuracy', title: 'Accuracy, %', more: true, print: hundredths },
-  { key: 'brier', title: 'Brier score', more: false, print: thousandths },
-  { key: 'targetError', title: 'Mean error on the targets', more: false, print: thousandths },
-  {
-    key: 'caughtAsVerdict',
-    title: 'Bad players caught where as many good ones are hit as by suspicious or worse, %',
-    more: true,
-    print: hundredths,
-  },
-  {
-    key: 'caughtAtFewHits',
-    title: 'Bad players caught where at most .1 % of the good ones are hit, %',
-    more: true,
-    print: hundredths,
-  },
-];
-
-/** The rows that have the measure for some method. */
-export function rowsWith(rows: readonly Row[], { key }: Measure): Row[] {
-  return rows.filter(({ methods }) => methodNames.some((method) => !Number.isNaN(methods[method][key])));
+interface Measure {
+  readonly key: keyof Measures;
+  readonly title: string;
+  /** Empty for what is not known. */
+  print(value: number): string;
 }
+
+const caught = 'Bad players caught where';
+const measures: readonly Measure[] = [
+  { key: 'auc', title: 'AUC, %, more is better', print: hundredths },
+  { key: 'accuracy', title: 'Accuracy, %, more is better', print: hundredths },
+  { key: 'brier', title: 'Brier score, less is better', print: thousandths },
+  { key: 'targetError', title: 'Mean error on the targets, less is better', print: thousandths },
+  { key: 'caughtAsVerdict', title: `${caught} as many good are hit as by suspicious or worse, %`, print: hundredths },
+  { key: 'caughtAtFewHits', title: `${caught} at most .1 % of the good are hit, %`, print: hundredths },
+];
 
 export function rowLabel({ origin, name, judgements }: Row): string {
   return judgements.length > 1 ? `${origin}: ${name} x${judgements.length}` : `${origin}: ${name}`;
+}
+
+/** One table for each measure that some method has on some row. */
+export function measureTables(rows: readonly Row[]): Table[] {
+  return measures.flatMap(({ key, title, print }) => {
+    const value = (row: Row, method: MethodName) => row.methods[method][key];
+    const shown = rows.filter((row) => methodNames.some((method) => !Number.isNaN(value(row, method))));
+    const head = [title, ...methodNames.map((method) => methodLabels[method])];
+    const lines = shown.map((row) => [rowLabel(row), ...methodNames.map((method) => print(value(row, method)))]);
+    return [{ head, rows: lines }];
+  });
 }
 
 export function goalVerdict({ met, reached }: Goal): string {
@@ -52,127 +49,106 @@ export function goalVerdict({ met, reached }: Goal): string {
   return met ? 'reached' : 'MISSED';
 }
 
-export const goalHead = ['Goal', 'wanted', 'reference', 'figure', ''];
-
-export function goalCells(goal: Goal): string[] {
-  return [goal.figure, goal.goal, goal.reference, goal.reached ?? '-', goalVerdict(goal)];
+export function goalTables(populations: readonly Population[]): Table[] {
+  return populations.map(({ name, goals }) => ({
+    head: [`Goals, ${name}, %`, 'wanted', 'reference', 'figure', ''],
+    rows: goals.map((goal) => [goal.figure, goal.goal, goal.reference, goal.reached ?? '-', goalVerdict(goal)]),
+    missed: goals.map(({ met }) => met === false),
+  }));
 }
 
-export const verdictHead = [
-  'Verdicts, %',
-  'AUC',
-  'precise: untrusted',
-  'or suspicious',
-  'caught',
-  '',
-  'good hit',
-  '',
-  'at .1 %: score',
-  'oracle',
+const caughtAndHit = ['caught', '', 'good hit', '', 'at .1 %: score', 'oracle'];
+
+/** One line for each row; the groups of a kind are counted together. */
+export function verdictTable(rows: readonly Row[]): Table {
+  const precise = (count: VerdictCount) => `${tenths(precisionOf(count))} (${count.caught + count.hit})`;
+  const cells = (row: Row): string[] => {
+    const { judgements, methods } = row;
+    const untrusted = sumEach(judgements.map(({ verdicts }) => verdicts.untrusted));
+    const suspicious = sumEach(judgements.map(({ verdicts }) => verdicts.suspicious));
+    return [
+      rowLabel(row),
+      hundredths(methods.score.auc),
+      precise(untrusted),
+      precise(suspicious),
+      tenths(caughtShare(untrusted)),
+      tenths(caughtShare(suspicious)),
+      hundredths(hitShare(untrusted)),
+      hundredths(hitShare(suspicious)),
+      tenths(methods.score.caughtAtFewHits),
+      tenths(methods.oracle.caughtAtFewHits),
+    ];
+  };
+  return {
+    head: ['Verdicts, %', 'AUC', 'precise: untrusted', 'or suspicious', ...caughtAndHit],
+    rows: rows.map(cells),
+  };
+}
+
+const summaryColumns: readonly (readonly [head: string, cell: (summary: Summary) => string])[] = [
+  ['groups', ({ groups }) => String(groups)],
+  ['AUC mean', ({ aucMean }) => hundredths(aucMean)],
+  ['worst', ({ aucWorst }) => hundredths(aucWorst)],
+  ['untrusted precise', ({ untrustedPrecise }) => tenths(untrustedPrecise)],
+  ['worst of 20', ({ untrustedPreciseWorst }) => tenths(untrustedPreciseWorst)],
+  ['or suspicious: mean', ({ suspiciousPreciseMean }) => tenths(suspiciousPreciseMean)],
+  ['worst', ({ suspiciousPreciseWorst }) => tenths(suspiciousPreciseWorst)],
+  ['caught', ({ untrustedCaught }) => tenths(untrustedCaught)],
+  ['', ({ suspiciousCaught }) => tenths(suspiciousCaught)],
+  ['good hit', ({ untrustedHit }) => hundredths(untrustedHit)],
+  ['', ({ suspiciousHit }) => hundredths(suspiciousHit)],
+  ['at .1 %: score', ({ scoreAtFewHits }) => tenths(scoreAtFewHits)],
+  ['oracle', ({ oracleAtFewHits }) => tenths(oracleAtFewHits)],
 ];
 
-/** One row of the table of verdicts; the groups of a kind are counted together. */
-export function verdictCells(row: Row): string[] {
-  const { judgements, methods } = row;
-  const untrusted = sumCounts(judgements.map(({ verdicts }) => verdicts.untrusted));
-  const suspicious = sumCounts(judgements.map(({ verdicts }) => verdicts.suspicious));
-  return [
-    rowLabel(row),
-    hundredths(methods.score.auc),
-    preciseCell(untrusted),
-    preciseCell(suspicious),
-    tenths(caughtShare(untrusted)),
-    tenths(caughtShare(suspicious)),
-    hundredths(hitShare(untrusted)),
-    hundredths(hitShare(suspicious)),
-    tenths(methods.score.caughtAtFewHits),
-    tenths(methods.oracle.caughtAtFewHits),
-  ];
+function summaryTableOf(groups: readonly (readonly [label: string, rows: readonly Row[]])[]): Table {
+  return {
+    head: ['Groups together, %', ...summaryColumns.map(([head]) => head)],
+    rows: groups.flatMap(([label, rows]) => {
+      if (rows.length === 0) return [];
+      const summary = summarise(rows.flatMap(({ judgements }) => judgements));
+      return [[label, ...summaryColumns.map(([, cell]) => cell(summary))]];
+    }),
+  };
 }
-
-function preciseCell(count: VerdictCount): string {
-  return `${tenths(precisionOf(count))} (${count.caught + count.hit})`;
-}
-
-export const summaryHead = [
-  'Groups together, %',
-  'groups',
-  'AUC mean',
-  'worst',
-  'untrusted precise',
-  'worst of 20',
-  'or suspicious: mean',
-  'worst',
-  'caught',
-  '',
-  'good hit',
-  '',
-  'at .1 %: score',
-  'oracle',
-];
 
 /** The summary of each population and family that has a row; only the groups that goals are judged by. */
-export function summaryRows(rows: readonly Row[]): string[][] {
+export function summaryTable(rows: readonly Row[]): Table {
   const populations = [
-    ['data files', (row: Row) => row.origin === 'real' || row.origin === 'attack file'],
-    ['simulated', (row: Row) => row.origin === 'simulated'],
+    ['data files', ['real', 'attack file']],
+    ['simulated', ['simulated']],
   ] as const;
-  return populations.flatMap(([population, isOf]) =>
-    families.flatMap((family) => {
-      const groups = rows
-        .filter((row) => isOf(row) && isCounted(row) && row.family === family)
-        .flatMap(({ judgements }) => judgements);
-      return groups.length === 0 ? [] : [[`${population}: ${family}`, ...summaryCells(summarise(groups))]];
-    }),
+  return summaryTableOf(
+    populations.flatMap(([population, origins]) =>
+      families.map((family) => {
+        const isOf = (row: Row) => origins.some((origin) => origin === row.origin) && row.family === family;
+        return [`${population}: ${family}`, rows.filter((row) => isOf(row) && isCounted(row))] as const;
+      }),
+    ),
   );
 }
 
-function summaryCells(summary: Summary): string[] {
-  return [
-    String(summary.groups),
-    hundredths(summary.aucMean),
-    hundredths(summary.aucWorst),
-    tenths(summary.untrustedPrecise),
-    tenths(summary.untrustedPreciseWorst),
-    tenths(summary.suspiciousPreciseMean),
-    tenths(summary.suspiciousPreciseWorst),
-    tenths(summary.untrustedCaught),
-    tenths(summary.suspiciousCaught),
-    hundredths(summary.untrustedHit),
-    hundredths(summary.suspiciousHit),
-    tenths(summary.scoreAtFewHits),
-    tenths(summary.oracleAtFewHits),
-  ];
-}
+const damageColumns: Readonly<Record<keyof Damage, string>> = {
+  targets: 'targets',
+  goodUntrusted: 'good untrusted',
+  goodSuspicious: 'good suspicious or worse',
+  badCaught: 'bad caught without',
+  badLost: 'of these let go',
+  badGained: 'bad caught more',
+  badTrusted: 'bad trusted',
+};
 
-export const damageHead = [
-  'Changed by the attack',
-  'targets',
-  'good untrusted',
-  'good suspicious or worse',
-  'bad caught without',
-  'of these let go',
-  'bad caught more',
-  'bad trusted',
-];
-
-export function damageRows(rows: readonly Row[]): string[][] {
-  return rows.flatMap((row) => {
-    const damages = row.judgements.flatMap(({ damage }) => damage ?? []);
-    return damages.length === 0 ? [] : [[rowLabel(row), ...damageCells(sumDamages(damages))]];
-  });
-}
-
-function damageCells(damage: Damage): string[] {
-  return [
-    damage.targets,
-    damage.goodUntrusted,
-    damage.goodSuspicious,
-    damage.badCaught,
-    damage.badLost,
-    damage.badGained,
-    damage.badTrusted,
-  ].map(String);
+/** The verdicts that attempts to break the scoring changed. */
+export function damageTable(rows: readonly Row[]): Table {
+  return {
+    head: ['Changed by the attack', ...Object.values(damageColumns)],
+    rows: rows.flatMap((row) => {
+      const damages = row.judgements.flatMap(({ damage }) => damage ?? []);
+      if (damages.length === 0) return [];
+      const sum = sumEach(damages);
+      return [[rowLabel(row), ...Object.keys(damageColumns).map((key) => String(sum[key as keyof Damage]))]];
+    }),
+  };
 }
 
 /** How far the answers of nodes were from the computation alone; null where no node was asked. */
@@ -185,30 +161,11 @@ export function nodeNote(rows: readonly Row[]): string | null {
 }
 
 export function printTables(rows: readonly Row[], populations: readonly Population[]): string {
-  const methodTables = measures.map((measure) =>
-    alignColumns([
-      [measure.title, ...methodNames.map((method) => methodLabels[method])],
-      ...rowsWith(rows, measure).map((row) => [
-        rowLabel(row),
-        ...methodNames.map((method) => measure.print(row.methods[method][measure.key])),
-      ]),
-    ]),
-  );
-  const verdicts = alignColumns([verdictHead, ...rows.map(verdictCells)]);
-  const summaries = summaryRows(rows);
-  const damages = damageRows(rows);
-  const goals = populations.map(({ name, goals: judged }) =>
-    alignColumns([[`Goals, ${name}, %`, ...goalHead.slice(1)], ...judged.map(goalCells)]),
-  );
-  const isPartial = populations.some((population) =>
-    population.goals.some((goal) => goalVerdict(goal) === 'not judged'),
-  );
+  const optional = [summaryTable(rows), damageTable(rows)].filter((table) => table.rows.length > 0);
+  const tables = [...measureTables(rows), verdictTable(rows), ...optional, ...goalTables(populations)];
+  const isPartial = populations.some(({ goals }) => goals.some((goal) => goalVerdict(goal) === 'not judged'));
   return [
-    ...methodTables,
-    verdicts,
-    ...(summaries.length === 0 ? [] : [alignColumns([summaryHead, ...summaries])]),
-    ...(damages.length === 0 ? [] : [alignColumns([damageHead, ...damages])]),
-    ...goals,
+    ...tables.map(tableText),
     ...(isPartial ? ['Not judged: the goal is about all kinds of the sets basic and new.'] : []),
     ...[nodeNote(rows)].filter((note) => note !== null),
   ].join('\n\n');
@@ -216,22 +173,10 @@ export function printTables(rows: readonly Row[], populations: readonly Populati
 
 /** Report-only groups and the same groups with `session_clean`, one line below the other. */
 export function printComparison(pairs: readonly { readonly without: Row; readonly with: Row }[]): string {
-  const summary = (label: string, rows: readonly Row[]) => [
-    label,
-    ...summaryCells(summarise(rows.flatMap(({ judgements }) => judgements))),
-  ];
-  return [
-    alignColumns([verdictHead, ...pairs.flatMap((pair) => [verdictCells(pair.without), verdictCells(pair.with)])]),
-    alignColumns([
-      summaryHead,
-      summary(
-        'reports only',
-        pairs.map((pair) => pair.without),
-      ),
-      summary(
-        'with session_clean',
-        pairs.map((pair) => pair.with),
-      ),
-    ]),
-  ].join('\n\n');
+  const summary = summaryTableOf([
+    ['reports only', pairs.map((pair) => pair.without)],
+    ['with session_clean', pairs.map((pair) => pair.with)],
+  ]);
+  const verdicts = verdictTable(pairs.flatMap((pair) => [pair.without, pair.with]));
+  return [verdicts, summary].map(tableText).join('\n\n');
 }

@@ -1,4 +1,6 @@
-/** Reads a group through the HTTP interface of a node of its own, in the form in which the computation alone is read. */
+/**
+ * Reads a group through the HTTP interface of a node of its own, in the form in which the computation alone is read.
+ */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import { ApiClient, type RegisteredPeer, type ScoreReply } from '../api-client.js';
 import { makeBatches, readScores, registerPeers, settled } from '../data/sent-set.js';
@@ -19,7 +21,10 @@ export interface NodeReadings {
   readonly verdict: readonly Verdict[];
 }
 
-/** What a node answers about the players of the set, and about those of the probes, which are sent once the set is read. */
+/**
+ * What a node answers about the players of the set, and about those of the probes, which are sent once the set is
+ * read.
+ */
 export async function readThroughNode(
   set: TrustSet,
   probes: TrustSet | null,
@@ -59,8 +64,8 @@ async function sendAndRead(client: ApiClient, set: TrustSet, peers: readonly Reg
 
 export function readingsOf(replies: readonly ScoreReply[]): NodeReadings {
   return {
-    score: Float64Array.from(replies, (reply) => (reply.code === undefined ? reply.score : 50)),
-    confidence: Float64Array.from(replies, (reply) => (reply.code === undefined ? reply.confidence : 0)),
-    verdict: replies.map((reply) => (reply.code === undefined ? reply.verdict : 'neutral')),
+    score: Float64Array.from(replies, (reply) => ('score' in reply ? reply.score : 50)),
+    confidence: Float64Array.from(replies, (reply) => ('score' in reply ? reply.confidence : 0)),
+    verdict: replies.map((reply) => ('score' in reply ? reply.verdict : 'neutral')),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * How right the verdicts of one group are: how many bad players each catches, how many good ones it hits, what happens to the
- * targets of an attack, and how well the predicted probabilities match what the players are.
+ * How right the verdicts of one group are: how many bad players each catches, how many good ones it hits, what
+ * happens to the targets of an attack, and how well the predicted probabilities match what the players are.
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { TrustSet } from '../data/trust-set.js';
@@ -64,9 +64,10 @@ function isSuspicious(verdict: Verdict): boolean {
   return verdict === 'untrusted' || verdict === 'suspicious';
 }
 
-export function sumCounts(counts: readonly VerdictCount[]): VerdictCount {
-  const sum = (key: keyof VerdictCount) => counts.reduce((total, count) => total + count[key], 0);
-  return { caught: sum('caught'), bad: sum('bad'), hit: sum('hit'), good: sum('good') };
+/** The sum of each figure over several groups. */
+export function sumEach<T extends { readonly [K in keyof T]: number }>(parts: readonly T[]): T {
+  const keys = Object.keys(parts[0]!) as (keyof T)[];
+  return Object.fromEntries(keys.map((key) => [key, parts.reduce((sum, part) => sum + part[key], 0)])) as T;
 }
 
 /** Share of the players with the verdict that are bad; NaN where no player has it. */
@@ -107,19 +108,6 @@ export function damageOf(
   };
 }
 
-export function sumDamages(damages: readonly Damage[]): Damage {
-  const sum = (key: keyof Damage) => damages.reduce((total, damage) => total + damage[key], 0);
-  return {
-    targets: sum('targets'),
-    goodUntrusted: sum('goodUntrusted'),
-    goodSuspicious: sum('goodSuspicious'),
-    badCaught: sum('badCaught'),
-    badLost: sum('badLost'),
-    badTrusted: sum('badTrusted'),
-    badGained: sum('badGained'),
-  };
-}
-
 /** Labelled players whose predicted P(bad) lies in one tenth of [0, 1]. */
 export interface CalibrationBin {
   readonly players: number;
@@ -143,14 +131,5 @@ export function calibrationOf(pBad: ArrayLike<number>, truth: ReadonlyMap<number
 }
 
 export function sumCalibrations(groups: readonly (readonly CalibrationBin[])[]): CalibrationBin[] {
-  return Array.from({ length: binCount }, (_, i) =>
-    groups.reduce(
-      (sum, bins) => ({
-        players: sum.players + bins[i]!.players,
-        bad: sum.bad + bins[i]!.bad,
-        predicted: sum.predicted + bins[i]!.predicted,
-      }),
-      { players: 0, bad: 0, predicted: 0 },
-    ),
-  );
+  return Array.from({ length: binCount }, (_, i) => sumEach(groups.map((bins) => bins[i]!)));
 }

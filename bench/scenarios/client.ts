@@ -5,89 +5,75 @@ import { TrustClient } from '../../src/client/trust-client.js';
 import { temporaryFolder } from '../ending.js';
 import { Latencies } from '../load/latency.js';
 import { gameId, matchPlayers, mix, playerId, type Site } from '../load/requests.js';
-import { type LoadOptions, measured } from '../measured.js';
-import { filledNode, startNode } from '../node-target.js';
 import type { Report } from '../report.js';
-
-export const client = measured(
-  'client',
-  'the client: a match of 50 players by call and by cache, events through the spool',
-  { players: 100_000 },
-  run,
-);
+import { measured } from '../run.js';
 
 const roundsMax = 5;
-/** Adds that wait for their sync at one time. */
+/** Calls of `add` that wait for their sync at one time. */
 const addsAtOnce = 256;
-/** A read that falls back would be no figure of a read. */
-const budgetMs = 60_000;
+/** So long that no read falls back to the cache or to a default. */
+const readBudgetMs = 60_000;
 
-interface Way {
-  readonly name: string;
-  readonly client: Pick<TrustClient, 'scores'>;
-  readonly source: 'node' | 'cache';
-}
-
-/** What one window of lookups found. */
+/** Lookups of one window. */
 export interface Lookups {
   readonly latencies: Latencies;
   readonly rate: number;
   readonly cpuUs: number;
 }
 
-async function run(options: LoadOptions, to: Report): Promise<void> {
-  const filled = await filledNode({ ...options, snapshotAfter: 1 });
-  const { target, site, node } = await startNode('node', filled);
-  const { url } = node;
-  const groupSalt = filled.salt;
-  const [{ peerId, apiKey }] = site.peers as [Site['peers'][number]];
-  const cached = new TrustClient({ url, groupSalt, peerId, apiKey, playersMax: site.players });
-  const called = new TrustClient({ url, groupSalt, readBudgetMs: budgetMs });
-  const fetched = new TrustClient({ url, groupSalt, readBudgetMs: budgetMs, transport: fetchTransport(url) });
-  const ways = [
-    { name: 'match by call', client: called, source: 'node' },
-    { name: 'match by call with fetch', client: fetched, source: 'node' },
-    { name: 'match by cache', client: cached, source: 'cache' },
-  ] as const;
-  const writer = new TrustClient({ url, groupSalt, peerId, apiKey });
-  try {
+interface LookupOptions {
+  readonly client: Pick<TrustClient, 'scores'>;
+  readonly source: 'node' | 'cache';
+}
+
+export const client = measured({
+  name: 'client',
+  summary: 'the client: a match of 50 players by call and by cache, events through the spool',
+  players: 100_000,
+  async measure(run) {
+    const to = run.report;
+    const { seconds } = run.options;
+    const { site, salt: groupSalt, node } = await run.node();
+    const { url } = node;
+    const { peerId, apiKey } = site.peers[0]!;
+    const start = (options: Partial<ConstructorParameters<typeof TrustClient>[0]>): TrustClient => {
+      const one = new TrustClient({ url, groupSalt, ...options });
+      run.use({ stop: () => one.close() });
+      return one;
+    };
+    const cached = start({ peerId, apiKey, playersMax: site.players });
+    const ways = [
+      { name: 'match by call', client: start({ readBudgetMs }), source: 'node' },
+      {
+        name: 'match by call with fetch',
+        client: start({ readBudgetMs, transport: fetchTransport(url) }),
+        source: 'node',
+      },
+      { name: 'match by cache', client: cached, source: 'cache' },
+    ] as const;
     const startedMs = performance.now();
     await cached.follow().live();
     to.figure(`snapshot of ${site.players} players into the cache`, 'ms', 'less', performance.now() - startedMs);
-    const rounds = Math.max(1, Math.min(roundsMax, Math.floor(options.seconds)));
-    // What the warm-up found is nobody's.
-    for (const one of ways) await lookUp(one, site, options.seconds / 10);
+    const rounds = Math.max(1, Math.min(roundsMax, Math.floor(seconds)));
+    for (const way of ways) await lookUp(way, site, seconds / 10);
     const found: Lookups[][] = ways.map(() => []);
     for (let round = 0; round < rounds; round++) {
-      for (const [i, one] of ways.entries()) found[i]!.push(await lookUp(one, site, options.seconds / rounds));
+      for (const [i, way] of ways.entries()) found[i]!.push(await lookUp(way, site, seconds / rounds));
     }
     for (const [i, { name }] of ways.entries()) {
       const windows = found[i]!;
-      const latencies = new Latencies();
-      for (const window of windows) latencies.add(window.latencies);
-      to.figure(
-        name,
-        'matches/s',
-        'more',
-        windows.map(({ rate }) => rate),
-      );
-      to.figure(
-        `${name}: CPU of the game server`,
-        'us',
-        'less',
-        windows.map(({ cpuUs }) => cpuUs),
-      );
+      const latencies = Latencies.sum(windows.map((window) => window.latencies));
+      const [rates, cpuUs] = [windows.map(({ rate }) => rate), windows.map((window) => window.cpuUs)];
+      to.figure(name, 'matches/s', 'more', rates);
+      to.figure(`${name}: CPU of the game server`, 'us', 'less', cpuUs);
       to.latencies(name, latencies.summary());
     }
-    await throughSpool(writer, options.seconds, to);
-  } finally {
-    await Promise.all([called, fetched, cached, writer].map((one) => one.close()));
-    await target.stop();
-  }
-}
+    await throughSpool(start({ peerId, apiKey }), seconds, to);
+  },
+});
 
 /** Matches one after the other, as a game server starts them. */
-export async function lookUp({ client, source }: Omit<Way, 'name'>, site: Site, seconds: number): Promise<Lookups> {
+export async function lookUp({ client, source }: LookupOptions, site: Site, seconds: number): Promise<Lookups> {
   const latencies = new Latencies();
   const startedMs = performance.now();
   const startedCpu = process.cpuUsage();
@@ -118,10 +104,10 @@ async function throughSpool(to: TrustClient, seconds: number, report: Report): P
   try {
     const latencies = new Latencies();
     const startedMs = performance.now();
-    const endMs = startedMs + seconds * 1_000;
+    const sinceStartS = () => (performance.now() - startedMs) / 1_000;
     let added = 0;
     const add = async () => {
-      while (performance.now() < endMs) {
+      while (sinceStartS() < seconds) {
         const fromMs = performance.now();
         const event = { eventType: 'report_spam', gameId, severity: 0.1 } as const;
         await spool.add({ ...event, playerId: playerId(added++ % 10_000) });
@@ -129,11 +115,9 @@ async function throughSpool(to: TrustClient, seconds: number, report: Report): P
       }
     };
     await Promise.all(Array.from({ length: addsAtOnce }, add));
-    const acceptedS = (performance.now() - startedMs) / 1_000;
+    report.figure('spool: events accepted, each synced', 'events/s', 'more', added / sinceStartS());
     await spool.drained();
-    const deliveredS = (performance.now() - startedMs) / 1_000;
-    report.figure('spool: events accepted, each synced', 'events/s', 'more', added / acceptedS);
-    report.figure('spool: events delivered to the node', 'events/s', 'more', added / deliveredS);
+    report.figure('spool: events delivered to the node', 'events/s', 'more', added / sinceStartS());
     report.latencies(`spool: add, ${addsAtOnce} at once`, latencies.summary());
     const { delivered, setAside, dropped } = spool.progress;
     if (delivered !== added) {

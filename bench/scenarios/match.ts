@@ -1,45 +1,39 @@
 /** One call for a whole match, beside single score reads on bare `node:http`. */
-import { startWays } from '../lanes.js';
 import { hashedIds, matchKind, only, scoreKind } from '../load/requests.js';
-import { type LoadOptions, measured } from '../measured.js';
 import { startBareHttp } from '../peers/references.js';
-import type { Report } from '../report.js';
-import { stopAll } from '../target.js';
-import { alternate, type Measured, rates, ratios, report } from '../windows.js';
+import { measured } from '../run.js';
+import { alternate, type Measured, report } from '../windows.js';
 
-export const match = measured('match', 'the scores of 50 players in one call', { players: 100_000 }, run);
-
-async function run(options: LoadOptions, to: Report): Promise<void> {
-  const connections = options.connections ?? 64;
-  const ways = await startWays({ ...options, snapshotAfter: 1 });
-  const bare = await startBareHttp();
-  try {
-    const { rate } = options;
-    const { site, salt, target } = ways[0]!;
-    const single = { name: 'read, bare node:http', target: bare, workload: only(scoreKind(site)), connections, rate };
-    const matches = ways.map(({ target }) => ({
-      name: `match, ${target.name}`,
-      target,
-      workload: only(matchKind(site)),
-      connections,
-      rate,
-    }));
-    // What the project's own client sends where it knows the group's salt: nothing is left to hash, and more to read and to send.
-    const workload = only(matchKind(site, hashedIds(salt)));
-    const hashed = { name: `match by subject hashes, ${target.name}`, target, workload, connections, rate };
-    const [ofBare, ofHashed, ...ofWays] = await alternate('match', [single, hashed, ...matches], options.seconds);
-    for (const one of [...ofWays, ofHashed!]) report(to, one, { itemUnit: 'scores/s' });
-    report(to, ofBare!);
-    const perBare = (one: Measured) => ratios(rates(one, true), rates(ofBare!));
-    const ratio = to.figure(
-      'scores/s by match calls / single GETs on bare node:http',
-      'x',
-      'more',
-      perBare(ofWays[0]!),
-    );
-    to.figure('the same by subject hashes', 'x', 'more', perBare(ofHashed!));
-    to.goal('50-player match call: scores/s against single GETs on bare node:http', ratio, 'at least', 12, 'x');
-  } finally {
-    await stopAll([bare, ...ways.map(({ target }) => target)]);
-  }
-}
+export const match = measured({
+  name: 'match',
+  summary: 'the scores of 50 players in one call',
+  players: 100_000,
+  async measure(run) {
+    const ways = await run.bothWays();
+    const bareHttp = run.use(await startBareHttp());
+    const { site, salt, target } = ways[0];
+    const load = { connections: run.options.connections ?? 64, rate: run.options.rate };
+    // The project's own client sends subject hashes where it knows the group's salt: the node has nothing to hash then.
+    const byHash = only(matchKind(site, hashedIds(salt)));
+    const [bare, hashed, node, allKoa] = (await alternate(
+      'match',
+      [
+        { ...load, name: 'read, bare node:http', target: bareHttp, workload: only(scoreKind(site)) },
+        { ...load, name: `match by subject hashes, ${target.name}`, target, workload: byHash },
+        ...ways.map((way) => ({
+          ...load,
+          name: `match, ${way.target.name}`,
+          target: way.target,
+          workload: only(matchKind(site)),
+        })),
+      ],
+      run.options.seconds,
+      run.startedMs,
+    )) as [Measured, Measured, Measured, Measured];
+    for (const one of [node, allKoa, hashed]) report(run.report, one, { itemUnit: 'scores/s' });
+    report(run.report, bare);
+    const ratio = run.rateRatio('scores/s by match calls / single GETs on bare node:http', node, bare, true);
+    run.rateRatio('the same by subject hashes', hashed, bare, true);
+    run.report.goal('50-player match call: scores/s against single GETs on bare node:http', ratio, 'at least', 12, 'x');
+  },
+});

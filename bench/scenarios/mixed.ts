@@ -1,45 +1,107 @@
-/** What game servers send on an evening: mostly single scores, some whole matches, some events. */
-import { startWays } from '../lanes.js';
+/**
+ * What game servers send on an evening: mostly single scores, some whole matches, some events. Then the same readers
+ * while events, a snapshot and a computation of peer weights run together on the one core of the node.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { countEntries } from '../core/population.js';
+import { at, type LatencySummary } from '../load/latency.js';
 import { eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
-import { type LoadOptions, measured, openLoopName } from '../measured.js';
-import type { Report } from '../report.js';
-import { median } from '../result.js';
-import { stopAll } from '../target.js';
-import { alternate, rates, report } from '../windows.js';
+import { health, settled, snapshotsOf } from '../node-target.js';
+import { measured, type Run } from '../run.js';
+import { median } from '../statistics.js';
+import {
+  awaitLoopSamples,
+  driveWindow,
+  type Measured,
+  measuredOf,
+  rates,
+  report,
+  warmUpSecondsMax,
+} from '../windows.js';
 
-export const mixed = measured('mixed', '80 % scores, 10 % matches of 50, 10 % events', { players: 100_000 }, run);
+/** Requests a second of the readers beside the work in the background. */
+const readsPerSecond = 2_000;
+/** Records that the node may write by itself before the events of the load make the snapshot due. */
+const spareRecords = 100;
+const pollMs = 200;
+const workTimeoutMs = 600_000;
 
-async function run(options: LoadOptions, to: Report): Promise<void> {
-  const connections = options.connections ?? 128;
-  const ways = await startWays({ ...options, snapshotAfter: 1 });
-  try {
-    const { site } = ways[0]!;
-    const parts = [
+export const mixed = measured({
+  name: 'mixed',
+  summary: '80 % scores, 10 % matches of 50, 10 % events; then beside a snapshot and a recompute',
+  players: 100_000,
+  async measure(run) {
+    const ways = await run.bothWays();
+    const targets = ways.map(({ target }) => target);
+    const { site } = ways[0];
+    const workload = mixture(site.seed, [
       [scoreKind(site), 80],
       [matchKind(site), 10],
       [eventKind(site), 10],
-    ] as const;
-    const workload = mixture(site.seed, parts);
-    const series = ways.map(({ target }) => ({ target, workload, connections }));
-    const startedMs = performance.now();
-    const closed = await alternate(
-      'mixed, as fast as it goes',
-      series.map((one) => ({ ...one, name: `mixed, ${one.target.name}`, rate: null })),
-      options.seconds,
-      startedMs,
-    );
-    for (const one of closed) report(to, one);
-    const rate = options.rate ?? Math.max(1, Math.round(Math.min(...closed.map((one) => median(rates(one)))) / 2));
-    const what = openLoopName('mixed', options);
-    to.figure(`${what}: rate`, 'req/s', 'more', rate);
-    const open = await alternate(
-      `${what}, ${rate} a second`,
-      series.map((one) => ({ ...one, name: `${what}, ${one.target.name}`, rate })),
-      options.seconds,
-      startedMs,
-    );
-    for (const one of open) report(to, one);
+    ]);
+    const load = { workload, connections: run.options.connections ?? 128 };
+    const closed = await run.compare('mixed', targets, { ...load, rate: null });
+    const slowest = Math.min(...closed.map((one) => median(rates(one))));
+    await run.compareAtHalfLoad('mixed', targets, slowest, load);
+    await besideBackgroundWork(run);
+  },
+});
+
+/** The p99 of single scores while everything runs, against the same readers with nothing else to do for the node. */
+async function besideBackgroundWork(run: Run): Promise<void> {
+  const readsRate = run.options.rate ?? readsPerSecond;
+  // A tenth of the busy load comes on top of the readers, so that these keep their rate.
+  const busyRate = (readsRate * 10) / 9;
+  const warmUpS = Math.min(warmUpSecondsMax, run.options.seconds);
+  const warmUpEvents = Math.ceil(busyRate * 0.1 * (warmUpS + 1));
+  const due = countEntries(run.options) + run.options.peers + spareRecords + 2 * warmUpEvents;
+  const environment = { SNAPSHOT_EVERY: String(due), WEIGHTS_INTERVAL_MS: '50' };
+  const { target, site, node } = await run.node({ snapshotAfter: null, environment }, 'node with background work');
+  const readers = [
+    [scoreKind(site), 80],
+    [matchKind(site), 10],
+  ] as const;
+  const load = { target, connections: run.options.connections ?? 32, rate: readsRate };
+  const quiet = { ...load, name: 'reads, quiet', workload: mixture(site.seed, readers) };
+  const busy = {
+    ...load,
+    name: 'reads, beside events, a snapshot and a recompute',
+    rate: busyRate,
+    workload: mixture(site.seed, [...readers, [eventKind(site), 10]]),
+  };
+  const { seconds } = run.options;
+  await driveWindow(busy, warmUpS, run.startedMs);
+  await settled(node);
+  const quietWindow = await driveWindow(quiet, seconds, run.startedMs);
+
+  const before = snapshotsOf(node).join();
+  const startedAtMs = Date.now();
+  const giveUpMs = performance.now() + workTimeoutMs;
+  const isDone = async (): Promise<boolean> => {
+    if (snapshotsOf(node).join() === before) return false;
+    const { computed_at } = (await health(node)).weights;
+    return computed_at !== null && Date.parse(computed_at) > startedAtMs;
+  };
+  const ended = new AbortController();
+  const driving = driveWindow(busy, workTimeoutMs / 1000, run.startedMs, undefined, { until: ended.signal });
+  try {
+    await delay(seconds * 1000);
+    while (!(await isDone())) {
+      if (performance.now() > giveUpMs) throw new Error('no snapshot and no peer weights were finished in time');
+      await delay(pollMs);
+    }
   } finally {
-    await stopAll(ways.map(({ target }) => target));
+    ended.abort();
   }
+  const busyWindow = await driving;
+  await awaitLoopSamples(target);
+  const found = [measuredOf(quiet, [quietWindow]), measuredOf(busy, [busyWindow])] as const;
+  for (const one of found) report(run.report, one);
+  const [quietUs, busyUs] = found.map((one) => at(scoresOf(one), 99)) as [number, number];
+  const name = "readers' p99 beside events, a snapshot and a recompute, against quiet";
+  run.report.goal(name, run.report.figure(name, 'x', 'less', busyUs / quietUs), 'at most', 2, 'x');
+}
+
+function scoresOf({ windows }: Measured): LatencySummary {
+  return windows[0]!.driven.kinds[0]!.latencies.summary();
 }

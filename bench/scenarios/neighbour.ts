@@ -1,20 +1,19 @@
-/** What one peer gets while another one takes all the room it can: its success and its latency without and with each attack. */
+/**
+ * What one peer gets while another one takes all the room it can: its success and its latency without and with each
+ * attack.
+ */
 import { limits } from '../../src/limits.js';
 import { startAttack } from '../load/attack.js';
 import type { AttackName } from '../load/attack-thread.js';
-import { noAnswer } from '../load/connection.js';
-import { at, Latencies } from '../load/latency.js';
 import { batchKind, eventKind, mixture, scoreKind } from '../load/requests.js';
-import { type LoadOptions, measured } from '../measured.js';
-import { startFilled } from '../node-target.js';
-import type { Report } from '../report.js';
-import { driveWindow, type Window, warmUpSecondsMax } from '../windows.js';
+import { measured } from '../run.js';
+import { driveWindow, measuredOf, p99MsOf, unexpected, type Window, warmUpSecondsMax } from '../windows.js';
 
 /** Connections of each attack. */
 const attacks: readonly (readonly [AttackName, number])[] = [
   ['half batches', 140],
   ['flood of batches', 64],
-  // More than the node takes: each that it closes for another one is opened again.
+  // More than the node takes: the attack reopens each connection that the node closes for another one.
   ['idle connections', limits.connectionsMaxDefault + 400],
 ];
 const victimConnections = 64;
@@ -22,19 +21,16 @@ const victimConnections = 64;
 const victimRate = 200;
 const victimBatch = 50;
 
-export const neighbour = measured(
-  'neighbour',
-  'one peer without and with another that takes all the room it can: success and latency',
-  { players: 10_000 },
-  run,
-);
-
-async function run(options: LoadOptions, to: Report): Promise<void> {
-  const { target, site } = await startFilled('node', { ...options, snapshotAfter: 1 });
-  try {
-    const startedMs = performance.now();
+export const neighbour = measured({
+  name: 'neighbour',
+  summary: 'one peer without and with another that takes all the room it can: success and latency',
+  players: 10_000,
+  async measure(run) {
+    const to = run.report;
+    const { seconds } = run.options;
+    const { target, site } = await run.node();
     const [attacker, victim] = site.peers;
-    if (attacker === undefined || victim === undefined) throw new Error('neighbour needs two peers');
+    if (attacker === undefined || victim === undefined) throw new Error('neighbour needs at least two peers');
     const victims = { ...site, peers: [victim] };
     const series = {
       name: 'victim',
@@ -44,49 +40,34 @@ async function run(options: LoadOptions, to: Report): Promise<void> {
         [eventKind(victims), 40],
         [batchKind(victims, victimBatch), 20],
       ]),
-      connections: options.connections ?? victimConnections,
-      rate: options.rate ?? victimRate,
+      connections: run.options.connections ?? victimConnections,
+      rate: run.options.rate ?? victimRate,
     };
-    await driveWindow(series, Math.min(warmUpSecondsMax, options.seconds), startedMs);
+    await driveWindow(series, Math.min(warmUpSecondsMax, seconds), run.startedMs);
     for (const [name, count] of attacks) {
-      const alone = await driveWindow(series, options.seconds / 2, startedMs);
+      const alone = await driveWindow(series, seconds / 2, run.startedMs);
       const attack = await startAttack({ name, port: target.port, attacker, count });
-      const beside = await driveWindow(series, options.seconds / 2, startedMs);
+      const beside = await driveWindow(series, seconds / 2, run.startedMs);
       await attack.end();
-      if (success(beside) < 1 || beside.driven.unsent > 0) to.note(`${name}: ${failures(beside)}`);
-      const [aloneMs, besideMs] = [p99Ms(alone), p99Ms(beside)];
-      to.figure(`${name}: p99 of the victim alone`, 'ms', 'less', aloneMs);
-      to.figure(`${name}: p99 of the victim beside it`, 'ms', 'less', besideMs);
-      to.figure(`${name}: success of the victim alone`, '%', 'more', 100 * success(alone));
-      to.figure(`${name}: success of the victim beside it`, '%', 'more', 100 * success(beside));
+      const failures = unexpected(measuredOf(series, [beside]));
+      const { unsent } = beside.driven;
+      if (failures !== '' || unsent > 0) to.note(`${name}: ${failures || 'no refusal'}; no free connection: ${unsent}`);
+      for (const [when, window] of [
+        ['alone', alone],
+        ['beside it', beside],
+      ] as const) {
+        to.figure(`${name}: p99 of the victim ${when}`, 'ms', 'less', p99MsOf(window));
+        to.figure(`${name}: success of the victim ${when}`, '%', 'more', 100 * success(window));
+      }
+      const slower = p99MsOf(beside) / p99MsOf(alone);
       to.goal(`${name}: success of the victim`, 100 * success(beside), 'at least', 99, ' %');
-      to.goal(`${name}: p99 of the victim beside it against alone`, besideMs / aloneMs, 'at most', 3, 'x');
+      to.goal(`${name}: p99 of the victim beside it against alone`, slower, 'at most', 3, 'x');
     }
-  } finally {
-    await target.stop();
-  }
-}
+  },
+});
 
-/** Of all kinds together. */
-function p99Ms({ driven }: Window): number {
-  const all = new Latencies();
-  for (const { latencies } of driven.kinds) all.add(latencies);
-  return at(all.summary(), 99) / 1000;
-}
-
-/** Share of the requests that were answered as expected, late ones too. */
+/** Share of the requests that were answered with 200 or 201, late ones too. */
 function success({ driven }: Window): number {
-  const answers = driven.kinds.flatMap(({ statuses }) => [...statuses]);
-  const served = answers.reduce((sum, [status, count]) => sum + (status === 200 || status === 201 ? count : 0), 0);
-  return served / driven.sent;
-}
-
-/** What else became of the requests. */
-function failures({ driven }: Window): string {
-  const answers = driven.kinds.flatMap(({ name, statuses }) => [...statuses].map((entry) => [name, ...entry] as const));
-  const others = answers.filter(([, status]) => status !== 200 && status !== 201);
-  const texts = others.map(
-    ([name, status, count]) => `${name} ${status === noAnswer ? 'no answer' : status}: ${count}`,
-  );
-  return [...texts, `found no free connection: ${driven.unsent}`].join(', ');
+  const served = driven.kinds.map(({ statuses }) => (statuses.get(200) ?? 0) + (statuses.get(201) ?? 0));
+  return served.reduce((sum, count) => sum + count, 0) / driven.sent;
 }

@@ -2,96 +2,81 @@
 import { limits } from '../../src/limits.js';
 import { Background } from '../background.js';
 import { runTask } from '../core/tasks.js';
-import { measureDisturbed } from '../disturbed.js';
-import { type LoadOptions, measured } from '../measured.js';
-import { health, settled, startFilled } from '../node-target.js';
-import type { Report } from '../report.js';
-import { median } from '../result.js';
-import { sendEvents } from './snapshot.js';
+import { measureDisturbed, sendEvents } from '../disturbed.js';
+import { health, settled } from '../node-target.js';
+import { measured } from '../run.js';
+import { median } from '../statistics.js';
 
-/** One of a hundred reads of nine computations is 300 reads: two such runs differ by a quarter. Of ten million players each takes long. */
-const roundsMost = 24;
-const roundsLeast = 9;
-const measuredPlayers = 24_000_000;
-/** Until then V8 still compiles what runs once in a computation, on a thread that takes the core for milliseconds: behind 15 it was one function in most. */
-const rehearsalsMost = 30;
-/** Loops over more players are compiled sooner: so many players in all rehearsals together will do, in no fewer than this. */
-const rehearsedPlayers = 30_000_000;
-const rehearsalsLeast = 5;
+/**
+ * p99 of nine computations rests on 300 reads, and two such runs differ by a quarter. Of ten million players each
+ * takes long.
+ */
+const rounds = { least: 9, most: 24, players: 24_000_000 };
+/** V8 compiles code that runs once in a computation until then; loops over more players are compiled sooner. */
+const rehearsals = { least: 5, most: 30, players: 30_000_000 };
 const repeat = 5;
-/** The service rests so many times as long as the last computation took; a little more is quiet for sure. */
+/** The service waits so many times as long as the last computation took; half of it more is quiet for sure. */
 const restFactor = limits.weightsRestFactor + 0.5;
-/** A node that runs for long has compiled what health takes: 0.2 ms of its thread in place of 0.6. */
-const looksBefore = 1_000;
-/** Of the processor time that the last one took: what the threads in the background do before it is no computation. */
+/** Calls of the health route after which a node has compiled it: 0.2 ms of its thread in place of 0.6. */
+const healthCalls = 1_000;
+/** Of the processor time that the last computation took: less is other work of the background threads. */
 const likelyShare = 0.5;
 
-export const recompute = measured(
-  'recompute',
-  'peer weights: time, memory, and readers meanwhile',
-  { players: 1_000_000, peers: 50 },
-  run,
-);
+export const recompute = measured({
+  name: 'recompute',
+  summary: 'peer weights: time, memory, and readers meanwhile',
+  players: 1_000_000,
+  peers: 50,
+  async measure(run) {
+    const to = run.report;
+    const { players, peers, seed } = run.options;
+    const task = { players, peers, seed, repeat };
+    const grown = await runTask('recompute', { ...task, layout: 'grown' }, 'recompute, alone, in tables that grew');
+    const alone = await runTask('recompute', { ...task, layout: 'loaded' }, 'recompute, alone');
+    const figure = `peer trust of ${players} players, ${peers} peers, alone`;
+    const aloneS = to.figure(figure, 's', 'less', alone.times);
+    to.figure(`${figure}, in tables that grew`, 's', 'less', grown.times);
+    to.figure('memory with the group drawn', 'MB', 'less', alone.groupMb);
+    to.figure('memory at the peak', 'MB', 'less', alone.peakMb);
 
-async function run(options: LoadOptions, to: Report): Promise<void> {
-  const { players, peers, seed } = options;
-  const task = { players, peers, seed, repeat };
-  const grown = await runTask('recompute', { ...task, layout: 'grown' }, 'recompute, alone, in tables that grew');
-  const alone = await runTask('recompute', { ...task, layout: 'loaded' }, 'recompute, alone');
-  const what = `peer trust of ${players} players, ${peers} peers, alone`;
-  const aloneS = to.figure(what, 's', 'less', alone.times);
-  to.figure(`${what}, in tables that grew`, 's', 'less', grown.times);
-  to.figure('memory with the group drawn', 'MB', 'less', alone.groupMb);
-  to.figure('memory at the peak', 'MB', 'less', alone.peakMb);
-  const environment = { WEIGHTS_INTERVAL_MS: '50' };
-  const { target, site, node } = await startFilled('node', { ...options, snapshotAfter: 1, environment });
-  const background = new Background(node.pid!);
-  try {
-    for (let look = 0; look < looksBefore; look++) await health(node);
+    const running = await run.node({ environment: { WEIGHTS_INTERVAL_MS: '50' } });
+    const { node, site } = running;
+    const background = run.use(new Background(node.pid!));
+    for (let call = 0; call < healthCalls; call++) await health(node);
     let events = 0;
     let workedMs = 0;
-    const { workS, p99Ratio, worstLoopMs } = await measureDisturbed(
-      {
-        target,
-        site,
-        what: 'a recompute',
-        async work() {
-          await sendEvents(node, site, events++, 1);
-          const { last_seq } = await health(node);
-          const begunMs = background.cpuMs();
-          if (background.isSeen) await background.still(begunMs + likelyShare * workedMs);
-          else await settled(node, last_seq);
-          let endedMs = Date.now();
-          return async () => {
-            const isDone = (await health(node)).weights.based_on_seq >= last_seq;
-            const { weights } = await settled(node, last_seq);
-            // They were still before they began, as long as nobody knows how long they work.
-            if (!isDone) endedMs = Date.now();
-            workedMs = background.cpuMs() - begunMs;
-            // From when the service began: it may have rested first.
-            return (endedMs - Date.parse(weights.computed_at!)) / 1000;
-          };
-        },
-        rehearsals: timesOf(players, rehearsedPlayers, rehearsalsLeast, rehearsalsMost),
-        rounds: timesOf(players, measuredPlayers, roundsLeast, roundsMost),
-        restFactor,
-        quietS: options.seconds,
-        connections: options.connections ?? 32,
-        rate: options.rate ?? 5_000,
-      },
-      to,
-    );
+    /** Makes a computation due; resolves once it is done, which the processor time of the background threads tells. */
+    const work = async (): Promise<() => Promise<number>> => {
+      await sendEvents(node, site, events++, 1);
+      const { last_seq } = await health(node);
+      const begunMs = background.cpuMs();
+      if (background.isSeen) await background.still(begunMs + likelyShare * workedMs);
+      else await settled(node, last_seq);
+      let endedMs = Date.now();
+      return async () => {
+        const isDone = (await health(node)).weights.based_on_seq >= last_seq;
+        const { weights } = await settled(node, last_seq);
+        // The first time nobody knows how long the threads work: they may have been still before they began.
+        if (!isDone) endedMs = Date.now();
+        workedMs = background.cpuMs() - begunMs;
+        // Counted from when the computation began: the service may have waited first.
+        return (endedMs - Date.parse(weights.computed_at!)) / 1000;
+      };
+    };
+    const counts = { rehearsals: timesOf(players, rehearsals), rounds: timesOf(players, rounds), restFactor };
+    const { workS, p99Ratio, worstLoopMs } = await measureDisturbed(run, running, {
+      what: 'a recompute',
+      work,
+      ...counts,
+    });
     to.goal(`recompute at ${players} players, ${peers} peers, alone`, aloneS, 'at most', 1, ' s');
     to.goal(`recompute at ${players} players, ${peers} peers, in the node`, median(workS), 'at most', 1, ' s');
     to.goal("readers' p99 during a recompute against quiet", p99Ratio, 'at most', 1.2, 'x');
     to.goal('event-loop stall during a recompute', worstLoopMs, 'at most', 10, ' ms');
-  } finally {
-    background.close();
-    await target.stop();
-  }
-}
+  },
+});
 
-/** So often that it is `all` players together, within the bounds. */
-function timesOf(players: number, all: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, Math.floor(all / players)));
+/** So many computations that they are of `all.players` players together, within the bounds. */
+function timesOf(players: number, all: { least: number; most: number; players: number }): number {
+  return Math.min(all.most, Math.max(all.least, Math.floor(all.players / players)));
 }

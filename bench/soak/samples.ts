@@ -1,58 +1,70 @@
-/** What a soak looks at every few seconds: memory, files, the machine's load. */
+/**
+ * What a soak samples every few seconds, memory, files and load, and which stalls of an event loop are the server's
+ * own.
+ */
 import { readdirSync, statSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { anonymousMbOf, residentMbOf } from '../process-stats.js';
-
-export interface Sample {
-  /** Seconds into the soak. */
-  readonly s: number;
-  readonly residentMb: number;
-  /** Of it, what is no file's: the log and the snapshots are mapped into memory. */
-  readonly anonymousMb: number;
-  /** Of the main thread's JavaScript heap, in use. */
-  readonly heapMb: number;
-  readonly logMb: number;
-  readonly snapshotsMb: number;
-  /** Events ever accepted. */
-  readonly events: number;
-  /** Turns of the group that were committed. */
-  readonly commits: number;
-  /** Processes that wanted a core, over the last minute. */
-  readonly machineLoad: number;
-}
+import type { LoopSample } from '../target.js';
 
 const MB = 1e6;
+/** Samples of two event loops that lie no further apart are of one moment. */
+const sameMomentMs = 250;
+
+/** Each figure of a sample with the chart that draws it over time. */
+export const charts = {
+  residentMb: { chart: 'memory, MB', name: 'resident' },
+  /** Without files: the log and the snapshots are mapped into memory. */
+  anonymousMb: { chart: 'memory, MB', name: 'resident without files' },
+  heapMb: { chart: 'memory, MB', name: 'heap of the main thread' },
+  logMb: { chart: 'files, MB', name: 'log' },
+  snapshotsMb: { chart: 'files, MB', name: 'snapshots' },
+  events: { chart: 'events accepted', name: 'events' },
+  commits: { chart: 'turns of the group committed', name: 'commits' },
+  machineLoad: { chart: 'load of the machine', name: 'processes that want a core' },
+} as const;
+
+export type SampleField = keyof typeof charts;
+
+/** `s`: seconds into the soak. */
+export type Sample = Readonly<Record<SampleField | 's', number>>;
 
 /** One sample of the node with the process `pid`, from the outside and from its metrics at `metricsUrl`. */
 export async function sampleOf(s: number, pid: number, dataDir: string, metricsUrl: string): Promise<Sample> {
   const text = await (await fetch(metricsUrl)).text();
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  const snapshots = readdirSync(dataDir).filter((name) => name.includes('snapshot-'));
   return {
     s,
     residentMb: residentMbOf([pid]),
     anonymousMb: anonymousMbOf(pid),
     heapMb: figure('nodejs_heap_size_used_bytes') / MB,
-    logMb: logMbOf(dataDir),
-    snapshotsMb: foldersOf(dataDir).reduce((sum, folder) => sum + sizeOf(folder), 0) / MB,
+    logMb: sizeMbOf(join(dataDir, 'log')),
+    snapshotsMb: snapshots.reduce((sum, name) => sum + sizeMbOf(join(dataDir, name)), 0),
     events: figure('ptf_events'),
     commits: figure('ptf_commit_duration_seconds_count'),
     machineLoad: loadavg()[0]!,
   };
 }
 
-/** Of the log's file. */
-export function logMbOf(dataDir: string): number {
-  return sizeOf(join(dataDir, 'log')) / MB;
+/** Size of an LMDB folder; 0 where it was removed meanwhile, as snapshots are. */
+export function sizeMbOf(folder: string): number {
+  return (statSync(join(folder, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0) / MB;
 }
 
-function foldersOf(dataDir: string): string[] {
-  return readdirSync(dataDir)
-    .filter((name) => name.includes('snapshot-'))
-    .map((name) => join(dataDir, name));
-}
-
-/** 0 where it went meanwhile, as snapshots do. */
-function sizeOf(folder: string): number {
-  return statSync(join(folder, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0;
+/**
+ * The samples above `stallMs` at whose time an idle server was not half as late. Both lists are in the order of their
+ * time.
+ */
+export function ownStalls(node: readonly LoopSample[], idle: readonly LoopSample[], stallMs: number): LoopSample[] {
+  let first = 0;
+  return node.filter(({ at, max }) => {
+    if (max <= stallMs) return false;
+    while (first < idle.length && idle[first]!.at < at - sameMomentMs) first++;
+    for (let i = first; i < idle.length && idle[i]!.at <= at + sameMomentMs; i++) {
+      if (idle[i]!.max >= max / 2) return false;
+    }
+    return true;
+  });
 }

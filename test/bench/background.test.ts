@@ -44,7 +44,7 @@ test('work of a thread below ordinary priority is waited for until it is done, a
         assert.ok(workedMs > 50 && workedMs <= 400, `${workedMs} ms`);
         // More than comes is not waited for without end.
         await background.still(begunMs + 1_000_000);
-        background.close();
+        background.stop();
       } finally {
         child.kill('SIGKILL');
       }

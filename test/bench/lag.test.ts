@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Driven, type DriveOptions, drive, type Kind } from '../../bench/load/drive.js';
-import { lagNote } from '../../bench/load/lag.js';
 import { Latencies } from '../../bench/load/latency.js';
+import { lagNote } from '../../bench/windows.js';
 
 const sockets = new Set<Socket>();
 const server = createServer((socket) => {

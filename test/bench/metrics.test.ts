@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { auc, meanError, quality, shareCaught, sharesCaught } from '../../bench/metrics.js';
+import { auc, meanError, quality, shareCaught, sharesCaught } from '../../bench/statistics.js';
 
 function truthOf(labels: readonly (0 | 1)[]): Map<number, 0 | 1> {
   return new Map(labels.map((bad, player) => [player, bad]));

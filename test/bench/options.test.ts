@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { measured } from '../../bench/measured.js';
 import { foldersOf, quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
 import { Report } from '../../bench/report.js';
 import type { Result } from '../../bench/result.js';
+import { writeFile } from '../../bench/result-file.js';
+import { measured } from '../../bench/run.js';
 import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
 import { soak } from '../../bench/scenarios/soak.js';
-import { writeTold } from '../../bench/written-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -37,6 +37,10 @@ test('a folder to write into is there, or can be made in one that is', () => {
   }
 });
 
+function scenarioOf(measure: () => Promise<void>): Scenario {
+  return measured({ name: 'some', summary: '', players: 1, measure });
+}
+
 /** What commander ends the process with, and its words. */
 async function refusalOf(scenario: Scenario, ...args: readonly string[]): Promise<[code: number, text: string]> {
   let text = '';
@@ -52,7 +56,7 @@ async function refusalOf(scenario: Scenario, ...args: readonly string[]): Promis
 
 test('a run whose result cannot be written does not begin, and ends as for any other wrong option', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  const given = [measured('some', '', { players: 1 }, run), soak, quality];
+  const given = [scenarioOf(run), soak, quality];
   const missing = join(folder, 'missing', 'result');
   for (const [scenario, option] of [
     ...given.flatMap((scenario) => [[scenario, '--json'] as const, [scenario, '--html'] as const]),
@@ -66,7 +70,7 @@ test('a run whose result cannot be written does not begin, and ends as for any o
 
 test('a value that is empty, as of a variable that is not set, is refused', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  const some = measured('some', '', { players: 1 }, run);
+  const some = scenarioOf(run);
   for (const [option, value] of [
     ['--json', ''],
     ['--html', ''],
@@ -81,7 +85,7 @@ test('a value that is empty, as of a variable that is not set, is refused', asyn
 test('one file for the result and its page is refused, however it is named', async () => {
   const run = () => Promise.reject(new Error('it began'));
   const file = join(folder, 'both');
-  for (const scenario of [measured('some', '', { players: 1 }, run), soak, quality]) {
+  for (const scenario of [scenarioOf(run), soak, quality]) {
     const [code, text] = await refusalOf(scenario, '--json', file, '--html', `${folder}/./both`);
     assert.match(text, /--json and --html name the same file/);
     assert.is(code, 1);
@@ -90,7 +94,7 @@ test('one file for the result and its page is refused, however it is named', asy
 
 test('a load that no generator and no machine can make is refused, with what can be asked for', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  for (const scenario of [measured('some', '', { players: 1 }, run), soak]) {
+  for (const scenario of [scenarioOf(run), soak]) {
     assert.match((await refusalOf(scenario, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
     assert.match((await refusalOf(scenario, '--rate', '0'))[1], 'expected a number above 0 and up to 1000000.');
     assert.match((await refusalOf(scenario, '--connections', '30000'))[1], 'expected a whole number from 1 to 10000.');
@@ -99,7 +103,7 @@ test('a load that no generator and no machine can make is refused, with what can
 
 test('more peers than a group can have are refused', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  for (const scenario of [measured('some', '', { players: 1 }, run), soak]) {
+  for (const scenario of [scenarioOf(run), soak]) {
     const [, text] = await refusalOf(scenario, '--peers', '65536');
     assert.match(text, 'expected a whole number from 1 to 65535.');
   }
@@ -122,23 +126,23 @@ test('data sets come from the folders asked for, or from the two that the enviro
 test('a file that cannot be written is named', () => {
   // A write into it finds the disk full, on every Linux.
   if (!existsSync('/dev/full')) return;
-  assert.throws(() => writeTold('/dev/full', 'text'), /^\/dev\/full cannot be written: ENOSPC/);
+  assert.throws(() => writeFile('/dev/full', 'text'), /^\/dev\/full cannot be written: ENOSPC/);
 });
 
-test("goals are judged at the load that is a scenario's own, also where it stands among the options", () => {
-  const verdictAt = (isChosen: boolean) => {
-    const report = new Report('soak', { rate: 400, connections: 32 }, isChosen);
+test("goals are judged at the load that is a scenario's own", () => {
+  const verdictAt = (rate: number | null) => {
+    const report = new Report('soak', { rate, connections: null });
     report.goal('a', 1, 'at most', 2, '');
     return report.result().goals[0]!.met;
   };
-  assert.equal([verdictAt(false), verdictAt(true)], [true, null]);
+  assert.equal([verdictAt(null), verdictAt(400)], [true, null]);
 });
 
 test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {
   const optionsOf = async (...args: readonly string[]) => {
     const json = join(folder, 'profiled.json');
     const command = new Command('some');
-    measured('some', '', { players: 1 }, async () => undefined).define(command);
+    scenarioOf(async () => undefined).define(command);
     await command.parseAsync(['--no-pin', '--json', json, ...args], { from: 'user' });
     return (JSON.parse(readFileSync(json, 'utf8')) as Result).options;
   };

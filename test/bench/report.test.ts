@@ -6,11 +6,10 @@ import * as assert from 'uvu/assert';
 import { compare } from '../../bench/compare.js';
 import { environment } from '../../bench/environment.js';
 import { decades, lineChart, ticksTo } from '../../bench/line-chart.js';
-import { goalsTable } from '../../bench/markdown.js';
 import { strangersNote } from '../../bench/neighbours.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
-import { meetsGoals, plain, type Result, resultText } from '../../bench/result.js';
+import { goalsTable, meetsGoals, plain, type Result, resultText } from '../../bench/result.js';
 import { readResult } from '../../bench/result-file.js';
 
 function resultOf(fill: (report: Report) => void): Result {
@@ -225,11 +224,11 @@ test('faults stand before the figures that they make worthless', () => {
   const fault = '<p class="missed">FAULT: nothing &lt;b&gt; was stored</p>';
   assert.ok(page.includes(fault) && page.indexOf(fault) < page.indexOf('<h2>'));
   assert.is(page.split('FAULT').length, 2);
-  const table = written(JSON.stringify(result), (file) => goalsTable([file]));
+  const table = written(JSON.stringify(result), (file) => goalsTable([readResult(file)]));
   assert.match(table, '| latency | at most 1 ms | 0.5 ms | FAULT |');
   const elsewhere: Result = { ...result, notes: ['a remark', strangersNote(101)!] };
   assert.ok(resultText(elsewhere).indexOf('NOT ITS OWN MACHINE') < resultText(elsewhere).indexOf('Figure'));
-  const other = written(JSON.stringify(elsewhere), (file) => goalsTable([file]));
+  const other = written(JSON.stringify(elsewhere), (file) => goalsTable([readResult(file)]));
   assert.match(other, '| latency | at most 1 ms | 0.5 ms | NOT ITS OWN MACHINE |');
 });
 

@@ -27,8 +27,9 @@ test('no two events of a set without times are of one time', () => {
 });
 
 test('a player that the node does not know is neutral', () => {
-  const known = { player_id: 'p', score: 12.5, confidence: 0.4, verdict: 'untrusted', event_count: 3 } as const;
-  const { score, confidence, verdict } = readingsOf([known, { player_id: 'q', code: 'unknown_player' }]);
+  const counted = { event_count: 3, updated_at: '2026-01-01T00:00:00.000Z' };
+  const known = { player_id: 'p', score: 12.5, confidence: 0.4, verdict: 'untrusted', ...counted } as const;
+  const { score, confidence, verdict } = readingsOf([known, { player_id: 'q', code: 'player_not_found' }]);
   assert.equal(
     [[...score], [...confidence], verdict],
     [

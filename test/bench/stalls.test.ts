@@ -1,8 +1,8 @@
 /** Stalls of a node in a soak, beside an idle server. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { LoopSample } from '../../bench/loop-sample.js';
-import { ownStalls } from '../../bench/soak/stalls.js';
+import { ownStalls } from '../../bench/soak/samples.js';
+import type { LoopSample } from '../../bench/target.js';
 
 const sample = (at: number, max: number): LoopSample => ({ at, p99: max, max });
 

@@ -1,13 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventKind, only } from '../../bench/load/requests.js';
-import { startFilled } from '../../bench/node-target.js';
+import { filledNode, startNode } from '../../bench/node-target.js';
 import { Report } from '../../bench/report.js';
 import { eventsIn, expectStored } from '../../bench/stored.js';
 import { driveWindow } from '../../bench/windows.js';
 
 test('events that were acknowledged and are not in the log are a fault; weights and peers there make up for none', async () => {
-  const running = await startFilled('node', { players: 50, peers: 3, seed: 1, snapshotAfter: 1 });
+  const running = await startNode('node', await filledNode({ players: 50, peers: 3, seed: 1, snapshotAfter: 1 }));
   try {
     const { target, site, node, events } = running;
     const workload = only(eventKind(site));

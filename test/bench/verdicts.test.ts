@@ -9,7 +9,7 @@ import {
   damageOf,
   precisionOf,
   sumCalibrations,
-  sumCounts,
+  sumEach,
 } from '../../bench/quality/verdicts.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 
@@ -30,7 +30,7 @@ test('the precision of a verdict that no player has is not a number', () => {
 
 test('counts of groups add up', () => {
   const { suspicious } = countVerdicts(verdicts, truth);
-  assert.equal(sumCounts([suspicious, suspicious]), { caught: 4, bad: 6, hit: 2, good: 6 });
+  assert.equal(sumEach([suspicious, suspicious]), { caught: 4, bad: 6, hit: 2, good: 6 });
 });
 
 test('victims are the good players among the targets', () => {

@@ -2,7 +2,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { promoteYoung } from '../../bench/load/young-generation.js';
+import { promoteYoung } from '../../bench/windows.js';
 
 const usedBytes = (name: string): number =>
   getHeapSpaceStatistics().find((space) => space.space_name === name)!.space_used_size;

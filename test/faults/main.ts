@@ -1,7 +1,7 @@
 /** The faults program: one subcommand per kind of fault, each with a number of rounds and a seed, and a table at its end. */
 import { Command } from 'commander';
 import { startProgress } from '../../bench/progress.js';
-import { alignColumns } from '../../bench/text-table.js';
+import { alignColumns } from '../../bench/tables.js';
 import { audit } from './audit.js';
 import { commit } from './commit.js';
 import { disk } from './disk.js';

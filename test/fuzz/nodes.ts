@@ -22,7 +22,7 @@ const memory = {
  * What is added for good to the state of a node and to that of its replica, by "What is in memory" in docs/ARCHITECTURE.md: the id of an
  * accepted event, the time of a turn, a player with an entry.
  */
-const stateBytes = { event: 2 * 24, turn: 2 * 16, player: 2 * (52 + 11 + 28) };
+const stateBytes = { event: 2 * (24 + 6), turn: 2 * 16, player: 2 * (52 + 11 + 28) };
 
 export interface Memory {
   readonly residentMiB: number;

@@ -1,4 +1,4 @@
-/** How well probabilities of "bad" match a known truth: AUC, accuracy and Brier score. */
+/** The statistics of all scenarios: medians, means, ratios, and how well probabilities of "bad" match a known truth. */
 
 export interface Quality {
   /** Area under the ROC curve, 0 to 1, ties at half; NaN where the truth has one class only. */
@@ -64,7 +64,10 @@ export function meanError(
   return judged === 0 ? Number.NaN : sum / judged;
 }
 
-/** Share of bad players whose risk is above that of every good player but the `hits` riskiest ones; NaN without a bad player. */
+/**
+ * Share of bad players whose risk is above that of every good player but the `hits` riskiest ones; NaN without a bad
+ * player.
+ */
 export function shareCaught(risks: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>, hits: number): number {
   return sharesCaught(risks, truth, () => [hits])[0]!;
 }
@@ -83,4 +86,34 @@ export function sharesCaught(
     const bound = hits < good.length ? good[good.length - 1 - hits]! : Number.NEGATIVE_INFINITY;
     return bad.filter((risk) => risk > bound).length / bad.length;
   });
+}
+
+/** NaN where one of the values is NaN, which has no place in the order. */
+export function median(values: readonly number[]): number {
+  if (values.some(Number.isNaN)) return Number.NaN;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The mean of the values that are numbers; NaN for none. */
+export function average(values: readonly number[]): number {
+  const numbers = values.filter((value) => !Number.isNaN(value));
+  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+}
+
+/** The least of the values that are numbers; NaN for none. */
+export function least(values: readonly number[]): number {
+  const numbers = values.filter((value) => !Number.isNaN(value));
+  return numbers.length === 0 ? Number.NaN : numbers.reduce((least, value) => Math.min(least, value));
+}
+
+/** The greatest of any number of values: a day of them does not fit into the arguments of `Math.max`. */
+export function greatest(values: readonly number[]): number {
+  return values.reduce((found, value) => Math.max(found, value), Number.NEGATIVE_INFINITY);
+}
+
+/** The ratio of two series, window by window, without those where one of them has nothing to be compared. */
+export function ratios(numerators: readonly number[], denominators: readonly number[]): number[] {
+  return numerators.map((value, i) => value / denominators[i]!).filter((ratio) => Number.isFinite(ratio));
 }

@@ -70,7 +70,7 @@ test('every decision that a document or a comment names has its page, and each p
 test('the checks above find what they look for', () => {
   assert.match(faultOf('README.md', 'docs/NOTHING.md') ?? '', 'is not there');
   assert.match(faultOf('docs/OPERATING.md', '../README.md#nothing') ?? '', 'no such heading');
-  assert.is(faultOf('docs/OPERATING.md', '#sizing'), undefined);
+  assert.is(faultOf('docs/OPERATING.md', 'operating/scale.md#sizing'), undefined);
   assert.equal(namedIn('see [decision\n * 12](a.md); decisions 100 to 105'), [12, 100, 105]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * How a thread that computes for long gives way to the one that answers, where both share a core (decisions 206 and 210): it hands the core over after each
+ * How a thread that computes for long gives way to the one that answers, where both share a core (decision 210): it hands the core over after each
  * few hundredths of a millisecond of work, and sleeps for as long as there is time for. One that does neither is given whole ticks of milliseconds by the
  * scheduler, at the lowest priority too.
  */

@@ -1,4 +1,4 @@
-/** Every link between documents leads to a page and a heading that are there, and a decision that is named has its page. */
+/** Checks links between documents, the pages of decisions that texts name, and the length of decisions and changelog. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ const under = (folder: string, name: RegExp) =>
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   'bench/README.md',
+  'bench/HISTORY.md',
   'snapshots/README.md',
   ...under('docs', /\.md$/),
 ];
@@ -36,6 +37,8 @@ function namedIn(text: string): number[] {
   const found = text.matchAll(/\bdecisions?[\s*#]+(\d+)(?: (?:to|and) (\d+))?\b/g);
   return Array.from(found).flatMap(([, ...numbers]) => numbers.filter(Boolean).map(Number));
 }
+
+const wordsOf = (text: string) => text.trim().split(/\s+/).length;
 
 test('every link of a document leads somewhere', () => {
   assert.ok(pages.length > 50);
@@ -66,10 +69,26 @@ test('every decision that a document or a comment names has its page, and each p
   }
 });
 
+test('a decision page has at most 700 words, and all pages together at most 25,000', () => {
+  const words = under('docs/decisions', /\.md$/).map((path) => ({ path, count: wordsOf(read(path)) }));
+  assert.equal(
+    words.filter(({ count }) => count > 700),
+    [],
+  );
+  assert.ok(words.reduce((sum, { count }) => sum + count, 0) <= 25_000);
+});
+
+test('the changelog has at most 2,500 words and an Unreleased section on top', () => {
+  const text = read('CHANGELOG.md');
+  assert.ok(wordsOf(text) <= 2500, `${wordsOf(text)} words`);
+  assert.match(/^## (.*)$/m.exec(text)?.[1] ?? '', /^\[Unreleased\]/);
+});
+
 test('the checks above find what they look for', () => {
   assert.match(faultOf('README.md', 'docs/NOTHING.md') ?? '', 'is not there');
   assert.match(faultOf('docs/OPERATING.md', '../README.md#nothing') ?? '', 'no such heading');
   assert.is(faultOf('docs/OPERATING.md', 'operating/scale.md#sizing'), undefined);
+  assert.is(wordsOf(' one\n two '), 2);
   assert.equal(namedIn('see [decision\n * 12](a.md); decisions 15 to 18'), [12, 15, 18]);
 });
 

@@ -1,10 +1,10 @@
 /**
- * `npm run docs:client`: makes `docs/client` of the docstrings of the two packages that game servers import. Every public symbol must be
- * documented, and every type that one shows must be public. With `--to FOLDER` it writes there; it reads what `npm run build` made.
+ * `npm run docs:client` writes `docs/CLIENT-REFERENCE.md` from the docstrings of the two packages that game servers import.
+ * Every public symbol must be documented, and every type in its signature must be public. `--to FILE` writes elsewhere. The
+ * script reads the declarations that `npm run build` wrote.
  */
 import './lib/require-node.mjs';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,13 +13,13 @@ import { root } from './lib/compile.mjs';
 
 const entries = { client: 'dist/client/entry.d.ts', testing: 'dist/testing.d.ts' };
 
-/** Types that are documented elsewhere: those of the contract by the OpenAPI document, those of the client by its own pages. */
+/** Types documented elsewhere: the OpenAPI document has those of the contract, the client's part of the page has its own. */
 const elsewhere = {
   client: ['ErrorBody', 'EventBody', 'RegisteredPeerBody', 'RegistrationBody', 'TrustScoreBody'],
   testing: ['TrustClient', 'TrustClientOptions'],
 };
 
-const { values } = parseArgs({ options: { to: { type: 'string', default: 'docs/client' } } });
+const { values } = parseArgs({ options: { to: { type: 'string', default: 'docs/CLIENT-REFERENCE.md' } } });
 const target = resolve(root, values.to);
 const models = mkdtempSync(join(tmpdir(), 'ptf-docs-'));
 try {
@@ -34,19 +34,19 @@ try {
   rmSync(models, { recursive: true, force: true });
 }
 
-/** Leaves the model of one package in `models`; gives what is wrong with its docstrings. */
+/** Writes the model of one package into `models` and returns the errors of its docstrings. */
 function extract(name, entry) {
   const faults = [];
   const config = ExtractorConfig.prepare({
     configObjectFullPath: join(root, 'api-extractor.json'),
     packageJsonFullPath: join(root, 'package.json'),
-    // The name under which a game server imports it is a path, which a package's name cannot be.
+    // Game servers import it by a path, which cannot be the name of a package.
     packageJson: { ...JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')), name },
     configObject: {
       projectFolder: root,
       mainEntryPointFilePath: join(root, entry),
       compiler: { overrideTsconfig: tsconfig(entry) },
-      // Made only because undocumented members are looked for while it is written.
+      // The extractor looks for undocumented members only while it writes this report.
       apiReport: { enabled: true, reportFileName: `${name}.api.md`, reportFolder: models, reportTempFolder: models },
       docModel: { enabled: true, apiJsonFilePath: join(models, `${name}.api.json`), projectFolderUrl: '' },
       dtsRollup: { enabled: false },
@@ -76,7 +76,7 @@ function extract(name, entry) {
   return faults;
 }
 
-/** The extractor brings a compiler of its own, which reads the declarations that ours wrote. */
+/** The extractor brings a compiler of its own, which reads the declarations that our compiler wrote. */
 function tsconfig(entry) {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
   const { rootDir, outDir, ...options } = compilerOptions;
@@ -84,13 +84,98 @@ function tsconfig(entry) {
 }
 
 function write() {
-  const documenter = join(root, 'node_modules', '@microsoft', 'api-documenter', 'bin', 'api-documenter');
-  rmSync(target, { recursive: true, force: true });
-  const run = spawnSync(process.execPath, [documenter, 'markdown', '-i', models, '-o', target], { encoding: 'utf8' });
-  if (run.status !== 0) throw new Error(`the documenter failed:\n${run.stdout}${run.stderr}`);
-  for (const name of readdirSync(target)) {
-    const path = join(target, name);
-    writeFileSync(path, `${readFileSync(path, 'utf8').trimEnd()}\n`);
-  }
-  console.error(`wrote ${readdirSync(target).length} pages to ${values.to}`);
+  const packages = Object.keys(entries).map((name) => {
+    const model = JSON.parse(readFileSync(join(models, `${name}.api.json`), 'utf8'));
+    const [entry] = model.members;
+    return { name: `peer-trust-federation/${name}`, text: commentOf(model).summary, symbols: entry.members };
+  });
+  const anchors = anchorsOf(packages);
+  const page = [
+    '# Client reference',
+    'Generated from the docstrings by `npm run docs:client`; change the docstrings, not this page. The guide is [CLIENT.md](CLIENT.md).',
+    ...packages.flatMap(({ name, text, symbols }) => [
+      `## ${name}`,
+      linked(text, anchors),
+      ...indexOf(symbols, anchors),
+      ...symbols.flatMap((symbol) => sectionOf(symbol, anchors)),
+    ]),
+  ];
+  writeFileSync(target, `${page.filter(Boolean).join('\n\n')}\n`);
+  console.error(`wrote ${values.to}`);
+}
+
+/** The headings of the page by symbol. Members have no heading of their own. */
+function anchorsOf(packages) {
+  return new Map(packages.flatMap(({ symbols }) => symbols.map(({ name }) => [name, `#${name.toLowerCase()}`])));
+}
+
+/** One line of links for each kind of symbol. */
+function indexOf(symbols, anchors) {
+  const kinds = { Class: 'Classes', Function: 'Functions', Interface: 'Interfaces', TypeAlias: 'Types' };
+  return Object.entries(kinds).flatMap(([kind, title]) => {
+    const names = symbols.filter((symbol) => symbol.kind === kind).map(({ name }) => `[${name}](${anchors.get(name)})`);
+    return names.length > 0 ? [`${title}: ${names.join(', ')}.`] : [];
+  });
+}
+
+function sectionOf(symbol, anchors) {
+  const members = (symbol.members ?? []).map((member) => lineOf(member, anchors));
+  return [
+    `### ${symbol.name}`,
+    linked(commentOf(symbol).summary, anchors),
+    `\`\`\`ts\n${signatureOf(symbol)}\n\`\`\``,
+    parametersOf(symbol, anchors, ''),
+    members.join('\n'),
+  ];
+}
+
+function lineOf(member, anchors) {
+  const text = linked(commentOf(member).summary, anchors);
+  const parameters = parametersOf(member, anchors, '  ');
+  const signature = signatureOf(member).replace(/\s+/g, ' ').replace(/;$/, '');
+  return [`- \`\`${signature}\`\`${text === '' ? '' : `: ${text}`}`, parameters].filter(Boolean).join('\n');
+}
+
+function parametersOf(item, anchors, indent) {
+  return commentOf(item)
+    .parameters.map(([name, text]) => `${indent}- \`${name}\`: ${linked(text, anchors)}`)
+    .join('\n');
+}
+
+/** The declaration without the keywords that every symbol has. */
+function signatureOf({ excerptTokens }) {
+  return excerptTokens
+    .map(({ text }) => text)
+    .join('')
+    .trim()
+    .replace(/^export (?:declare )?/, '');
+}
+
+/** The sentences of a docstring and what it says of each parameter. */
+function commentOf({ docComment = '' }) {
+  const plain = docComment.replace(/^\/\*\*|\*\/\s*$/g, '').replace(/^[ \t]*\* ?/gm, '');
+  const [summary = '', ...blocks] = plain.split(/^@(?=\w)/m);
+  const remarks = blocks.filter((block) => block.startsWith('remarks')).map((block) => block.slice('remarks'.length));
+  const parameters = blocks.flatMap((block) => {
+    const [, name, text = ''] = /^param (\w+) - ([\s\S]*)/.exec(block) ?? [];
+    return name === undefined ? [] : [[name, flowed(text)]];
+  });
+  return { summary: flowed([summary, ...remarks].join('\n\n')), parameters };
+}
+
+/** Lines joined to paragraphs, since a docstring breaks them at its own margin. */
+function flowed(text) {
+  return text
+    .trim()
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
+    .join('\n\n');
+}
+
+/** `{@link Name}` and `{@link Name.member}` as links of the page. */
+function linked(text, anchors) {
+  return text.replace(/\{@link (\w+)((?:\.\w+)?)\}/g, (_, name, member) => {
+    const anchor = anchors.get(name);
+    return anchor === undefined ? `\`${name}${member}\`` : `[${name}${member}](${anchor})`;
+  });
 }

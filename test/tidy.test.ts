@@ -269,6 +269,36 @@ test('file names are in kebab-case', () => {
   );
 });
 
+/**
+ * Retired words of docs/GLOSSARY.md that no name of `src` contains any more. A word joins the list once its last use is gone and
+ * never leaves it.
+ */
+const retiredWords = ['chance'];
+
+/** Names that code declares: bindings, functions, types, methods and members. */
+const declaration =
+  /\b(?:const|let|function|class|interface|type|enum)\s+(\w+)|^\s+(?:(?:async|static|private|get|set|readonly)\s+)*#?(\w+)(?:<[^>]*>)?\??(?:\([^;]*\))?(?::|\s*\{$)/gm;
+
+function wordsIn(name: string): string {
+  return ` ${name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[-_.]/g, ' ')
+    .toLowerCase()} `;
+}
+
+function retiredIn({ path, text }: Source): string[] {
+  const declared = Array.from(codeOnly(text).matchAll(declaration), ([, binding, member]) => binding ?? member ?? '');
+  return [basename(path, '.ts'), ...declared]
+    .filter((name) => retiredWords.some((word) => wordsIn(name).includes(` ${word} `)))
+    .map((name) => `${path}: ${name}`);
+}
+
+test('no file name and no declared name uses a retired word of the glossary', () => {
+  const glossary = readFileSync(join(root, 'docs/GLOSSARY.md'), 'utf8').toLowerCase();
+  for (const word of retiredWords) assert.ok(glossary.includes(word), `${word} is no retired word of the glossary`);
+  assert.equal(src.flatMap(retiredIn), []);
+});
+
 test('nothing is left for later, left out, or exported by default', () => {
   const marks = new RegExp(`\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`);
   assert.equal(
@@ -312,6 +342,13 @@ test('the checks above find what they look for', () => {
     2,
   );
   assert.is(faults('src/client/a.ts', "import { open } from 'lmdb';\nimport { pid } from 'node:process';"), 2);
+
+  const retired = (path: string, text: string): string[] => retiredIn({ path, text });
+  assert.equal(retired('src/last-chance.ts', ''), ['src/last-chance.ts: last-chance']);
+  assert.equal(retired('src/a.ts', "const byChance = 1; const a = 'chance'; // const chance"), ['src/a.ts: byChance']);
+  assert.equal(retired('src/a.ts', 'class A {\n  #chance(a: number): void {\n  readonly chances: number;'), [
+    'src/a.ts: chance',
+  ]);
 
   const found = (pattern: RegExp, text: string): string[] => findInCode([{ path: 'a.ts', text }], pattern);
   assert.equal(found(impure, "const a = 1; /* Date */ const b = 'Date'; // Date"), []);

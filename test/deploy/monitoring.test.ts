@@ -10,7 +10,7 @@ import { anchorsOf } from '../support/markdown.js';
 import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
 
 const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-const operating = fileOf('docs/OPERATING.md');
+const watching = fileOf('docs/operating/watch.md');
 const rules = fileOf('deploy/alerts.yml');
 
 interface Dashboard {
@@ -178,23 +178,23 @@ test('promtool finds no fault with the rules', () => {
   else assert.is(status, 0, stdout + stderr);
 });
 
-test('every alert leads to what OPERATING.md says about it, and none is told of that is not there', () => {
-  const anchors = anchorsOf(operating);
+test('every alert links to its runbook in operating/watch.md, and every runbook belongs to an alert', () => {
+  const anchors = anchorsOf(watching);
   for (const { name, text } of alerts) {
     const link = /runbook_url: (\S+)/.exec(text)?.[1];
-    assert.is(link, `docs/OPERATING.md#alert-${name.toLowerCase()}`);
+    assert.is(link, `docs/operating/watch.md#alert-${name.toLowerCase()}`);
     assert.ok(anchors.has(link!.split('#')[1]!), `${name} has no heading`);
     assert.match(text, /severity: (?:page|ticket)\b/, name);
   }
-  const told = Array.from(operating.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name);
+  const told = Array.from(watching.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name);
   assert.equal(
     told,
     alerts.map(({ name }) => name),
   );
 });
 
-test('the table of OPERATING.md has every metric of a node, and no other', () => {
-  const [, after = ''] = operating.split('\n## Metrics\n');
+test('the table of operating/watch.md has every metric of a node, and no other', () => {
+  const [, after = ''] = watching.split('\n## Metrics\n');
   const table = after.split('\n## ')[0]!;
   const rows = table.split('\n').filter((line) => line.startsWith('| `'));
   const inTable = new Set(rows.flatMap((line) => (line.split('|')[1] ?? '').match(/\bptf_\w+/g) ?? []));

@@ -1,10 +1,10 @@
 /**
- * Holds docs/OPERATING.md to the command: each of its `ptf` lines is run against a node, and what it
- * quotes is what is printed.
+ * Checks the pages under docs/operating against the command: each of their `ptf` lines is run against a node, and the
+ * output that they quote is what the command prints.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -15,7 +15,9 @@ import { blocksOf } from '../support/markdown.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
 const docs = new URL('../../../docs/', import.meta.url);
-const page = readFileSync(new URL('OPERATING.md', docs), 'utf8');
+const page = readdirSync(new URL('operating/', docs))
+  .map((name) => readFileSync(new URL(`operating/${name}`, docs), 'utf8'))
+  .join('\n');
 const entry = fileURLToPath(new URL('../../src/ptf.js', import.meta.url));
 
 /** Commands that need what no test can give them here, and where they are tested. */
@@ -66,8 +68,8 @@ async function peerWithPlayer(): Promise<{ readonly peerId: string; readonly sub
   return { peerId: peer.peerId, subject };
 }
 
-test('every ptf line of the page does what it says', async () => {
-  assert.ok(lines.length > 20, 'the page has its commands');
+test('every ptf line of the operating pages does what it says', async () => {
+  assert.ok(lines.length > 20, 'the pages have their commands');
   const failed: string[] = [];
   for (const line of new Set(lines)) {
     if (elsewhere.some(([start]) => line.startsWith(start)) || line.includes('/backup/')) continue;
@@ -94,7 +96,7 @@ test('every ptf line of the page does what it says', async () => {
   assert.equal(failed, []);
 });
 
-test('what the page quotes of the command is what the command prints', () => {
+test('the operating pages quote what the command prints', () => {
   const source = ['shown', 'findings', 'simulate', 'doctor'].map((name) =>
     readFileSync(new URL(`../src/operator/${name}.ts`, docs), 'utf8'),
   );

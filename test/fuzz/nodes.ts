@@ -19,7 +19,7 @@ const memory = {
   MALLOC_ARENA_MAX: '2',
 };
 /**
- * What is added for good to the state of a node and to that of its replica, by "What is in memory" in docs/ARCHITECTURE.md: the id of an
+ * What is added for good to the state of a node and to that of its replica, by "What is in memory" in docs/operating/scale.md: the id of an
  * accepted event, the time of a turn, a player with an entry.
  */
 const stateBytes = { event: 2 * (24 + 6), turn: 2 * 16, player: 2 * (52 + 11 + 28) };

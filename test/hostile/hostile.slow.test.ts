@@ -18,7 +18,7 @@ import { until } from '../support/until.js';
 import { drip, heard, open, openMany, pipelineUnread, quantile, startProbe } from './clients.js';
 
 const scale = Number(process.env.HOSTILE_SCALE ?? 1);
-/** Watched for long, on a machine that is taken to be quiet, and attacked as the goal says: row 8 of docs/RELIABILITY.md. */
+/** Watched for long, on a machine that is taken to be quiet, and attacked as the goal says: "1,000 slow connections" of docs/RELIABILITY.md. */
 const isForGoal = process.env.HOSTILE_SECONDS !== undefined && scale === 1;
 const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 2) * 1000;
 

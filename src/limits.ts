@@ -44,7 +44,7 @@ export const limits = {
   pipelinedPerConnection: 64,
   /** Places of all connections together; a connection that brings more ends. */
   pipelinedMax: 65_536,
-  /** Of one read from a connection: as many as Node reads at a time. */
+  /** Bytes that Node reads from a connection at a time. */
   readBytes: 64 * KiB,
   /** Answers to requests of one read of a socket that are put together; the rest are made once these have left. */
   answersAheadBytes: 64 * KiB,

@@ -17,7 +17,6 @@ import { type PlainHead, PlainHeadReader } from './plain-head.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
-import { kept, readShared } from './shared-reads.js';
 
 export interface SocketLane {
   /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
@@ -94,7 +93,7 @@ class LaneConnection {
     this.#handOver = handOver;
     this.#lane = lane;
     socket.setTimeout(limits.keepAliveTimeoutMs);
-    readShared(socket, this.#onData);
+    socket.on('data', this.#onData);
     socket.on('end', this.#onEnd).on('timeout', this.#onTimeout);
     socket.on('drain', this.#onDrain).on('error', this.#onError).on('close', this.#onClose);
   }
@@ -112,7 +111,7 @@ class LaneConnection {
       this.#take(chunk);
       return;
     }
-    this.#waiting.push(kept(chunk));
+    this.#waiting.push(chunk);
     this.#socket.pause();
   };
 
@@ -187,7 +186,7 @@ class LaneConnection {
       this.#send(out);
       out = '';
       if (this.#socket.writableNeedDrain) {
-        this.#waiting.unshift(kept(chunk.subarray(at)));
+        this.#waiting.unshift(chunk.subarray(at));
         return;
       }
     }
@@ -244,7 +243,7 @@ class LaneConnection {
 
   #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
     this.#awaiting = true;
-    if (rest.length > 0) this.#waiting.unshift(kept(rest));
+    if (rest.length > 0) this.#waiting.unshift(rest);
     reply.then(
       (late) => this.#answerLate(asked, late),
       (error: unknown) => this.#answerLate(asked, this.#failure(asked.exchange, error)),

@@ -7,7 +7,7 @@ import { Pseudonyms, pseudonymise } from '../../src/core/pseudonym.js';
 import { type Moment, momentOf, trustOf } from '../../src/core/score.js';
 import type { GroupState } from '../../src/core/state.js';
 import { TAG_WORDS } from '../../src/core/words.js';
-import { storedEventText, timeText } from '../../src/http/bodies.js';
+import { storedEventBody, timeText } from '../../src/http/bodies.js';
 import { type EventBody, eventSchema } from '../../src/http/contract/request-bodies.js';
 import { routes } from '../../src/http/contract/routes.js';
 import { parseJson } from '../../src/http/hot-shapes.js';
@@ -16,8 +16,8 @@ import { PlainHeadReader } from '../../src/http/plain-head.js';
 import { okJson, replyText, wireReply } from '../../src/http/reply.js';
 import { newRequestId } from '../../src/http/request-id.js';
 import { RequestTally } from '../../src/http/request-tally.js';
+import { scoreJson, scoresJson } from '../../src/http/score-json.js';
 import { ScoreTag } from '../../src/http/score-tag.js';
-import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { parseUtcDateTime } from '../../src/validation/formats.js';
 import { validatorOf } from '../../src/validation/validator.js';
@@ -106,7 +106,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
       'Thu, 01 Jan 2026 00:00:00 GMT',
       '',
     );
-  const eventText = storedEventText(peerId, playerId(1), submission(0), benchTime);
+  const eventText = JSON.stringify(storedEventBody(peerId, playerId(1), submission(0), benchTime));
   const tally = new RequestTally();
   const log = await logCost(task, decided);
   onProgress(2, 4);
@@ -124,7 +124,9 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     { name: `id tag, ${task.batch} at a time`, ns: tags.ns / task.batch },
     cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
     ...log,
-    cost('body of the answer', events, (i) => storedEventText(peerId, 'p', submission(i), benchTime + i)),
+    cost('body of the answer', events, (i) =>
+      JSON.stringify(storedEventBody(peerId, 'p', submission(i), benchTime + i)),
+    ),
     cost('answer around the body', events, () => reply(eventText, 201)),
     cost('request id', events, () => newRequestId()),
     cost('tally', events, (i) => tally.note('/api/v1/events', 'POST', 201, '', i % 10)),
@@ -133,7 +135,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const moment = momentOf(state, benchTime);
   const view = trustOf(state, 0, moment);
   const scoreRequests = Array.from({ length: 1000 }, (_, i) => scoreKind(site).request(i, 0));
-  const scoreText = trustScoreText(playerId(1), view, new ScoreTag());
+  const scoreText = scoreJson(playerId(1), view, new ScoreTag());
   const read = [
     cost('head', events, (i) => heads.read(at(scoreRequests, i), 0)),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
@@ -141,7 +143,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, moment)),
     cost('body and tag of the answer', events, () => {
       const tag = new ScoreTag();
-      return trustScoreText('76561190000000001', view, tag) + tag.text;
+      return scoreJson('76561190000000001', view, tag) + tag.text;
     }),
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
@@ -179,7 +181,7 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, moment: Mome
     cost('look-ups', matches, (i) => state.subjects.findAll(columns[i % matches]!)),
     cost('body and tag of the answer', matches, (i) => {
       const tag = new ScoreTag();
-      return trustScoresText(ids, trusts[i % trusts.length]!, tag) + tag.text;
+      return scoresJson(ids, trusts[i % trusts.length]!, tag) + tag.text;
     }),
   ];
 }

@@ -1,6 +1,9 @@
-/** Response bodies from what the group shows: rounding, cutting and naming, each a pure function. */
+/**
+ * Response bodies from views of the group: rounding, cutting and naming, each a pure function. Bodies of scores are written in
+ * `score-json.ts`. No body is written in two places.
+ */
 import { reasonsOf } from '../core/reasons.js';
-import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../core/score.js';
+import { CONFIDENCE_UNIT, wholeConfidence } from '../core/score.js';
 import type { Verdict } from '../core/vocabulary.js';
 import { errors, type Outcome } from '../errors.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../group/api.js';
@@ -12,7 +15,6 @@ import type {
   PeerListBody,
   PlayerEventsBody,
   StoredEventBody,
-  TrustScoreBody,
   VerdictBody,
 } from './contract/response-bodies.js';
 
@@ -55,7 +57,9 @@ export function cutCount(count: number): number {
   return Math.floor(count / unit) * unit;
 }
 
-export function explanationBody(verdict: Verdict, explanation: TrustExplanation): FromSchema<typeof explanationSchema> {
+export type ExplanationBody = FromSchema<typeof explanationSchema>;
+
+export function explanationBody(verdict: Verdict, explanation: TrustExplanation): ExplanationBody {
   const split =
     explanation.peers < limits.summaryPeersMin
       ? {}
@@ -81,26 +85,16 @@ function updatedText(view: TrustView): string {
   return timeText(updatedHour(view) * HOUR_MS);
 }
 
-export function trustScoreBody(playerId: string, view: TrustView): TrustScoreBody {
-  return {
-    player_id: playerId,
-    score: wholeScore(view) / SCORE_UNIT,
-    confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
-    verdict: view.verdict,
-    event_count: view.eventCount,
-    updated_at: updatedText(view),
-  };
-}
-
 /** Characters that stand for themselves in JSON, a byte each. */
 export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** As JSON of ASCII alone: texts that are written by template have a byte for each character, which nobody has to count. */
+/** A string as JSON of ASCII alone, so that bodies written by template have one byte for each character. */
 export function quoted(text: string): string {
   return plainText.test(text) ? `"${text}"` : asciiJson(text);
 }
 
-function asciiJson(value: unknown): string {
+/** A value as JSON of ASCII alone. */
+export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -117,7 +111,12 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
 }
 
 /** An event as stored. `peerId` and `playerId` are the caller's own words for itself and the player. */
-export function storedEventBody(peerId: string, playerId: string, event: Omit<OwnEvent, 'seq'>): StoredEventBody {
+export function storedEventBody(
+  peerId: string,
+  playerId: string,
+  event: Omit<OwnEvent, 'seq' | 'receivedAt'>,
+  receivedAt: number,
+): StoredEventBody {
   return {
     schema_version: event.schemaVersion,
     event_id: event.eventId,
@@ -127,20 +126,9 @@ export function storedEventBody(peerId: string, playerId: string, event: Omit<Ow
     game_id: event.gameId,
     severity: event.severity,
     timestamp: timeText(event.timestamp),
-    received_at: timeText(event.receivedAt),
+    received_at: timeText(receivedAt),
     status: 'accepted',
   };
-}
-
-/** `storedEventBody` as JSON of ASCII alone, in a third of the time. */
-export function storedEventText(
-  peerId: string,
-  playerId: string,
-  event: Omit<OwnEvent, 'seq' | 'receivedAt'>,
-  receivedAt: number,
-): string {
-  const { schemaVersion, eventId, eventType, gameId, severity, timestamp } = event;
-  return `{"schema_version":${quoted(schemaVersion)},"event_id":${quoted(eventId)},"event_type":"${eventType}","peer_id":${quoted(peerId)},"player_id":${quoted(playerId)},"game_id":${quoted(gameId)},"severity":${severity},"timestamp":"${timeText(timestamp)}","received_at":"${timeText(receivedAt)}","status":"accepted"}`;
 }
 
 type BatchEntry = BatchResultBody['results'][number];

@@ -1,7 +1,7 @@
 /**
- * The tag of an answer that holds scores: told from what is said of each player, since the address says who they are. A digest
- * of the body took a twentieth of a read and of a match. Whoever changes what these answers show takes that in here: a body of another form
- * with the tag of the one before would never reach those who keep the old one.
+ * Entity tag of an answer that holds scores. It is computed from the figures of each player, since the address names the players; a
+ * digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies must enter the tag too: otherwise
+ * a caller that keeps the old body would never receive the new one.
  */
 import { CONFIDENCE_UNIT } from '../core/score.js';
 import { verdicts } from '../core/vocabulary.js';

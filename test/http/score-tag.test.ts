@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustView } from '../../src/group/api.js';
-import { trustScoreBody } from '../../src/http/bodies.js';
+import { scoreJson, scoresJson } from '../../src/http/score-json.js';
 import { ScoreTag } from '../../src/http/score-tag.js';
-import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { textsOf } from '../support/texts.js';
 
 const hourMs = 3_600_000;
@@ -17,7 +16,7 @@ const view: TrustView = {
 
 function tagOf(...views: readonly (TrustView | undefined)[]): string {
   const tag = new ScoreTag();
-  trustScoresText({ texts: textsOf(views.map(() => 'p')), isPlain: true }, views, tag);
+  scoresJson({ texts: textsOf(views.map(() => 'p')), isPlain: true }, views, tag);
   return tag.text;
 }
 
@@ -43,7 +42,7 @@ test('what an answer shows makes another tag, what it does not show none', () =>
     { ...view, updatedAt: view.updatedAt + hourMs },
   ];
   for (const other of others) {
-    const [text, otherText] = [view, other].map((one) => trustScoreText('p', one, new ScoreTag()));
+    const [text, otherText] = [view, other].map((one) => scoreJson('p', one, new ScoreTag()));
     const isSame = text === otherText;
     assert.is(tagOf(other) === tagOf(view), isSame, JSON.stringify(other));
   }
@@ -82,7 +81,7 @@ test('of a million answers that differ in every figure no two have the same tag:
 
 test('the tag takes in all that an answer shows: a new member has to be taken in there, too', () => {
   const shown = ['player_id', 'score', 'confidence', 'verdict', 'event_count', 'updated_at'];
-  assert.equal(Object.keys(trustScoreBody('p', view)), shown);
+  assert.equal(Object.keys(JSON.parse(scoreJson('p', view, new ScoreTag()))), shown);
 });
 
 test.run();

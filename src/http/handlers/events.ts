@@ -7,7 +7,7 @@ import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
 import { validatorOf } from '../../validation/validator.js';
-import { batchEntryText, batchResultText, storedEventText, timeText } from '../bodies.js';
+import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies.js';
 import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
 import type { WithdrawalBody } from '../contract/response-bodies.js';
 import type { FaceDeps } from '../deps.js';
@@ -62,8 +62,8 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     return group.submit(caller, [submission], holderOf(caller, remote)).then(([outcome]) => {
       if (outcome === undefined) throw new Error('the group gave no outcome for an event');
       if (!outcome.ok) return refusalReply(outcome);
-      const json = storedEventText(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
-      return { status: 201, body: undefined, json };
+      const stored = storedEventBody(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
+      return { status: 201, body: stored };
     });
   }
 

@@ -1,15 +1,16 @@
-/** Scores written byte by byte are their bodies as JSON. */
+/** Bodies of scores are the JSON of what the contract says, whatever their ids and figures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { verdicts } from '../../src/core/vocabulary.js';
 import type { TrustView } from '../../src/group/api.js';
-import { plainText, trustScoreBody } from '../../src/http/bodies.js';
+import { plainText } from '../../src/http/bodies.js';
 import { type MatchIds, readIds } from '../../src/http/parameters.js';
+import { explainedScoreJson, scoreJson, scoresJson } from '../../src/http/score-json.js';
 import { ScoreTag } from '../../src/http/score-tag.js';
-import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
 import { limits } from '../../src/limits.js';
 import { textsOf } from '../support/texts.js';
 import { assertIsJsonOf } from './ascii-json.js';
+import { scoreBody } from './score-body.js';
 
 const ids = ['p', 'a"b', 'a\\b', 'Žofie', 'a\u2028b', '\u0000', '\u007f', '🎮', '</script>', ' ', '7656119000000000'];
 
@@ -27,7 +28,15 @@ function shown(i: number) {
 test('one player, whatever the id and the figures', () => {
   for (let i = 0; i <= 10_000; i++) {
     const id = ids[i % ids.length]!;
-    assertIsJsonOf(trustScoreBody(id, shown(i)), trustScoreText(id, shown(i), new ScoreTag()));
+    assertIsJsonOf(scoreBody(id, shown(i)), scoreJson(id, shown(i), new ScoreTag()));
+  }
+});
+
+test('an explained score is the score with its explanation behind it', () => {
+  const explanation = { reasons: ['„é“'], peers: 2, witnesses: 2, two_sided: true };
+  const explain = { ...explanation, pre_trusted: false, half_life_days: 30, weights_based_on_seq: 9 };
+  for (const id of ids) {
+    assertIsJsonOf({ ...scoreBody(id, shown(77)), explain }, explainedScoreJson(id, shown(77), explain));
   }
 });
 
@@ -69,14 +78,14 @@ function idsOf(asked: readonly string[]) {
 }
 
 function textOf(...match: [ids: MatchIds, trusts: readonly (TrustView | undefined)[]]): string {
-  return trustScoresText(...match, new ScoreTag());
+  return scoresJson(...match, new ScoreTag());
 }
 
 function matchBody(asked: readonly string[], trusts: readonly (ReturnType<typeof shown> | undefined)[]) {
   return {
     data: asked.map((id, k) => {
       const trust = trusts[k];
-      return trust === undefined ? { player_id: id, code: 'player_not_found' } : trustScoreBody(id, trust);
+      return trust === undefined ? { player_id: id, code: 'player_not_found' } : scoreBody(id, trust);
     }),
   };
 }

@@ -8,7 +8,7 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { isAnswerable } from './answering.js';
-import type { ArrivingBatch } from './arriving.js';
+import type { ArrivingBody } from './request.js';
 
 /** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
 export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
@@ -27,7 +27,7 @@ function isUtf8Json(contentType: string | undefined): boolean {
 }
 
 /** `arriving` is told of the bytes, where they are counted. */
-export type BodyReader = (ctx: Context, arriving: ArrivingBatch | null) => Promise<Outcome<unknown>>;
+export type BodyReader = (ctx: Context, arriving: ArrivingBody | null) => Promise<Outcome<unknown>>;
 
 /**
  * A reader of JSON bodies up to `bytesMax`: the parsed value, `payload_too_large` or `malformed_json`. A member named

@@ -7,7 +7,7 @@ import { limits } from '../limits.js';
 
 /**
  * Sends what waits, `lastWords` after it, and the end of our half; then reads and drops what the caller still sends until it
- * ends its own, for `lingerMs` and `lingerBytes` at most. Whoever does not read is left to `UnreadWatch`. Does nothing where our
+ * ends its own, for `lingerMs` and `lingerBytes` at most. `ConnectionGuard` ends a caller that does not read. Does nothing where our
  * half has ended before.
  */
 export function closeGently(socket: Duplex, lastWords = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {

@@ -1,5 +1,4 @@
 /** Every operation of the contract with its checks and its handler: what each lane in front of them calls. */
-import type { ArrivingBatches } from './arriving.js';
 import type { OperationId } from './contract/routes.js';
 import { routes } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';
@@ -12,13 +11,13 @@ import { subjectHandlers } from './handlers/subjects.js';
 import { streamHandlers } from './handlers/verdict-stream.js';
 import { createEndpoint, type Endpoint } from './pipeline.js';
 import { createRateLimits } from './rate-limits.js';
-import type { Handlers } from './request.js';
+import type { BodyAdmission, Handlers } from './request.js';
 import type { StreamReaders } from './verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
-export function createEndpoints(deps: FaceDeps, readers: StreamReaders, batches: ArrivingBatches): Endpoints {
-  const bounds = { rates: createRateLimits(deps.settings), batches };
+export function createEndpoints(deps: FaceDeps, readers: StreamReaders, bodies: BodyAdmission): Endpoints {
+  const bounds = { rates: createRateLimits(deps.settings), bodies };
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),

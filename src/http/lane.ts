@@ -7,12 +7,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../errors.js';
 import type { Holder } from '../group/holder.js';
 import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
-import type { ArrivingBatch } from './arriving.js';
 import type { FaceDeps } from './deps.js';
 import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
 import type { Incoming, RoomFault } from './pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from './reply.js';
-import type { ApiReply } from './request.js';
+import type { ApiReply, ArrivingBody } from './request.js';
 
 /** Takes a request and answers it, or says that it is not for this lane, having touched nothing. */
 export type Lane = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -69,7 +68,7 @@ function readJson(
   request: IncomingMessage,
   fault: RoomFault,
   holder: Holder,
-  arriving: ArrivingBatch | null,
+  arriving: ArrivingBody | null,
 ): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];

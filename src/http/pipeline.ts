@@ -13,7 +13,6 @@ import type { PeerView } from '../group/api.js';
 import type { Holder } from '../group/holder.js';
 import { limits } from '../limits.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
-import type { ArrivingBatch, ArrivingBatches } from './arriving.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyFault } from './body.js';
 import { type BodyOf, type OperationId, type Route, routes } from './contract/routes.js';
@@ -22,7 +21,7 @@ import { decodeText } from './head.js';
 import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import type { ApiReply, Handler } from './request.js';
+import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.js';
 
 /** A request whose route is known. */
 export interface Incoming {
@@ -38,12 +37,12 @@ export interface Incoming {
   readonly readBody: (
     fault: RoomFault,
     holder: Holder,
-    arriving: ArrivingBatch | null,
+    arriving: ArrivingBody | null,
   ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
 /** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
-export type RoomFault = (holder: Holder, arriving: ArrivingBatch | null) => Refusal | undefined;
+export type RoomFault = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
 
 export interface Endpoint {
   readonly route: Route;
@@ -59,7 +58,7 @@ function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): 
 /** What all endpoints bound together. */
 export interface SharedBounds {
   readonly rates: RateLimits;
-  readonly batches: ArrivingBatches;
+  readonly bodies: BodyAdmission;
 }
 
 /** Stands for the holder of a body that takes no room which holders share. */
@@ -90,9 +89,9 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #validate: Validator<BodyOf<Id>>;
   /** What a body may hold of them. */
   readonly #eventsMax: number;
-  readonly #batches: ArrivingBatches;
+  readonly #bodies: BodyAdmission;
 
-  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps, { rates, batches }: SharedBounds) {
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps, { rates, bodies }: SharedBounds) {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
@@ -100,7 +99,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     this.#deps = deps;
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
-    this.#batches = batches;
+    this.#bodies = bodies;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
     this.#validate = bodyValidator(id);
@@ -164,7 +163,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const events = Math.min(this.#eventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
     const isFirst = overloaded && group.hasRoom(events, holder);
     const now = performance.now();
-    const arriving = this.#batches.begin({ holder, socket: remote, events, now, overloaded, isFirst });
+    const arriving = this.#bodies.beginBody({ holder, socket: remote, events, now, overloaded, isFirst });
     if (arriving === undefined) {
       group.turnedAway();
       return refused('overloaded');

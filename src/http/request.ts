@@ -3,8 +3,10 @@
  * call them. Whatever was checked before a handler runs stands in `pipeline.ts`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { PeerView } from '../group/api.js';
+import type { Holder } from '../group/holder.js';
 import type { ErrorBody } from './contract/error-bodies.js';
 import type { BodyOf, OperationId } from './contract/routes.js';
 
@@ -41,6 +43,38 @@ export interface ApiReply {
   readonly error?: ErrorBody;
   /** Writes server-sent events after the head, for as long as it likes. There is no body then. */
   readonly stream?: (to: Writable) => void;
+}
+
+/** A batch whose head has arrived. */
+export interface BodyStart {
+  readonly holder: Holder;
+  readonly socket: Socket;
+  /** Events that it may hold. */
+  readonly events: number;
+  /** By `performance.now()`. */
+  readonly now: number;
+  /** Whether the node is overloaded. */
+  readonly overloaded: boolean;
+  /** Whether the holder comes before others in an overload. */
+  readonly isFirst: boolean;
+}
+
+/** The body of a batch on its way in. */
+export interface ArrivingBody {
+  /** Frees the part of the body that was read. The reader of the body sets it. */
+  onDrop: () => void;
+  /** Events that the batch may hold. */
+  readonly events: number;
+  /** Counts further bytes. False where the body is over: the bytes must not be kept. */
+  arrived(bytes: number): boolean;
+  /** The body has arrived, or never will. */
+  end(): void;
+}
+
+/** Admits bodies of batches. */
+export interface BodyAdmission {
+  /** Undefined where too many bodies are on their way. */
+  beginBody(start: BodyStart): ArrivingBody | undefined;
 }
 
 export type Handler<Body> = (request: ApiRequest<Body>) => ApiReply | Promise<ApiReply>;

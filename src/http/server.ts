@@ -6,18 +6,15 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { hasForeignExpectation, isAnswerable } from './answering.js';
 import { type Application, createApplication } from './app.js';
-import { ArrivingBatches } from './arriving.js';
-import { Backlog } from './backlog.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { closeGently } from './closing.js';
+import { ConnectionGuard } from './connection-guard.js';
 import { Connections } from './connections.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
 import { createHotShapes } from './hot-shapes.js';
 import { createLane, type Lane } from './lane.js';
-import { LateRequests } from './late-requests.js';
 import { createSocketLane, type SocketLane } from './socket-lane.js';
-import { UnreadWatch } from './unread.js';
 import { StreamReaders } from './verdict-stream/readers.js';
 
 export interface HttpFace {
@@ -58,16 +55,13 @@ class HttpServerFace implements HttpFace {
   readonly #failed = new WeakSet<Duplex>();
   /** Requests whose callers wait for 100 before they send the body. */
   readonly #awaited = new WeakSet<IncomingMessage>();
-  readonly #backlog = new Backlog();
-  readonly #unread = new UnreadWatch();
-  readonly #batches = new ArrivingBatches((socket, code) => this.#refuse({}, code, socket));
-  readonly #late = new LateRequests(
-    (socket) => {
+  readonly #guard = new ConnectionGuard({
+    arrivedOn: (socket) => {
       const request = this.#sockets.get(socket)?.request;
       return { request, complete: request?.complete === true };
     },
-    (socket) => this.#refuse({}, 'request_timeout', socket),
-  );
+    end: (socket, code) => this.#refuse({}, code, socket),
+  });
   /** Connections since the start. */
   #accepted = 0;
   #draining = false;
@@ -80,7 +74,7 @@ class HttpServerFace implements HttpFace {
     const bounds = { max: connectionsMax, perAddressMax, loopbackIsProxy };
     this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
     this.#readers = new StreamReaders(deps);
-    const endpoints = createEndpoints(deps, this.#readers, this.#batches);
+    const endpoints = createEndpoints(deps, this.#readers, this.#guard);
     const shapes = createHotShapes(endpoints);
     this.#socketLane = fastLane ? createSocketLane(shapes, deps, isDraining) : null;
     this.#lane = fastLane ? createLane(shapes, deps, isDraining) : null;
@@ -98,8 +92,7 @@ class HttpServerFace implements HttpFace {
         resolve();
       });
     });
-    this.#unread.start();
-    this.#batches.start();
+    this.#guard.start();
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('the server has no address');
     return { host: address.address, port: address.port };
@@ -118,12 +111,11 @@ class HttpServerFace implements HttpFace {
       if (goneMs >= arrivalMs) looksTooLate++;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
       this.#socketLane?.closeIdle();
-      if (goneMs >= drainMs) this.#unread.giveUp();
+      if (goneMs >= drainMs) this.#guard.dropUnread();
     }, limits.connectionsCheckingIntervalMs);
     await closed;
     clearInterval(sweeping);
-    this.#unread.stop();
-    this.#batches.stop();
+    this.#guard.stop();
   }
 
   /** Takes the connections that the system has taken already, one in a turn of the event loop: it would reset them. */
@@ -150,7 +142,7 @@ class HttpServerFace implements HttpFace {
     server.on('connect', (_request, socket) => server.emit('clientError', tunnel, socket));
     server.on('clientError', (failure: Error & { code?: string }, socket) => {
       const code = parserFailureCode(failure);
-      if (code === 'request_timeout') this.#late.told(socket);
+      if (code === 'request_timeout') this.#guard.reportLate(socket);
       else this.#refuse(failure, code, socket);
     });
     // What node:http itself does with a connection is put off until a lane in front lets it go.
@@ -169,7 +161,7 @@ class HttpServerFace implements HttpFace {
     this.#accepted += 1;
     // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the process.
     socket.on('error', () => socket.destroy());
-    this.#unread.add(socket);
+    this.#guard.watch(socket);
     if (!this.#connections.admit(socket)) {
       answerRaw(this.#deps, socket, 'overloaded');
     } else if (this.#socketLane === null) {
@@ -195,8 +187,7 @@ class HttpServerFace implements HttpFace {
     // By which node:http ends a connection after its last answer.
     socket.destroySoon = () => closeGently(socket);
     this.#sockets.set(socket, undefined);
-    this.#late.add(socket);
-    this.#backlog.watch(socket);
+    this.#guard.watchParsed(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     if (rest.length > 0) socket.emit('data', rest);
   }
@@ -219,13 +210,13 @@ class HttpServerFace implements HttpFace {
       this.#handle(request, response);
       return;
     }
-    if (!this.#backlog.add(request)) {
+    if (!this.#guard.enqueue(request)) {
       socket.destroy();
       return;
     }
     // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done.
     before.once('finish', () => {
-      this.#backlog.take(request);
+      this.#guard.dequeue(request);
       if (before.shouldKeepAlive) this.#handle(request, response);
     });
   }

@@ -125,7 +125,7 @@ class LaneConnection {
   };
 
   readonly #onTimeout = (): void => {
-    // Who reads slowly has its own bound (`UnreadWatch`).
+    // A caller that reads slowly has its own bound (`ConnectionGuard`).
     if (this.#awaiting || this.#socket.writableLength > 0) return;
     // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);

@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Holder } from '../../src/group/holder.js';
-import { ArrivingBatches } from '../../src/http/arriving.js';
+import { ConnectionGuard } from '../../src/http/connection-guard.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
 import { ask, askRaw } from './exchange.js';
@@ -26,9 +26,12 @@ interface Given {
 /** A table, with the codes of the bodies that it ended. */
 function tableOf() {
   const ended: string[] = [];
-  const table = new ArrivingBatches((_socket, code) => ended.push(code));
+  const table = new ConnectionGuard({
+    arrivedOn: () => ({ request: undefined, complete: false }),
+    end: (_socket, code) => ended.push(code),
+  });
   const begin = ({ holder = 'one', now = 0, overloaded = true, isFirst = false }: Given = {}) =>
-    table.begin({ holder, socket: {} as Socket, events: 1, now, overloaded, isFirst });
+    table.beginBody({ holder, socket: {} as Socket, events: 1, now, overloaded, isFirst });
   return { table, ended, begin };
 }
 
@@ -104,7 +107,7 @@ test('a body that comes too slowly ends, one that comes fast enough and one that
     slow.arrived(limits.arrivingBytesPerLook - 1);
     fast.arrived(limits.arrivingBytesPerLook);
     const late = begin({ now: limits.arrivingMs * 2 * look })!;
-    table.look();
+    table.endSlowBodies();
     assert.not(late.isOver);
     late.end();
     assert.is(slow.isOver, look === limits.arrivingSlowLooks);
@@ -117,8 +120,8 @@ test('a node that stood still between two looks ends nobody', () => {
   const { table, begin, ended } = tableOf();
   const body = begin()!;
   for (let seconds = 0; seconds < 10; seconds++) {
-    table.look();
-    table.look();
+    table.endSlowBodies();
+    table.endSlowBodies();
     body.arrived(limits.arrivingBytesPerLook);
   }
   assert.equal(ended, []);

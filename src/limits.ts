@@ -23,8 +23,8 @@ export const limits = {
    */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
-  /** A head over this is not looked at by the lane on the socket. */
-  plainHeadBytes: 16 * KiB,
+  /** The fast path leaves a longer head to node:http. */
+  fastPathHeadBytes: 16 * KiB,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,

@@ -15,6 +15,8 @@ import { Nonces } from './group/nonces.js';
 import type { DiskGauge, LogWriter } from './group/ports.js';
 import { lastSeqOf, mustReach } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
+import type { FaceDeps } from './http/deps.js';
+import { createFastPath } from './http/fast-path/fast-path.js';
 import { createMetrics } from './http/metrics.js';
 import { startMetricsServer } from './http/metrics-server.js';
 import { createHttpFace } from './http/server.js';
@@ -152,14 +154,13 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
-  const face = createHttpFace({
+  const faceDeps: FaceDeps = {
     group,
     pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
     settings: {
       authEnabled: config.peerAuthEnabled,
       registrationMode: config.registrationMode,
-      fastLane: config.fastLane,
       connectionsMax: config.connectionsMax,
       loopbackIsProxy: config.loopbackIsProxy,
       rateLimitPeerPerS: config.rateLimitPeerPerS,
@@ -172,7 +173,8 @@ function makeParts({ config, ports: { log }, dir, saltText, closers }: Start) {
     log,
     clock,
     metrics,
-  });
+  };
+  const face = createHttpFace(faceDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
     dir,
     salt,

@@ -10,9 +10,9 @@ import { TAG_WORDS } from '../../src/core/words.js';
 import { storedEventBody, timeText } from '../../src/http/bodies.js';
 import { type EventBody, eventSchema } from '../../src/http/contract/request-bodies.js';
 import { routes } from '../../src/http/contract/routes.js';
-import { parseJson } from '../../src/http/hot-shapes.js';
+import { parseJson } from '../../src/http/fast-path/fast-routes.js';
+import { HeadParser } from '../../src/http/fast-path/head-parser.js';
 import { readIds } from '../../src/http/parameters.js';
-import { PlainHeadReader } from '../../src/http/plain-head.js';
 import { okJson, replyText, wireReply } from '../../src/http/reply.js';
 import { newRequestId } from '../../src/http/request-id.js';
 import { RequestTally } from '../../src/http/request-tally.js';
@@ -66,7 +66,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const event = eventKind(site);
   const requests = Array.from({ length: 1000 }, (_, i) => Buffer.from(event.request(i, 0)));
   const texts = requests.map((request) => request.toString('latin1'));
-  const heads = new PlainHeadReader();
+  const heads = new HeadParser();
   const raw = texts.map((text) => text.slice(heads.read(text, 0)!.end));
   const validate = validatorOf(eventSchema);
   const bodies = raw.map((text) => {

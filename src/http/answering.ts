@@ -1,4 +1,4 @@
-/** What every lane does around a route: reads the head of a request, sends its answer, and records it. */
+/** Reads the head of a request, sends its answer and records it, for Koa and for the fast path alike. */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';

@@ -13,8 +13,6 @@ export interface FaceSettings {
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
   readonly sessionSecret: Uint8Array | null;
-  /** Whether the hot requests take the lane in front of Koa. */
-  readonly fastLane: boolean;
   /** Connections at a time; for a further one an idle one is closed, and where none is idle it gets 503. */
   readonly connectionsMax: number;
   /** Whether connections from loopback are a proxy's, which may hold all of them. */

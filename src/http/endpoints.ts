@@ -1,4 +1,4 @@
-/** Every operation of the contract with its checks and its handler: what each lane in front of them calls. */
+/** Every operation of the contract with its checks and its handler, as Koa and the fast path call them. */
 import type { OperationId } from './contract/routes.js';
 import { routes } from './contract/routes.js';
 import type { FaceDeps } from './deps.js';

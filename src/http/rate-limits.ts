@@ -1,6 +1,6 @@
 /**
  * Limits on what one peer, and one address, asks per second, and on registrations of one address per hour: off unless the operator turns them on. They stand in the pipeline, so
- * every lane has them. A batch counts its events: it is taken where one request would be, and paid for by waiting.
+ * they hold on the fast path, too. A batch counts its events: it is taken where one request would be, and paid for by waiting.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { refused } from '../errors.js';

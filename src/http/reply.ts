@@ -1,6 +1,6 @@
 /**
  * From a reply to what goes on the wire: error bodies and their problem form, entity tags, caching and security headers.
- * Pure: the same reply and exchange give the same bytes, whichever lane sends them.
+ * Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
  */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * What a handler gets and gives: plain values, free of Koa and of sockets, so that any lane in front of the handlers can
- * call them. Whatever was checked before a handler runs stands in `pipeline.ts`.
+ * What a handler gets and gives: plain values, free of Koa and of sockets, so that Koa and the fast path
+ * can call the handlers. Whatever was checked before a handler runs stands in `pipeline.ts`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';

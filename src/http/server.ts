@@ -12,9 +12,7 @@ import { ConnectionGuard } from './connection-guard.js';
 import { Connections } from './connections.js';
 import type { FaceDeps } from './deps.js';
 import { createEndpoints } from './endpoints.js';
-import { createHotShapes } from './hot-shapes.js';
-import { createLane, type Lane } from './lane.js';
-import { createSocketLane, type SocketLane } from './socket-lane.js';
+import type { CreateFastPath, FastPath } from './server/fast-path-port.js';
 import { StreamReaders } from './verdict-stream/readers.js';
 
 export interface HttpFace {
@@ -37,18 +35,18 @@ const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 /** What a request that is still arriving gets of that; the last look comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
-export function createHttpFace(deps: FaceDeps): HttpFace {
-  return new HttpServerFace(deps);
+/** `createFastPath` is null where Koa answers everything. */
+export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | null): HttpFace {
+  return new HttpServerFace(deps, createFastPath);
 }
 
-/** Each connection and its requests: first the lane on the socket has it, then node:http. */
+/** Each connection and its requests. The fast path, where there is one, has a connection first, and node:http after it. */
 class HttpServerFace implements HttpFace {
   readonly #deps: FaceDeps;
   readonly #connections: Connections;
   readonly #server: Server;
   readonly #readers: StreamReaders;
-  readonly #socketLane: SocketLane | null;
-  readonly #lane: Lane | null;
+  readonly #fastPath: FastPath | null;
   readonly #application: Application;
   /** Every open connection, with the newest of its requests. */
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
@@ -66,8 +64,8 @@ class HttpServerFace implements HttpFace {
   #accepted = 0;
   #draining = false;
 
-  constructor(deps: FaceDeps) {
-    const { connectionsMax, fastLane, loopbackIsProxy } = deps.settings;
+  constructor(deps: FaceDeps, createFastPath: CreateFastPath | null) {
+    const { connectionsMax, loopbackIsProxy } = deps.settings;
     const isDraining = (): boolean => this.#draining;
     this.#deps = deps;
     const perAddressMax = Math.ceil(connectionsMax * limits.connectionsAddressShare);
@@ -75,9 +73,7 @@ class HttpServerFace implements HttpFace {
     this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
     this.#readers = new StreamReaders(deps);
     const endpoints = createEndpoints(deps, this.#readers, this.#guard);
-    const shapes = createHotShapes(endpoints);
-    this.#socketLane = fastLane ? createSocketLane(shapes, deps, isDraining) : null;
-    this.#lane = fastLane ? createLane(shapes, deps, isDraining) : null;
+    this.#fastPath = createFastPath?.(endpoints, deps, isDraining) ?? null;
     this.#application = createApplication(endpoints, deps, isDraining);
     this.#server = createBoundedServer(connectionsMax);
     this.#hear(this.#server);
@@ -110,7 +106,7 @@ class HttpServerFace implements HttpFace {
       // A process that stood still has read nothing meanwhile: what lies in the kernel is read between two looks.
       if (goneMs >= arrivalMs) looksTooLate++;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
-      this.#socketLane?.closeIdle();
+      this.#fastPath?.closeIdle();
       if (goneMs >= drainMs) this.#guard.dropUnread();
     }, limits.connectionsCheckingIntervalMs);
     await closed;
@@ -145,7 +141,7 @@ class HttpServerFace implements HttpFace {
       if (code === 'request_timeout') this.#guard.reportLate(socket);
       else this.#refuse(failure, code, socket);
     });
-    // What node:http itself does with a connection is put off until a lane in front lets it go.
+    // What node:http itself does with a connection is put off until the fast path hands it over.
     const takeOver = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
@@ -164,10 +160,10 @@ class HttpServerFace implements HttpFace {
     this.#guard.watch(socket);
     if (!this.#connections.admit(socket)) {
       answerRaw(this.#deps, socket, 'overloaded');
-    } else if (this.#socketLane === null) {
+    } else if (this.#fastPath === null) {
       takeOver(Buffer.alloc(0));
     } else {
-      this.#socketLane.open(socket, takeOver);
+      this.#fastPath.open(socket, takeOver);
     }
   }
 
@@ -176,7 +172,7 @@ class HttpServerFace implements HttpFace {
    * reads counts as none: else anybody could hold a connection by announcing such a body.
    */
   #isIdle(socket: Socket): boolean {
-    if (!this.#sockets.has(socket)) return this.#socketLane?.isIdle(socket) ?? true;
+    if (!this.#sockets.has(socket)) return this.#fastPath?.isIdle(socket) ?? true;
     const last = this.#sockets.get(socket);
     if (last === undefined || last.response.writableFinished) return true;
     return !isWaiting(last) && !last.request.complete && !last.response.headersSent && hasUnreadBody(last.request);
@@ -252,7 +248,7 @@ class HttpServerFace implements HttpFace {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#lane === null || !this.#lane(request, response)) this.#application.handle(request, response);
+    if (this.#fastPath?.answer(request, response) !== true) this.#application.handle(request, response);
   }
 
   /** Ends a connection whose bytes are no request: with `code` where there is one, after what was accepted before. */

@@ -127,14 +127,14 @@ test('a node that stood still between two looks ends nobody', () => {
   assert.equal(ended, []);
 });
 
-test('bodies that stay half sent keep no batch of another peer out, and end with 408, in every lane', async () => {
+test('bodies that stay half sent keep no batch of another peer out, and end with 408, on the fast path and through Koa', async () => {
   const peers = [activeKey, 'ptf_dev_other'].map((key, index) => ({ key, view: peerView(index) }));
   const byDigest = new Map(peers.map(({ key, view }) => [hash('sha256', key, 'hex'), view]));
   const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
   const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
-  for (const fastLane of [true, false]) {
+  for (const fastPath of [true, false]) {
     const face = await startFace({
-      settings: { fastLane },
+      fastPath,
       group: { peerByKeyDigest: (digest) => byDigest.get(digest) },
     });
     const answers = halves.flatMap((half) =>
@@ -194,11 +194,11 @@ test('a connection that rests holds nothing of the body that it sent', async () 
 });
 
 const ways = [
-  { way: 'the lane on the socket', fastLane: true, pieces: 1 },
-  { way: 'the lane behind node:http', fastLane: true, pieces: 2 },
-  { way: 'Koa', fastLane: false, pieces: 1 },
+  { way: 'the fast path on the connection', fastPath: true, pieces: 1 },
+  { way: 'the fast path behind node:http', fastPath: true, pieces: 2 },
+  { way: 'Koa', fastPath: false, pieces: 1 },
 ];
-for (const { way, fastLane, pieces } of ways) {
+for (const { way, fastPath, pieces } of ways) {
   test(`nor does one that waits for its commit (${way})`, async () => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
@@ -206,7 +206,7 @@ for (const { way, fastLane, pieces } of ways) {
     });
     let waiting = 0;
     const face = await startFace({
-      settings: { fastLane },
+      fastPath,
       group: {
         submit: async (_caller, events) => {
           waiting += 1;

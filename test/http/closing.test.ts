@@ -58,9 +58,9 @@ function statusesOf(text: string): number[] {
   return answersOf(text, []).map(({ status }) => status);
 }
 
-for (const fastLane of [true, false]) {
-  test(`who sends on behind what ends the connection, and reads late, has every answer (lane ${fastLane})`, async () => {
-    const face = await startFace({ settings: { fastLane } });
+for (const fastPath of [true, false]) {
+  test(`who sends on behind what ends the connection, and reads late, has every answer (fast path ${fastPath})`, async () => {
+    const face = await startFace({ fastPath });
     try {
       const texts = await Promise.all(endings.map(([, sent, behind]) => readsLate(face.port, sent, behind)));
       for (const [place, [what, , , statuses]] of endings.entries())
@@ -70,7 +70,7 @@ for (const fastLane of [true, false]) {
     }
   });
 
-  test(`who sends on while the node ends, and reads late, has every answer (lane ${fastLane})`, async () => {
+  test(`who sends on while the node ends, and reads late, has every answer (fast path ${fastPath})`, async () => {
     let drained: Promise<void> | undefined;
     let drainedSince = Number.POSITIVE_INFINITY;
     const metrics = {
@@ -83,7 +83,7 @@ for (const fastLane of [true, false]) {
       idRefused() {},
       streamEnded() {},
     };
-    const face: TestFace = await startFace({ settings: { fastLane }, metrics });
+    const face: TestFace = await startFace({ fastPath, metrics });
     const sent = `${large} HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n`;
     // Not from its first word on: a node that was slow to answer would look at what rests only after it had gone.
     const text = await readsLate(face.port, sent, 'A', () => drainedSince);
@@ -91,8 +91,8 @@ for (const fastLane of [true, false]) {
     await drained;
   });
 
-  test(`who takes nothing of its answers does not keep the node from ending in order (lane ${fastLane})`, async () => {
-    const face = await startFace({ settings: { fastLane } });
+  test(`who takes nothing of its answers does not keep the node from ending in order (fast path ${fastPath})`, async () => {
+    const face = await startFace({ fastPath });
     const socket = connect({ port: face.port, host: '127.0.0.1' });
     socket.pause();
     socket.on('error', () => {});
@@ -105,8 +105,8 @@ for (const fastLane of [true, false]) {
     socket.destroy();
   });
 
-  test(`who never stops sending behind the last answer is cut off (lane ${fastLane})`, async () => {
-    const face = await startFace({ settings: { fastLane } });
+  test(`who never stops sending behind the last answer is cut off (fast path ${fastPath})`, async () => {
+    const face = await startFace({ fastPath });
     try {
       const ask = async (everyMs: number, piece: string): Promise<void> => {
         const socket = connect({ port: face.port, host: '127.0.0.1', allowHalfOpen: true });

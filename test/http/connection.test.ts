@@ -22,8 +22,8 @@ function submission(): string {
 
 /** Runs on both lanes: neither may know a rule of its own. */
 async function onBothLanes(group: () => Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
-  for (const fastLane of [true, false]) {
-    const face = await startFace({ group: group(), settings: { fastLane } });
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ group: group(), fastPath });
     try {
       await run(face);
     } finally {
@@ -379,8 +379,8 @@ for (let i = 0; i < count; i++) {
 }`;
 
 test('callers whom only the system has taken when the node stops are answered', async () => {
-  for (const fastLane of [true, false]) {
-    const face = await startFace({ settings: { fastLane } });
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ fastPath });
     const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const count = 40;
     const callers = new Worker(manyCallers, { eval: true, workerData: { port: face.port, count, flag } });
@@ -393,8 +393,8 @@ test('callers whom only the system has taken when the node stops are answered', 
 });
 
 test('a body that is announced, not sent and read by no route keeps no new caller out', async () => {
-  for (const fastLane of [true, false]) {
-    const face = await startFace({ settings: { fastLane, connectionsMax: 2 } });
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ fastPath, settings: { connectionsMax: 2 } });
     try {
       for (let i = 0; i < 2; i++) {
         const socket = await opened(face.port);

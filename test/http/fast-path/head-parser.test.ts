@@ -1,16 +1,16 @@
-/** What the lane on the socket reads by itself, and what it leaves to node:http. */
+/** Heads that the fast path parses, and heads that it leaves to node:http. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PlainHeadReader } from '../../src/http/plain-head.js';
-import { limits } from '../../src/limits.js';
+import { HeadParser } from '../../../src/http/fast-path/head-parser.js';
+import { limits } from '../../../src/limits.js';
 
 const line = 'GET /a?b=c HTTP/1.1\r\n';
 
 test('a plain head is read: method, target, fields by lower-case name, and where the body begins', () => {
   const text = `POST /x HTTP/1.1\r\nHost: h\r\nX-Y:  a b\t\r\nContent-Length: 3\r\nEmpty:\r\n\r\nabc`;
-  const head = new PlainHeadReader().read(text, 0);
+  const head = new HeadParser().read(text, 0);
   assert.equal(head, {
     method: 'POST',
     url: '/x',
@@ -21,7 +21,7 @@ test('a plain head is read: method, target, fields by lower-case name, and where
 });
 
 test('the same fields again are not read again, and other ones are', () => {
-  const reader = new PlainHeadReader();
+  const reader = new HeadParser();
   const first = reader.read(`${line}Host: h\r\nA: 1\r\n\r\n`, 0);
   const same = reader.read(`GET /other HTTP/1.1\r\nHost: h\r\nA: 1\r\n\r\n`, 0);
   const other = reader.read(`${line}Host: h\r\nA: 2\r\n\r\n`, 0);
@@ -34,7 +34,7 @@ test('the same fields again are not read again, and other ones are', () => {
 
 test('fields that differ in the length of the body only are not read again, and the length is the new one', () => {
   const head = (length: string) => `POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: ${length}\r\nA: 1\r\n\r\n`;
-  const reader = new PlainHeadReader();
+  const reader = new HeadParser();
   const { headers } = reader.read(head('3'), 0)!;
   for (const length of ['4', '1234567', '0']) {
     const again = reader.read(head(length), 0)!;
@@ -50,7 +50,7 @@ test('fields that differ in the length of the body only are not read again, and 
 
 test('fields behind the length that differ are read again, as one key behind another', () => {
   const head = (rest: string) => `POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n${rest}\r\n`;
-  const reader = new PlainHeadReader();
+  const reader = new HeadParser();
   for (const key of ['one', 'two', 'three']) {
     assert.is(reader.read(head(`X-Peer-API-Key: ${key}\r\n`), 0)?.headers['x-peer-api-key'], key);
   }
@@ -59,7 +59,7 @@ test('fields behind the length that differ are read again, as one key behind ano
 
 test('a second request is read where the first one ended', () => {
   const one = `${line}Host: h\r\n\r\n`;
-  const reader = new PlainHeadReader();
+  const reader = new HeadParser();
   assert.is(reader.read(one + one, reader.read(one + one, 0)!.end)?.end, 2 * one.length);
 });
 
@@ -93,14 +93,14 @@ const leftAlone: Readonly<Record<string, string>> = {
   'two lengths in one': `POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3, 3\r\n\r\nabc`,
   'a name that objects inherit from': `${line}Host: h\r\n__proto__: 1\r\n\r\n`,
   'too many fields': `${line}Host: h\r\n${Array.from({ length: limits.headerCount }, (_, i) => `A${i}: 1\r\n`).join('')}\r\n`,
-  'a head that is too long': `${line}Host: h\r\nA: ${'a'.repeat(limits.plainHeadBytes)}\r\n\r\n`,
-  'a target that is too long': `GET /${'a'.repeat(limits.plainHeadBytes)} HTTP/1.1\r\nHost: h\r\n\r\n`,
+  'a head that is too long': `${line}Host: h\r\nA: ${'a'.repeat(limits.fastPathHeadBytes)}\r\n\r\n`,
+  'a target that is too long': `GET /${'a'.repeat(limits.fastPathHeadBytes)} HTTP/1.1\r\nHost: h\r\n\r\n`,
 };
 
 for (const [what, text] of Object.entries(leftAlone)) {
   test(`${what} is left to node:http, also behind a plain head`, () => {
     const plain = `${line}Host: h\r\n\r\n`;
-    const reader = new PlainHeadReader();
+    const reader = new HeadParser();
     assert.is(reader.read(text, 0), undefined);
     assert.is(reader.read(plain, 0)?.end, plain.length);
     assert.is(reader.read(plain + text, plain.length), undefined);
@@ -108,12 +108,12 @@ for (const [what, text] of Object.entries(leftAlone)) {
 }
 
 test('a head takes no longer where its blanks could be read in many ways', () => {
-  const blanks = ' '.repeat(limits.plainHeadBytes - 100);
+  const blanks = ' '.repeat(limits.fastPathHeadBytes - 100);
   const fields = [`A:${blanks}\x80`, `A: a${blanks}\x80`, `A: ${'a '.repeat(blanks.length / 2)}\x80`];
   for (const field of fields) {
     const tries = Array.from({ length: 5 }, () => {
       const before = process.cpuUsage();
-      assert.is(new PlainHeadReader().read(`${line}Host: h\r\n${field}\r\n\r\n`, 0), undefined);
+      assert.is(new HeadParser().read(`${line}Host: h\r\n${field}\r\n\r\n`, 0), undefined);
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1000;
     });
@@ -128,12 +128,12 @@ const collect = runInNewContext('gc') as () => void;
 test('what is known of a connection keeps nothing else of the read that it came with', () => {
   const fields = 'Host: federation.example.com\r\nUser-Agent: a game server of some name\r\n';
   const body = 60_000;
-  const known: PlainHeadReader[] = [];
+  const known: HeadParser[] = [];
   collect();
   const before = process.memoryUsage().heapUsed;
   for (let connection = 0; connection < 200; connection++) {
     const sent = `POST /x HTTP/1.1\r\n${fields}Content-Length: ${body}\r\n\r\n${'y'.repeat(body)}`;
-    const reader = new PlainHeadReader();
+    const reader = new HeadParser();
     assert.is(reader.read(Buffer.from(sent, 'latin1').toString('latin1'), 0)?.contentLength, body);
     known.push(reader);
   }

@@ -1,25 +1,27 @@
 /**
- * A lane between node:http and Koa for hot shapes on connections that the lane on the socket has let go. It finds the route and
- * reads the body; the checks, the handlers and the form of answers are the same endpoints that Koa calls. Whatever is not
- * exactly such a shape is left to Koa untouched.
+ * Answers requests of the fast routes that node:http has parsed, on connections that the connection path has handed over. It finds the
+ * route and reads the body. Koa gets every other request untouched.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Outcome, type Refusal, refused } from '../errors.js';
-import type { Holder } from '../group/holder.js';
-import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from './answering.js';
-import type { FaceDeps } from './deps.js';
-import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
-import type { Incoming, RoomFault } from './pipeline.js';
-import { type Exchange, internalErrorReply, wireReply } from './reply.js';
-import type { ApiReply, ArrivingBody } from './request.js';
+import { type Outcome, type Refusal, refused } from '../../errors.js';
+import type { Holder } from '../../group/holder.js';
+import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../answering.js';
+import type { FaceDeps } from '../deps.js';
+import type { Incoming, RoomFault } from '../pipeline.js';
+import { type Exchange, internalErrorReply, wireReply } from '../reply.js';
+import type { ApiReply, ArrivingBody } from '../request.js';
+import type { FastPath } from '../server/fast-path-port.js';
+import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
 
-/** Takes a request and answers it, or says that it is not for this lane, having touched nothing. */
-export type Lane = (request: IncomingMessage, response: ServerResponse) => boolean;
-
-export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): Lane {
+/** Answers a request, or returns false and has touched nothing. */
+export function createRequestPath(
+  routeOf: FastRoutes,
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  isDraining: () => boolean,
+): FastPath['answer'] {
   function finish(request: IncomingMessage, response: ServerResponse, answering: Answering, reply: ApiReply): void {
     if (brokeOff(request)) return;
-    const { route } = answering.shape.endpoint;
+    const { route } = answering.fastRoute.endpoint;
     const { exchange, startedAt } = answering;
     send(request, response, wireReply(route, reply, exchange), isDraining());
     const ms = performance.now() - startedAt;
@@ -29,22 +31,22 @@ export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () =>
   return (request, response) => {
     const target = targetOf(request);
     if ('code' in target) return false;
-    const shape = shapeOf(request.method ?? '', target.path, request.headers);
-    if (shape === undefined) return false;
-    const answering: Answering = { shape, exchange: exchangeOf(request.headers), startedAt: performance.now() };
+    const fastRoute = routeOf(request.method ?? '', target.path, request.headers);
+    if (fastRoute === undefined) return false;
+    const answering: Answering = { fastRoute, exchange: exchangeOf(request.headers), startedAt: performance.now() };
     const fail = (error: unknown): void => {
       deps.log.error({ err: error, request_id: answering.exchange.requestId }, 'a request failed');
       finish(request, response, answering, internalErrorReply(answering.exchange.requestId));
     };
     const incoming: Incoming = {
       headers: request.headers,
-      captures: shape.captures,
+      captures: fastRoute.captures,
       query: target.query,
       remote: request.socket,
       readBody: (fault, holder, arriving) => readJson(request, fault, holder, arriving),
     };
     try {
-      const reply = shape.endpoint.answer(incoming);
+      const reply = fastRoute.endpoint.answer(incoming);
       if (reply instanceof Promise) reply.then((late) => finish(request, response, answering, late)).catch(fail);
       else finish(request, response, answering, reply);
     } catch (error) {
@@ -55,7 +57,7 @@ export function createLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () =>
 }
 
 interface Answering {
-  readonly shape: HotShape;
+  readonly fastRoute: FastRoute;
   readonly exchange: Exchange;
   readonly startedAt: number;
 }

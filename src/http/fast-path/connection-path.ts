@@ -1,41 +1,38 @@
 /**
- * The first lane: it stands on the connection itself, in front of node:http, and answers hot shapes in their plainest form, by
- * the same endpoints as every other way. At the first byte of anything else it hands the connection to node:http for good.
+ * Answers requests of the fast routes on the connection itself, in front of node:http. At the first byte of any other request it hands
+ * the connection to node:http for good.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { limits } from '../limits.js';
-import { exchangeOf, recordAnswer } from './answering.js';
-import { answerRaw } from './client-error.js';
-import { closeGently } from './closing.js';
-import type { FaceDeps } from './deps.js';
-import { parseTarget } from './head.js';
-import { bodyText, type HotShape, type HotShapes, parseJson } from './hot-shapes.js';
-import type { Incoming } from './pipeline.js';
-import { type PlainHead, PlainHeadReader } from './plain-head.js';
-import { type Exchange, internalErrorReply, replyText, wireReply } from './reply.js';
-import type { ApiReply } from './request.js';
-import { newRequestId } from './request-id.js';
-
-export interface SocketLane {
-  /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, is what it has to read first. */
-  open(socket: Socket, handOver: (rest: Buffer) => void): void;
-  /** Whether a connection of the lane has nothing under way; true of any other. */
-  isIdle(socket: Socket): boolean;
-  /** Closes the connections that have nothing under way; the others close with their answer. */
-  closeIdle(): void;
-}
+import { limits } from '../../limits.js';
+import { exchangeOf, recordAnswer } from '../answering.js';
+import { answerRaw } from '../client-error.js';
+import { closeGently } from '../closing.js';
+import type { FaceDeps } from '../deps.js';
+import { parseTarget } from '../head.js';
+import type { Incoming } from '../pipeline.js';
+import { type Exchange, internalErrorReply, replyText, wireReply } from '../reply.js';
+import type { ApiReply } from '../request.js';
+import { newRequestId } from '../request-id.js';
+import type { FastPath } from '../server/fast-path-port.js';
+import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
+import { HeadParser, type ParsedHead } from './head-parser.js';
 
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-export function createSocketLane(shapeOf: HotShapes, deps: FaceDeps, isDraining: () => boolean): SocketLane {
-  const open = new Map<Socket, LaneConnection>();
-  const lane = { shapeOf, deps, isDraining, open };
+/** The connections of the fast path. */
+export function createConnectionPath(
+  routeOf: FastRoutes,
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  isDraining: () => boolean,
+): Omit<FastPath, 'answer'> {
+  const open = new Map<Socket, FastConnection>();
+  const shared = { routeOf, deps, isDraining, open };
   return {
     open(socket, handOver) {
-      open.set(socket, new LaneConnection(socket, handOver, lane));
+      open.set(socket, new FastConnection(socket, handOver, shared));
     },
     isIdle: (socket) => open.get(socket)?.isIdle ?? true,
     closeIdle() {
@@ -44,17 +41,18 @@ export function createSocketLane(shapeOf: HotShapes, deps: FaceDeps, isDraining:
   };
 }
 
-interface LaneParts {
-  readonly shapeOf: HotShapes;
-  readonly deps: FaceDeps;
+/** What all connections have in common. */
+interface Shared {
+  readonly routeOf: FastRoutes;
+  readonly deps: Pick<FaceDeps, 'metrics' | 'log'>;
   readonly isDraining: () => boolean;
-  readonly open: Map<Socket, LaneConnection>;
+  readonly open: Map<Socket, FastConnection>;
 }
 
-/** What an answer asks of its request. No part of what was read is in it: it would be kept whole for as long as the answer is awaited. */
+/** The parts of a request that its answer needs. They hold no part of the bytes that were read: all of those would be kept while the answer is awaited. */
 interface Asked {
-  readonly method: PlainHead['method'];
-  readonly shape: HotShape;
+  readonly method: ParsedHead['method'];
+  readonly fastRoute: FastRoute;
   readonly exchange: Exchange;
   readonly startedAt: number;
 }
@@ -68,11 +66,11 @@ interface Arrival {
 }
 
 /** One connection: its requests are answered one by one, in their order. */
-class LaneConnection {
+class FastConnection {
   readonly #socket: Socket;
   readonly #handOver: (rest: Buffer) => void;
-  readonly #lane: LaneParts;
-  readonly #heads = new PlainHeadReader();
+  readonly #shared: Shared;
+  readonly #heads = new HeadParser();
   /** What arrived while an answer was awaited. */
   readonly #waiting: Buffer[] = [];
   #awaiting = false;
@@ -84,14 +82,14 @@ class LaneConnection {
   #isAscii = true;
   /** The answer being sent is the last one. */
   #closing = false;
-  /** Of the newest fields: most connections send the same ones with every request. */
+  /** Cached exchange for the newest fields: most connections repeat them with every request. */
   #exchangeHeaders: IncomingHttpHeaders | undefined;
   #exchange: Exchange | undefined;
 
-  constructor(socket: Socket, handOver: (rest: Buffer) => void, lane: LaneParts) {
+  constructor(socket: Socket, handOver: (rest: Buffer) => void, shared: Shared) {
     this.#socket = socket;
     this.#handOver = handOver;
-    this.#lane = lane;
+    this.#shared = shared;
     socket.setTimeout(limits.keepAliveTimeoutMs);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd).on('timeout', this.#onTimeout);
@@ -129,7 +127,7 @@ class LaneConnection {
     if (this.#awaiting || this.#socket.writableLength > 0) return;
     // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
-    else answerRaw(this.#lane.deps, this.#socket, 'request_timeout');
+    else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
   };
 
   readonly #onError = (): void => {
@@ -137,7 +135,7 @@ class LaneConnection {
   };
 
   readonly #onClose = (): void => {
-    this.#lane.open.delete(this.#socket);
+    this.#shared.open.delete(this.#socket);
     this.#waiting.length = 0;
   };
 
@@ -199,15 +197,15 @@ class LaneConnection {
     const { method, headers } = head;
     const target = parseTarget(head.url);
     if (target === undefined) return undefined;
-    const shape = this.#lane.shapeOf(method, target.path, headers);
-    if (shape === undefined) return undefined;
+    const fastRoute = this.#shared.routeOf(method, target.path, headers);
+    if (fastRoute === undefined) return undefined;
     // Undefined where it is not UTF-8.
     const body = head.contentLength === 0 ? '' : bodyOf(chunk, text, head);
     return {
-      asked: { method, shape, exchange: this.#exchangeOf(headers), startedAt },
+      asked: { method, fastRoute, exchange: this.#exchangeOf(headers), startedAt },
       incoming: {
         headers,
-        captures: shape.captures,
+        captures: fastRoute.captures,
         query: target.query,
         remote: this.#socket,
         readBody: (fault, holder, arriving) => fault(holder, arriving) ?? parseJson(body),
@@ -228,16 +226,16 @@ class LaneConnection {
     return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
-  #replyTo({ shape, exchange }: Asked, incoming: Incoming): ApiReply | Promise<ApiReply> {
+  #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): ApiReply | Promise<ApiReply> {
     try {
-      return shape.endpoint.answer(incoming);
+      return fastRoute.endpoint.answer(incoming);
     } catch (error) {
       return this.#failure(exchange, error);
     }
   }
 
   #failure({ requestId }: Exchange, error: unknown): ApiReply {
-    this.#lane.deps.log.error({ err: error, request_id: requestId }, 'a request failed');
+    this.#shared.deps.log.error({ err: error, request_id: requestId }, 'a request failed');
     return internalErrorReply(requestId);
   }
 
@@ -256,9 +254,9 @@ class LaneConnection {
     if (this.#waiting.length > 0 || this.#ended || this.#socket.isPaused()) this.#goOn();
   }
 
-  #answer({ method, shape, exchange, startedAt }: Asked, reply: ApiReply): string {
-    const { deps, isDraining } = this.#lane;
-    const { route } = shape.endpoint;
+  #answer({ method, fastRoute, exchange, startedAt }: Asked, reply: ApiReply): string {
+    const { deps, isDraining } = this.#shared;
+    const { route } = fastRoute.endpoint;
     const wire = wireReply(route, reply, exchange);
     const ms = performance.now() - startedAt;
     recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms });
@@ -282,7 +280,7 @@ class LaneConnection {
     socket.setTimeout(0);
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
     socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
-    this.#lane.open.delete(this.#socket);
+    this.#shared.open.delete(this.#socket);
     this.#left = true;
     this.#handOver(Buffer.concat([rest, ...this.#waiting.splice(0)]));
     if (this.#ended) socket.emit('end');
@@ -291,7 +289,7 @@ class LaneConnection {
 }
 
 /** The text at hand will do where a character is a byte: half a microsecond of an event is saved. */
-function bodyOf(chunk: Buffer, text: string, { end, contentLength }: PlainHead): string | undefined {
+function bodyOf(chunk: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   const bytes = chunk.subarray(end, end + contentLength);
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }

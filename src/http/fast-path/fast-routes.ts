@@ -1,34 +1,34 @@
 /**
- * The shapes that a game server sends all day, and that the lanes in front of Koa take: one score, the scores of a match, one
- * event, a batch of events. Only plain JSON of a stated, admissible length; everything else has rules that Koa's way holds.
+ * The routes of the fast path: one score, the scores of a match, one event, a batch of events. A body must be plain JSON of a stated,
+ * admissible length; Koa answers every other request.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { granted, type Outcome, refused } from '../errors.js';
-import type { Endpoints } from './endpoints.js';
-import type { Endpoint } from './pipeline.js';
+import { granted, type Outcome, refused } from '../../errors.js';
+import type { Endpoints } from '../endpoints.js';
+import type { Endpoint } from '../pipeline.js';
 
-/** A request whose route is known: what is to be asked, and the path parameters as sent. */
-export interface HotShape {
+/** The endpoint of a request, and its path parameters as sent. */
+export interface FastRoute {
   readonly endpoint: Endpoint;
   readonly captures: readonly string[];
 }
 
-/** The shape of a request, or undefined where it is none of these. `path` is not decoded. */
-export type HotShapes = (method: string, path: string, headers: IncomingHttpHeaders) => HotShape | undefined;
+/** The fast route of a request, or undefined where it has none. `path` is not decoded. */
+export type FastRoutes = (method: string, path: string, headers: IncomingHttpHeaders) => FastRoute | undefined;
 
 const playersPath = '/api/v1/players/';
 const scorePath = '/trust-score';
 
-export function createHotShapes({ getTrustScore, getTrustScores, submitEvent, submitEvents }: Endpoints): HotShapes {
-  const match: HotShape = { endpoint: getTrustScores, captures: [] };
-  const posts = new Map<string, HotShape>(
+export function createFastRoutes({ getTrustScore, getTrustScores, submitEvent, submitEvents }: Endpoints): FastRoutes {
+  const match: FastRoute = { endpoint: getTrustScores, captures: [] };
+  const posts = new Map<string, FastRoute>(
     [submitEvent, submitEvents].map((endpoint) => [endpoint.route.path, { endpoint, captures: [] }]),
   );
   return (method, path, headers) => {
     if (method === 'POST') {
-      const shape = posts.get(path);
-      return shape !== undefined && hasPlainBody(headers, shape) ? shape : undefined;
+      const route = posts.get(path);
+      return route !== undefined && hasPlainBody(headers, route) ? route : undefined;
     }
     if (method !== 'GET') return undefined;
     if (path === getTrustScores.route.path) return match;
@@ -38,7 +38,7 @@ export function createHotShapes({ getTrustScore, getTrustScores, submitEvent, su
   };
 }
 
-function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: HotShape): boolean {
+function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: FastRoute): boolean {
   const length = headers['content-length'];
   if (length === undefined || Number(length) > endpoint.route.body!.bytesMax || Number(length) === 0) return false;
   return (

@@ -3,9 +3,9 @@
  * game server's client sends all day. Anything else is not refused here but left to node:http, which knows the whole of HTTP.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { limits } from '../limits.js';
+import { limits } from '../../limits.js';
 
-export interface PlainHead {
+export interface ParsedHead {
   readonly method: 'GET' | 'POST';
   /** The request target as sent. */
   readonly url: string;
@@ -57,11 +57,11 @@ interface KnownFields {
 }
 
 /** Remembers the newest fields of one connection: most clients send the same ones with every request, but for the length. */
-export class PlainHeadReader {
+export class HeadParser {
   #known: KnownFields | undefined;
 
   /** The head that begins at `at`, or undefined where it is not whole or not plain. `text`: bytes as latin1. */
-  read(text: string, at: number): PlainHead | undefined {
+  read(text: string, at: number): ParsedHead | undefined {
     const method = text.startsWith('GET /', at) ? 'GET' : text.startsWith('POST /', at) ? 'POST' : undefined;
     if (method === undefined) return undefined;
     const urlAt = at + method.length + 1;
@@ -69,7 +69,7 @@ export class PlainHeadReader {
     if (urlEnd < 0 || !text.startsWith(PROTOCOL, urlEnd)) return undefined;
     const fieldsAt = urlEnd + PROTOCOL.length;
     const end = this.#endOfKnown(text, fieldsAt) ?? this.#learn(text, fieldsAt);
-    if (end === undefined || end - at > limits.plainHeadBytes) return undefined;
+    if (end === undefined || end - at > limits.fastPathHeadBytes) return undefined;
     const { headers, hasLength } = this.#known!;
     const contentLength = hasLength ? Number(headers['content-length']) : 0;
     if (method === 'GET' && contentLength > 0) return undefined;
@@ -97,7 +97,7 @@ export class PlainHeadReader {
   #learn(text: string, at: number): number | undefined {
     this.#known = undefined;
     const end = text.indexOf(HEAD_END, at) + HEAD_END.length;
-    if (end < HEAD_END.length || end - at > limits.plainHeadBytes) return undefined;
+    if (end < HEAD_END.length || end - at > limits.fastPathHeadBytes) return undefined;
     // A copy: parts of `text` would keep all that was read with it, bodies too, for as long as the connection lives.
     const fields = Buffer.from(text.slice(at, end), 'latin1').toString('latin1');
     const headers = headersOf(fields);

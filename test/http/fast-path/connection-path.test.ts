@@ -1,20 +1,20 @@
-/** The lane on the socket: whatever comes in whatever pieces, the answers are those of node:http and Koa. */
+/** Requests on a connection of the fast path, in any pieces, get the answers of node:http and Koa. */
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { GroupApi } from '../../src/group/api.js';
-import { routes } from '../../src/http/contract/routes.js';
-import type { FaceDeps } from '../../src/http/deps.js';
-import { okJson } from '../../src/http/reply.js';
-import { createSocketLane } from '../../src/http/socket-lane.js';
-import { limits } from '../../src/limits.js';
-import { answersOf } from '../fuzz/wire.js';
-import { until } from '../support/until.js';
-import { startFace, type TestFace } from './face.js';
-import { activeKey } from './group-double.js';
-import { eventBody } from './samples.js';
+import type { GroupApi } from '../../../src/group/api.js';
+import { routes } from '../../../src/http/contract/routes.js';
+import type { FaceDeps } from '../../../src/http/deps.js';
+import { createConnectionPath } from '../../../src/http/fast-path/connection-path.js';
+import { okJson } from '../../../src/http/reply.js';
+import { limits } from '../../../src/limits.js';
+import { answersOf } from '../../fuzz/wire.js';
+import { until } from '../../support/until.js';
+import { startFace, type TestFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { eventBody } from '../samples.js';
 
 const score = 'GET /api/v1/players/p%C3%A9/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
 const match = 'GET /api/v1/trust-scores?ids=a,%C3%A9,c HTTP/1.1\r\nHost: x\r\nAccept: application/problem+json\r\n\r\n';
@@ -104,8 +104,8 @@ function fieldsSorted(text: string): string {
 
 async function onBothLanes(run: (face: TestFace) => Promise<string>): Promise<[string, string]> {
   const texts: string[] = [];
-  for (const fastLane of [true, false]) {
-    const face = await startFace({ group: group(), settings: { fastLane } });
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ group: group(), fastPath });
     try {
       const text = await run(face);
       // Throws where something stands between whole answers. None of the requests is a HEAD.
@@ -135,7 +135,7 @@ for (const [number, conversation] of conversations.entries()) {
 test('a conversation gets the same answers wherever it is cut in two', async () => {
   const whole = Buffer.from([score, unicode, match, peers, write, last].join(''));
   const [expected] = await onBothLanes((face) => talk(face.port, [whole], false));
-  const face = await startFace({ group: group(), settings: { fastLane: true } });
+  const face = await startFace({ group: group(), fastPath: true });
   try {
     for (let from = 1; from < whole.length; from += 64) {
       const cuts = Array.from({ length: Math.min(64, whole.length - from) }, (_, i) => from + i);
@@ -184,7 +184,7 @@ test('what waits for an answer is what was sent, whatever other connections send
 });
 
 test('a caller that asks without reading is not read from any more, and loses nothing', async () => {
-  const face = await startFace({ group: group(), settings: { fastLane: true } });
+  const face = await startFace({ group: group(), fastPath: true });
   const asked = 40_000;
   try {
     const socket = connect({ port: face.port, host: '127.0.0.1' });
@@ -246,9 +246,9 @@ async function readsLate(port: number, asked: number, ms: number): Promise<strin
   return Buffer.concat(chunks).toString('latin1');
 }
 
-for (const fastLane of [true, false]) {
-  test(`who lets answers lie for longer than a head may take has all of them in the end (lane ${fastLane})`, async () => {
-    const face = await startFace({ group: group(), settings: { fastLane } });
+for (const fastPath of [true, false]) {
+  test(`who lets answers lie for longer than a head may take has all of them in the end (fast path ${fastPath})`, async () => {
+    const face = await startFace({ group: group(), fastPath });
     // More than all buffers between the two take, so that requests are cut where reading stops.
     const asked = 30_000;
     // Several at a time, so that some are looked at for their lateness just when they are read from again.
@@ -260,7 +260,7 @@ for (const fastLane of [true, false]) {
     }
   });
 
-  test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (lane ${fastLane})`, async () => {
+  test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (fast path ${fastPath})`, async () => {
     let writes = 0;
     const face = await startFace({
       group: {
@@ -270,7 +270,7 @@ for (const fastLane of [true, false]) {
           return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
         },
       },
-      settings: { fastLane },
+      fastPath,
     });
     try {
       const [silent, resting, late, halved] = await Promise.all([
@@ -297,7 +297,7 @@ test('at the end of the node an answer under way goes out and says that the conn
   });
   let writes = 0;
   const face = await startFace({
-    settings: { fastLane: true },
+    fastPath: true,
     group: {
       submit: async (_caller, events) => {
         writes += 1;
@@ -347,14 +347,14 @@ test('a caller that reads nothing has no more answers made ahead of it than the 
     log: pino({ level: 'silent' }),
     metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
   };
-  const shape = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
-  const lane = createSocketLane(
-    () => shape,
+  const fastRoute = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
+  const connections = createConnectionPath(
+    () => fastRoute,
     deps as unknown as FaceDeps,
     () => false,
   );
   const socket = new Held();
-  lane.open(socket as unknown as Socket, () => assert.unreachable());
+  connections.open(socket as unknown as Socket, () => assert.unreachable());
   socket.push(match.repeat(asked));
   await new Promise(setImmediate);
   const ahead = Math.ceil(limits.answersAheadBytes / answerBytes);

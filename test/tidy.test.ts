@@ -15,6 +15,7 @@ const actor = [...ground, 'core', 'group'];
 const outside = [
   ...actor,
   'validation',
+  'contract',
   'store',
   'workers',
   'http',
@@ -34,7 +35,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   store: actor,
   workers: [...actor, 'store'],
   validation: ground,
-  http: [...actor, 'validation'],
+  contract: [...ground, 'core', 'validation'],
+  http: [...actor, 'validation', 'contract'],
   operator: [...actor, 'validation'],
   variables: [...ground, 'core'],
   'unknown-variables': ['variables'],
@@ -171,7 +173,7 @@ function forbiddenImports({ path, text }: Source): string[] {
     .filter((specifier) => {
       if (specifier.startsWith('.')) {
         const file = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
-        if (part === 'client' && file.startsWith('src/http/contract/')) return !typesOnly.includes(specifier);
+        if (part === 'client' && file.startsWith('src/contract/')) return !typesOnly.includes(specifier);
         const target = partOf(file);
         return target !== part && !allowed.includes(target);
       }
@@ -323,8 +325,8 @@ test('the checks above find what they look for', () => {
   assert.is(faults('src/errors.ts', "import './limits.js';"), 1);
   assert.is(faults('src/group/a.ts', "const a = Buffer.from('lmdb');"), 0);
   assert.is(faults('src/strange/a.ts', ''), 1);
-  assert.is(faults('src/client/a.ts', "import type { A } from '../http/contract/routes.js';"), 0);
-  assert.is(faults('src/client/a.ts', "import { a } from '../http/contract/routes.js';"), 1);
+  assert.is(faults('src/client/a.ts', "import type { A } from '../contract/routes.js';"), 0);
+  assert.is(faults('src/client/a.ts', "import { a } from '../contract/routes.js';"), 1);
   assert.is(
     faults('src/client/a.ts', "import type { A } from '../http/deps.js';\nimport { limits } from '../limits.js';"),
     2,

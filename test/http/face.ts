@@ -4,7 +4,7 @@ import { Pseudonyms } from '../../src/core/pseudonym.js';
 import type { GroupApi } from '../../src/group/api.js';
 import type { FaceDeps, FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
-import { createHttpFace } from '../../src/http/server.js';
+import { createHttpFace } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
 import { groupDouble } from './group-double.js';
 

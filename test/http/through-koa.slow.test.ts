@@ -27,8 +27,14 @@ for (const file of files) {
 }
 
 test('the tests of access, of events and of the stream are among these', () => {
-  for (const name of ['access', 'authorization', 'events', 'metrics', join('verdict-stream', 'node')])
-    assert.ok(files.includes(`${name}.test.js`), name);
+  for (const name of [
+    'request/access',
+    'request/authorization',
+    'handlers/events',
+    'metrics/metrics',
+    'verdict-stream/node',
+  ])
+    assert.ok(files.includes(join(`${name}.test.js`)), name);
 });
 
 test.run();

@@ -5,8 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { Endpoints } from '../endpoints.js';
-import type { Endpoint } from '../pipeline.js';
+import type { Endpoints } from '../koa/endpoints.js';
+import type { Endpoint } from '../request/pipeline.js';
 
 /** The endpoint of a request, and its path parameters as sent. */
 export interface FastRoute {

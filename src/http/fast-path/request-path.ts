@@ -5,11 +5,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../../errors.js';
 import type { Holder } from '../../group/holder.js';
-import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../answering.js';
 import type { FaceDeps } from '../deps.js';
-import type { Incoming, RoomFault } from '../pipeline.js';
-import { type Exchange, internalErrorReply, wireReply } from '../reply.js';
-import type { ApiReply, ArrivingBody } from '../request.js';
+import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../request/answering.js';
+import type { Incoming, RoomFault } from '../request/pipeline.js';
+import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
+import type { ApiReply, ArrivingBody } from '../request/request.js';
 import type { FastPath } from '../server/fast-path-port.js';
 import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
 

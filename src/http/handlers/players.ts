@@ -1,17 +1,18 @@
 /** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
+
+import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies.js';
-import type { PlayerEventsBody } from '../contract/response-bodies.js';
-import { encodeCursor } from '../cursor.js';
+import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies/bodies.js';
+import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
+import { ScoreTag } from '../bodies/score-tag.js';
 import type { FaceDeps } from '../deps.js';
-import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';
-import { ok, okJson, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
-import { explainedScoreJson, scoreJson, scoresJson } from '../score-json.js';
-import { ScoreTag } from '../score-tag.js';
+import { encodeCursor } from '../request/cursor.js';
+import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../request/parameters.js';
+import { ok, okJson, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 

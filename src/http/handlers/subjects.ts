@@ -1,11 +1,12 @@
 /** Erasure of a subject, and the audit log in which it leaves its only trace. */
-import { timeText } from '../bodies.js';
-import type { AuditPageBody, ErasureBody, PendingErasureBody } from '../contract/response-bodies.js';
-import { encodeCursor } from '../cursor.js';
+
+import type { AuditPageBody, ErasureBody, PendingErasureBody } from '../../contract/response-bodies.js';
+import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
-import { readCursor, readLimit, readSubjectHash } from '../parameters.js';
-import { ok, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { encodeCursor } from '../request/cursor.js';
+import { readCursor, readLimit, readSubjectHash } from '../request/parameters.js';
+import { ok, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): Pick<Handlers, 'eraseSubject' | 'listAudit'> {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FaceDeps } from '../deps.js';
-import type { Endpoints } from '../endpoints.js';
+import type { Endpoints } from '../koa/endpoints.js';
 
 /** Answers frequent requests in front of node:http and Koa. */
 export interface FastPath {

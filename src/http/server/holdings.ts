@@ -1,0 +1,63 @@
+/**
+ * Who holds how many pieces of something that is bounded in all, such as connections per address. It finds the holder with the most pieces
+ * in constant time, so that the holder with the most gives way when there is no room. It decides nothing itself.
+ */
+import { getOrMake } from '../../core/get-or-make.js';
+
+export class Holdings<H, T> {
+  readonly #of = new Map<H, Set<T>>();
+  /** Holders by their number of pieces. */
+  readonly #byCount = new Map<number, Set<H>>();
+  /** Pieces of the holder with the most. */
+  #most = 0;
+
+  /** Number of holders with at least one piece. */
+  get holders(): number {
+    return this.#of.size;
+  }
+
+  /** The pieces of a holder, oldest first. */
+  of(holder: H): ReadonlySet<T> | undefined {
+    return this.#of.get(holder);
+  }
+
+  countOf(holder: H): number {
+    return this.#of.get(holder)?.size ?? 0;
+  }
+
+  /** The holder with the most pieces, the one that has held so many for the longest; undefined where nobody holds any. */
+  get largest(): H | undefined {
+    const [holder] = this.#byCount.get(this.#most) ?? [];
+    return holder;
+  }
+
+  add(holder: H, piece: T): void {
+    const pieces = getOrMake(this.#of, holder, () => new Set<T>());
+    const before = pieces.size;
+    this.#move(holder, before, pieces.add(piece).size);
+  }
+
+  /** Does nothing where the holder has no such piece. */
+  delete(holder: H, piece: T): void {
+    const pieces = this.#of.get(holder);
+    if (pieces === undefined || !pieces.delete(piece)) return;
+    if (pieces.size === 0) this.#of.delete(holder);
+    this.#move(holder, pieces.size + 1, pieces.size);
+  }
+
+  /** Makes a piece the newest of its holder. */
+  putLast(holder: H, piece: T): void {
+    const pieces = this.#of.get(holder);
+    if (pieces?.delete(piece)) pieces.add(piece);
+  }
+
+  #move(holder: H, from: number, to: number): void {
+    if (from === to) return;
+    const left = this.#byCount.get(from);
+    left?.delete(holder);
+    if (left?.size === 0) this.#byCount.delete(from);
+    if (to > 0) getOrMake(this.#byCount, to, () => new Set<H>()).add(holder);
+    // Counts change by one, so the next lower count is the holder's own.
+    if (to > this.#most || !this.#byCount.has(this.#most)) this.#most = to;
+  }
+}

@@ -35,7 +35,11 @@ export interface Application {
 }
 
 /** `isDraining`: true once connections are to be closed after their answer. */
-export function createApplication(endpoints: Endpoints, deps: FaceDeps, isDraining: () => boolean): Application {
+export function createApplication(
+  endpoints: Endpoints,
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  isDraining: () => boolean,
+): Application {
   const app = new Koa<State>();
   app.use(async (ctx, next) => {
     ctx.respond = false;

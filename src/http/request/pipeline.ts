@@ -55,6 +55,9 @@ function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): 
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** The dependencies of the checks; each handler has its own. */
+export type EndpointDeps = Pick<FaceDeps, 'group' | 'settings' | 'clock' | 'sessionHolds'>;
+
 /** What all endpoints bound together. */
 export interface SharedBounds {
   readonly rates: RateLimits;
@@ -68,7 +71,7 @@ const NOBODY: Holder = '';
 export function createEndpoint<Id extends OperationId>(
   id: Id,
   handle: Handler<BodyOf<Id>>,
-  deps: FaceDeps,
+  deps: EndpointDeps,
   bounds: SharedBounds,
 ): Endpoint {
   return new CheckedEndpoint(id, handle, deps, bounds);
@@ -79,7 +82,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
   readonly #handle: Handler<BodyOf<Id>>;
-  readonly #deps: FaceDeps;
+  readonly #deps: EndpointDeps;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
   /** Null but for registrations. */
@@ -91,7 +94,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #eventsMax: number;
   readonly #bodies: BodyAdmission;
 
-  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: FaceDeps, { rates, bodies }: SharedBounds) {
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, { rates, bodies }: SharedBounds) {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;

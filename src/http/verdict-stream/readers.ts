@@ -8,7 +8,7 @@ import type { ToldMark } from '../../group/verdict-feed.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
-import { Holdings } from '../server/holdings.js';
+import { Holdings } from '../holdings.js';
 import { changeFrame, goneFrame, goneRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';

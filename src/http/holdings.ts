@@ -2,7 +2,7 @@
  * Who holds how many pieces of something that is bounded in all, such as connections per address. It finds the holder with the most pieces
  * in constant time, so that the holder with the most gives way when there is no room. It decides nothing itself.
  */
-import { getOrMake } from '../../core/get-or-make.js';
+import { getOrMake } from '../core/get-or-make.js';
 
 export class Holdings<H, T> {
   readonly #of = new Map<H, Set<T>>();

@@ -1,4 +1,7 @@
-/** The parameters of paths and queries, each with the schema that the OpenAPI document shows. Reading them is `../parameters.ts`'s work. */
+/**
+ * The parameters of paths and queries, each with the schema that the OpenAPI document shows. `http/request/parameters.ts`
+ * reads them.
+ */
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';
 import type { Schema } from '../validation/schema.js';

@@ -1,6 +1,6 @@
 /**
- * The bodies that callers send, as JSON Schemas, with their types beside them. The validators, the types of the handlers and
- * the OpenAPI document are all made from these objects, so that a change here changes all three.
+ * The bodies that callers send, as JSON Schemas, with their types beside them. The validators, the types of the
+ * handlers and the OpenAPI document are all made from these objects, so that a change here changes all three.
  */
 import { limits } from '../limits.js';
 import { contactEmail, gameIds, peerName } from '../validation/identifiers.js';
@@ -18,7 +18,9 @@ export const eventSchema = {
 } as const;
 export type EventBody = FromSchema<typeof eventSchema>;
 
-/** What validates the outside of a batch. Its items are validated one by one, so that a bad one does not fail the rest. */
+/**
+ * What validates the outside of a batch. Its items are validated one by one, so that a bad one does not fail the rest.
+ */
 export const batchEnvelopeSchema = {
   type: 'object',
   additionalProperties: false,

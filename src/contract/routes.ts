@@ -1,6 +1,6 @@
 /**
- * The table of routes: everything the public port answers, in one place. The router, the order of checks, the validators,
- * the OpenAPI document and the coverage test are all read from it; handlers add behaviour and nothing else.
+ * The table of routes: everything the public port answers, in one place. The router, the order of checks, the
+ * validators, the OpenAPI document and the coverage test are all read from it; handlers add behaviour and nothing else.
  */
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';

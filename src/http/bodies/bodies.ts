@@ -1,6 +1,6 @@
 /**
- * Response bodies from views of the group: rounding, cutting and naming, each a pure function. Bodies of scores are written in
- * `score-json.ts`. No body is written in two places.
+ * Response bodies from views of the group: rounding, cutting and naming, each a pure function. Bodies of scores are
+ * written in `score-json.ts`. No body is written in two places.
  */
 
 import type {
@@ -19,7 +19,10 @@ import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
 
-/** Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's backlog. */
+/**
+ * Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's
+ * backlog.
+ */
 const dayTexts = new Map<number, string>();
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));

@@ -1,6 +1,6 @@
 /**
- * The size of parsed JSON as it would be written without blanks, in UTF-8. Never by recursion, which `JSON.stringify` measures
- * by: the parser reads values that are nested deeper than the stack can follow.
+ * The size of parsed JSON as it would be written without blanks, in UTF-8. Never by recursion, which `JSON.stringify`
+ * measures by: the parser reads values that are nested deeper than the stack can follow.
  */
 import { plainText } from './bodies.js';
 

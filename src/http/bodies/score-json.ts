@@ -1,6 +1,6 @@
 /**
- * Writes the bodies of score answers as JSON of ASCII alone, and is the only place that does. It writes bytes into one buffer: a
- * match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
+ * Writes the bodies of score answers as JSON of ASCII alone, and is the only place that does. It writes bytes into one
+ * buffer: a match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
  */
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/score.js';
 import type { Texts } from '../../core/texts.js';
@@ -11,7 +11,10 @@ import type { MatchIds } from '../request/parameters.js';
 import { asciiJson, dayText, type ExplanationBody, quoted, updatedHour } from './bodies.js';
 import { ScoreTag } from './score-tag.js';
 
-/** A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a NaN. */
+/**
+ * A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a
+ * NaN.
+ */
 interface Part {
   readonly first: number;
   readonly second: number;
@@ -45,7 +48,10 @@ const verdictParts = verdicts.map(part);
 /** Days by their number since 1970, one of them in each place. */
 const keptDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
 
-/** A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything else. */
+/**
+ * A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything
+ * else.
+ */
 const ROW_BYTES = limits.playerIdLength * 12 + 256;
 const bytes = Buffer.alloc(limits.matchIdsMax * ROW_BYTES);
 const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -105,7 +111,10 @@ function write(at: number, { first, second, length }: Part): number {
   return at + length;
 }
 
-/** Within quotes, as all of it may stand. What lies behind it is UTF-8 as well, of which no eight bytes are a NaN either. */
+/**
+ * Within quotes, as all of it may stand. What lies behind it is UTF-8 as well, of which no eight bytes are a NaN
+ * either.
+ */
 function copyId(at: number, texts: Texts, i: number): number {
   const from = texts.start(i);
   const length = texts.length(i);

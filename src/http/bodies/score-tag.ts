@@ -1,7 +1,7 @@
 /**
- * Entity tag of an answer that holds scores. It is computed from the figures of each player, since the address names the players; a
- * digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies must enter the tag too: otherwise
- * a caller that keeps the old body would never receive the new one.
+ * Entity tag of an answer that holds scores. It is computed from the figures of each player, since the address names
+ * the players; a digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies
+ * must enter the tag too: otherwise a caller that keeps the old body would never receive the new one.
  */
 import { CONFIDENCE_UNIT } from '../../core/score.js';
 import { verdicts } from '../../core/vocabulary.js';
@@ -21,14 +21,14 @@ function digit(bits: number): number {
 }
 
 export class ScoreTag {
-  // Two sums in the manner of murmur3's last step, each with constants of its own: any one figure that differs gives another tag, several
-  // do but for one case in 2 ** 64.
+  // Two sums in the manner of murmur3's last step, each with constants of its own: any one figure that differs gives
+  // another tag, several do but for one case in 2 ** 64.
   #a = 0x2545f491;
   #b = 0x4f6cdd1d;
 
   /**
-   * Takes in what is shown of the next player: score and confidence as whole numbers of their units, the number of the verdict, and the hour of the newest
-   * change, since 1970.
+   * Takes in what is shown of the next player: score and confidence as whole numbers of their units, the number of the
+   * verdict, and the hour of the newest change, since 1970.
    */
   add(score: number, confidence: number, verdict: number, eventCount: number, hour: number): void {
     // 29 bits: 10,001 scores, as many confidences, four verdicts.

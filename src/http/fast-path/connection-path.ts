@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes on the connection itself, in front of node:http. At the first byte of any other request it hands
- * the connection to node:http for good.
+ * Answers requests of the fast routes on the connection itself, in front of node:http. At the first byte of any other
+ * request it hands the connection to node:http for good.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -49,7 +49,10 @@ interface Shared {
   readonly open: Map<Socket, FastConnection>;
 }
 
-/** The parts of a request that its answer needs. They hold no part of the bytes that were read: all of those would be kept while the answer is awaited. */
+/**
+ * The parts of a request that its answer needs. They hold no part of the bytes that were read: all of those would be
+ * kept while the answer is awaited.
+ */
 interface Asked {
   readonly method: ParsedHead['method'];
   readonly fastRoute: FastRoute;
@@ -125,7 +128,8 @@ class FastConnection {
   readonly #onTimeout = (): void => {
     // A caller that reads slowly has its own bound (`ConnectionGuard`).
     if (this.#awaiting || this.#socket.writableLength > 0) return;
-    // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just closed.
+    // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just
+    // closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
     else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
   };
@@ -153,8 +157,8 @@ class FastConnection {
   }
 
   /**
-   * Answers the requests of a chunk, up to one whose answer has to be waited for, or to as many answers as may wait for the
-   * caller.
+   * Answers the requests of a chunk, up to one whose answer has to be waited for, or to as many answers as may wait for
+   * the caller.
    */
   #take(chunk: Buffer): void {
     // The last answer is out: nobody would learn what became of this.

@@ -1,6 +1,7 @@
 /**
- * Reads the head of a request from the bytes of a connection, where it is of the plainest form of HTTP/1.1 (RFC 9112): what a
- * game server's client sends all day. Anything else is not refused here but left to node:http, which knows the whole of HTTP.
+ * Reads the head of a request from the bytes of a connection, where it is of the plainest form of HTTP/1.1 (RFC 9112):
+ * what a game server's client sends all day. Anything else is not refused here but left to node:http, which knows the
+ * whole of HTTP.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { limits } from '../../limits.js';
@@ -35,14 +36,18 @@ const notPlain = new Set([
 ]);
 
 /**
- * A field line: a token, a colon, printable ASCII without spaces around it that matter. What RFC 9110 allows beyond (folded
- * lines, other bytes) is not plain. Spaces can be read in one way only: of two ways a line of spaces would try every mixture.
+ * A field line: a token, a colon, printable ASCII without spaces around it that matter. What RFC 9110 allows beyond
+ * (folded lines, other bytes) is not plain. Spaces can be read in one way only: of two ways a line of spaces would try
+ * every mixture.
  */
 const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)[ \t]*)?\r\n/y;
 
 /** A body that more digits are needed for is larger than any. */
 const lengthDigitsMax = String(limits.batchBodyBytes).length;
-/** A length in its plainest line: node:http takes some blanks around the digits and refuses others, so any more are left to it. */
+/**
+ * A length in its plainest line: node:http takes some blanks around the digits and refuses others, so any more are left
+ * to it.
+ */
 const plainLength = new RegExp(`(?:^|\\r\\n)content-length: ?\\d{1,${lengthDigitsMax}}\\r\\n`, 'i');
 
 /** Where the value of a length begins. */
@@ -56,7 +61,10 @@ interface KnownFields {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Remembers the newest fields of one connection: most clients send the same ones with every request, but for the length. */
+/**
+ * Remembers the newest fields of one connection: most clients send the same ones with every request, but for the
+ * length.
+ */
 export class HeadParser {
   #known: KnownFields | undefined;
 

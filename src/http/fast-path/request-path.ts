@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes that node:http has parsed, on connections that the connection path has handed over. It finds the
- * route and reads the body. Koa gets every other request untouched.
+ * Answers requests of the fast routes that node:http has parsed, on connections that the connection path has handed
+ * over. It finds the route and reads the body. Koa gets every other request untouched.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../../errors.js';
@@ -63,8 +63,9 @@ interface Answering {
 }
 
 /**
- * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault of ours.
- * Nothing of it is kept: the request stays with its connection until the next one, and with it its listeners and what they hold.
+ * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault
+ * of ours. Nothing of it is kept: the request stays with its connection until the next one, and with it its listeners
+ * and what they hold.
  */
 function readJson(
   request: IncomingMessage,

@@ -1,6 +1,7 @@
 /**
- * The Koa application: it finds the route, runs the pipeline and sends what comes back. It holds no rule of the contract but
- * 404, 405 and `OPTIONS`, which follow from the table of routes; the fast path would not know any further rule.
+ * The Koa application: it finds the route, runs the pipeline and sends what comes back. It holds no rule of the
+ * contract but 404, 405 and `OPTIONS`, which follow from the table of routes; the fast path would not know any further
+ * rule.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';

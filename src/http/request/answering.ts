@@ -19,8 +19,8 @@ export function targetOf(
   const url = request.url ?? '';
   const fault = headFault(url, request.rawHeaders);
   if (fault !== undefined) return { code: fault };
-  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed, and so is any with two. Node would refuse the
-  // one without a body, and takes the other.
+  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed, and so is any with two. Node would refuse
+  // the one without a body, and takes the other.
   const hosts = hostCount(request.rawHeaders);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
   if (hasForeignExpectation(request)) return { code: 'expectation_failed' };
@@ -45,12 +45,17 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/** Whether an answer can still go out. Nothing is done after the last one, such as a 408: nobody would learn what became of it. */
+/**
+ * Whether an answer can still go out. Nothing is done after the last one, such as a 408: nobody would learn what became
+ * of it.
+ */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
-/** Whether its caller left, or was given a last answer, before it had arrived: then it counts as no answer of its route. */
+/**
+ * Whether its caller left, or was given a last answer, before it had arrived: then it counts as no answer of its route.
+ */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
 }

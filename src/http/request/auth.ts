@@ -1,6 +1,6 @@
 /**
- * Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest; in the clear they stand in
- * the fields of an open connection and nowhere else.
+ * Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest; in the clear
+ * they stand in the fields of an open connection and nowhere else.
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -17,7 +17,10 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
   return key === undefined || key.trim() === '' ? undefined : key;
 }
 
-/** Digests of the keys of heads that come again and again: a connection's fields are one object as long as they are the same. */
+/**
+ * Digests of the keys of heads that come again and again: a connection's fields are one object as long as they are the
+ * same.
+ */
 const digests = new WeakMap<IncomingHttpHeaders, string>();
 
 /** SHA-256 (hex) of the key that a request carries; undefined without one. */
@@ -32,9 +35,9 @@ export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * The acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or `peer_not_active`,
- * unless authentication is off: then a key has no meaning and nobody acts. On `optional` ones a key that names no active
- * peer reads as none.
+ * The acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or
+ * `peer_not_active`, unless authentication is off: then a key has no meaning and nobody acts. On `optional` ones a key
+ * that names no active peer reads as none.
  */
 export function callerOf(
   auth: Route['auth'],

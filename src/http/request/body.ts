@@ -74,7 +74,10 @@ export function createBodyReader(bytesMax: number): BodyReader {
   };
 }
 
-/** The parser's errors carry a status: 413 for the size, 400 for bad JSON and for a body that ended early. Others are faults of ours. */
+/**
+ * The parser's errors carry a status: 413 for the size, 400 for bad JSON and for a body that ended early. Others are
+ * faults of ours.
+ */
 function readingFault(error: unknown): Refusal {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
   if (status === 413) return refused('payload_too_large');

@@ -34,12 +34,15 @@ export function hostCount(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** Of a target in absolute form: a name or an address, an IPv6 one in brackets, and all there is before path and query. */
+/**
+ * Of a target in absolute form: a name or an address, an IPv6 one in brackets, and all there is before path and query.
+ */
 const authority = /^https?:\/\/(?:[^/?[\]]+|\[[^/?[\]]+\](?::\d*)?)(?=[/?]|$)/i;
 
 /**
- * Splits a request target in origin or absolute form; undefined for anything else, and for characters that no target may
- * hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels. An empty path is `/` (RFC 9110, section 4.2.3).
+ * Splits a request target in origin or absolute form; undefined for anything else, and for characters that no target
+ * may hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels. An empty path is `/` (RFC 9110,
+ * section 4.2.3).
  */
 export function parseTarget(url: string): Target | undefined {
   if (!/^[\x21\x22\x24-\x7e]+$/.test(url)) return undefined;
@@ -50,7 +53,10 @@ export function parseTarget(url: string): Target | undefined {
   return mark < 0 ? { path: origin, query: '' } : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
 
-/** Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus: ids are opaque, and this is no form. */
+/**
+ * Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus: ids are opaque, and
+ * this is no form.
+ */
 export function decodeText(text: string): string | undefined {
   if (!text.includes('%')) return text;
   try {

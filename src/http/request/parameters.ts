@@ -1,4 +1,7 @@
-/** Reads the parameters of paths and queries into values, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
+/**
+ * Reads the parameters of paths and queries into values, or refuses them with `invalid_parameter`. Unknown ones are
+ * ignored.
+ */
 import { Texts } from '../../core/texts.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -69,7 +72,9 @@ export interface MatchIds {
   readonly isPlain: boolean;
 }
 
-/** The ids of the match read: split at literal commas, then percent-decoded. The query is of the characters of a target. */
+/**
+ * The ids of the match read: split at literal commas, then percent-decoded. The query is of the characters of a target.
+ */
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;

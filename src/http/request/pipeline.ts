@@ -1,6 +1,6 @@
 /**
- * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes after
- * (the meaning of an event) is the group's.
+ * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes
+ * after (the meaning of an event) is the group's.
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer
  *   -> path parameters -> encoding, media type -> size -> room for events -> JSON -> schema
@@ -31,8 +31,9 @@ export interface Incoming {
   readonly query: string;
   readonly remote: Socket;
   /**
-   * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is parsed: a
-   * body that will be refused costs little until then. `arriving` is told of the bytes of a batch that comes in pieces.
+   * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is
+   * parsed: a body that will be refused costs little until then. `arriving` is told of the bytes of a batch that comes
+   * in pieces.
    */
   readonly readBody: (
     fault: RoomFault,

@@ -1,6 +1,7 @@
 /**
- * Limits on what one peer, and one address, asks per second, and on registrations of one address per hour: off unless the operator turns them on. They stand in the pipeline, so
- * they hold on the fast path, too. A batch counts its events: it is taken where one request would be, and paid for by waiting.
+ * Limits on what one peer, and one address, asks per second, and on registrations of one address per hour: off unless
+ * the operator turns them on. They stand in the pipeline, so they hold on the fast path, too. A batch counts its
+ * events: it is taken where one request would be, and paid for by waiting.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { refused } from '../../errors.js';
@@ -66,7 +67,9 @@ export class CallerLimit {
     }
   }
 
-  /** Counts more for a request that was taken. What goes beyond the second's share is waited for before the next one. */
+  /**
+   * Counts more for a request that was taken. What goes beyond the second's share is waited for before the next one.
+   */
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);

@@ -1,4 +1,7 @@
-/** Counts the ids and names that were refused for their characters: many of them mean that a peer spoils ids on their way here. */
+/**
+ * Counts the ids and names that were refused for their characters: many of them mean that a peer spoils ids on their
+ * way here.
+ */
 import type { ErrorDetails } from '../../errors.js';
 import type { IdName, RequestObserver } from '../deps.js';
 

@@ -1,6 +1,6 @@
 /**
- * From a reply to what goes on the wire: error bodies and their problem form, entity tags, caching and security headers.
- * Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
+ * From a reply to what goes on the wire: error bodies and their problem form, entity tags, caching and security
+ * headers. Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
  */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -56,7 +56,10 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-/** `json` is ASCII alone. `tag` must differ wherever the body at the same address differs; where absent it is taken from the body. */
+/**
+ * `json` is ASCII alone. `tag` must differ wherever the body at the same address differs; where absent it is taken from
+ * the body.
+ */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }
@@ -121,7 +124,10 @@ const sharedHeads = new Map<string, SharedHead>();
 /** Most answers are of the kind of the answer before. */
 let newestHead: SharedHead | undefined;
 
-/** Builds the head of a kind once: for each answer anew it cost more than the score that it carries. `type` is empty where there is no body. */
+/**
+ * Builds the head of a kind once: for each answer anew it cost more than the score that it carries. `type` is empty
+ * where there is no body.
+ */
 function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
   const newest = newestHead;
   if (newest?.status === status && newest.type === type && newest.caching === caching && newest.vary === vary)
@@ -162,7 +168,10 @@ export function replyHeaders({ shared, more, requestId, tag, length }: WireReply
   return headers;
 }
 
-/** A reply as text on a connection, whose payload must be text. `date`: an HTTP date; `connection`: its line, where the reply has none. */
+/**
+ * A reply as text on a connection, whose payload must be text. `date`: an HTTP date; `connection`: its line, where the
+ * reply has none.
+ */
 export function replyText(
   { shared, more, requestId, tag, length, payload }: WireReply,
   date: string,
@@ -215,7 +224,9 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/** Whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section 12.5.1). */
+/**
+ * Whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section 12.5.1).
+ */
 export function wantsProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;
   const problem = qualityOf(accept, 'application/problem+json');

@@ -1,4 +1,6 @@
-/** The ids of requests that came without one. They only have to differ, from each other and from those of other runs. */
+/**
+ * The ids of requests that came without one. They only have to differ, from each other and from those of other runs.
+ */
 import { randomBytes } from 'node:crypto';
 
 const run = randomBytes(12).toString('base64url');

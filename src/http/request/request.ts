@@ -23,7 +23,9 @@ export interface ApiRequest<Body> {
   /** The body as the schema admitted it. */
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
-  /** The acting peer, active; null without a valid key on a public read, and always where peer authentication is off. */
+  /**
+   * The acting peer, active; null without a valid key on a public read, and always where peer authentication is off.
+   */
   readonly caller: PeerView | null;
   /** The connection. */
   readonly remote: Remote;
@@ -35,7 +37,9 @@ export interface ApiReply {
   readonly body: unknown;
   /** The body as JSON of ASCII alone, in place of `body`, where a template makes it faster than `JSON.stringify`. */
   readonly json?: string;
-  /** The entity tag, where it need not be told from the body; its text is of characters of base64url, without quotes. */
+  /**
+   * The entity tag, where it need not be told from the body; its text is of characters of base64url, without quotes.
+   */
   readonly tag?: { readonly text: string } | undefined;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -22,7 +22,9 @@ export type RawCode = Extract<
   'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'overloaded'
 >;
 
-/** The code that a failure is answered with; undefined where the connection itself failed and nobody is left to answer. */
+/**
+ * The code that a failure is answered with; undefined where the connection itself failed and nobody is left to answer.
+ */
 export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
   const { code } = failure;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
@@ -33,9 +35,9 @@ export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
 }
 
 /**
- * Whether the request line is what made a head too large. Only the packet that crossed the bound is at hand. Its first line
- * is the request line where it begins like one, or the rest of it where it ends like one; a line without an end is a target
- * where it holds nothing that a target may not.
+ * Whether the request line is what made a head too large. Only the packet that crossed the bound is at hand. Its first
+ * line is the request line where it begins like one, or the rest of it where it ends like one; a line without an end is
+ * a target where it holds nothing that a target may not.
  */
 function isMostlyTarget(packet: unknown): boolean {
   if (!(packet instanceof Uint8Array)) return false;
@@ -48,7 +50,10 @@ function isMostlyTarget(packet: unknown): boolean {
   return end >= 0 || /^[\x21-\x7e]+$/.test(line);
 }
 
-/** Writes the error, ends the connection and records the answer. `headers`: of the request at fault, where its head is known. */
+/**
+ * Writes the error, ends the connection and records the answer. `headers`: of the request at fault, where its head is
+ * known.
+ */
 export function answerRaw(
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
   socket: Duplex,

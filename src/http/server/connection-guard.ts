@@ -1,7 +1,7 @@
 /**
- * Watches the connections of the public port and holds them to one table of bounds, `connectionBounds`: callers that do not read,
- * requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or take too much room. It
- * decides which connection must end; the server answers and closes it. It reads no bytes.
+ * Watches the connections of the public port and holds them to one table of bounds, `connectionBounds`: callers that do
+ * not read, requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or
+ * take too much room. It decides which connection must end; the server answers and closes it. It reads no bytes.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -23,7 +23,9 @@ export const connectionBounds = {
   headersMs: limits.headersTimeoutMs,
   /** Time for the body of a request whose head arrived late. */
   requestMs: limits.requestTimeoutMs,
-  /** Late connections that are ended in a millisecond, and the turns in which all of them are, however many they are. */
+  /**
+   * Late connections that are ended in a millisecond, and the turns in which all of them are, however many they are.
+   */
   endedPerMs: limits.connectionsEndedPerMs,
   endedTurns: limits.connectionsEndedTurns,
 
@@ -133,7 +135,10 @@ export class ConnectionGuard implements BodyAdmission {
   readonly #watched = new Map<Duplex, Watched>();
   /** Places of all connections together. */
   #places = 0;
-  /** Connections that are late, with what had arrived by then. They are ended a few at a time, so that others are served between. */
+  /**
+   * Connections that are late, with what had arrived by then. They are ended a few at a time, so that others are served
+   * between.
+   */
   #late: (readonly [Watched, Arrived])[] = [];
   readonly #holders = new Map<Holder, BodiesOfHolder>();
   #bodyBytes = 0;
@@ -206,7 +211,10 @@ export class ConnectionGuard implements BodyAdmission {
 
   // Late requests
 
-  /** Takes a report of node:http that a connection's request is late. Node reports each once, and all late ones in one turn. */
+  /**
+   * Takes a report of node:http that a connection's request is late. Node reports each once, and all late ones in one
+   * turn.
+   */
   reportLate(socket: Duplex): void {
     const watched = this.#watched.get(socket);
     if (watched !== undefined) this.#endSoon(watched, this.#server.arrivedOn(socket));
@@ -244,8 +252,8 @@ export class ConnectionGuard implements BodyAdmission {
   // Pipelines
 
   /**
-   * Counts a request that waits for the answer before it. Pauses the connection while too many wait. False where all connections
-   * together have too many: the connection must end.
+   * Counts a request that waits for the answer before it. Pauses the connection while too many wait. False where all
+   * connections together have too many: the connection must end.
    */
   enqueue({ socket, headers }: Request): boolean {
     const watched = this.#watched.get(socket);
@@ -272,7 +280,8 @@ export class ConnectionGuard implements BodyAdmission {
   #pauseIfFull({ socket, places }: Watched): void {
     // Bytes behind the last answer are dropped, not kept.
     if (!socket.writable || places < this.#bounds.placesPerConnection) return;
-    // A paused socket emits nothing when it is paused again, although node:http may have started its reads: `pause` stops them.
+    // A paused socket emits nothing when it is paused again, although node:http may have started its reads: `pause`
+    // stops them.
     if (socket.isPaused()) socket.emit('pause');
     else socket.pause();
   }
@@ -286,9 +295,9 @@ export class ConnectionGuard implements BodyAdmission {
   // Bodies of batches
 
   /**
-   * Admits the body of a batch, or gives undefined during an overload where too many are on their way: the batch is refused by its
-   * head and its body dropped piece by piece, because half-read bodies cost the garbage collector tens of milliseconds. A body
-   * that takes long stops counting, so that slow callers cannot keep others out.
+   * Admits the body of a batch, or gives undefined during an overload where too many are on their way: the batch is
+   * refused by its head and its body dropped piece by piece, because half-read bodies cost the garbage collector tens
+   * of milliseconds. A body that takes long stops counting, so that slow callers cannot keep others out.
    */
   beginBody(start: BodyStart): BatchBody | undefined {
     const { holder, now, overloaded, isFirst } = start;

@@ -1,7 +1,7 @@
 /**
- * The table of open connections. It bounds what one address holds. When the bound of all is reached it closes an idle connection: first one of
- * the address with the most connections where that has more than its share, else the one that has been idle the longest. So nobody keeps
- * others out by holding connections. It reads no bytes and answers nothing.
+ * The table of open connections. It bounds what one address holds. When the bound of all is reached it closes an idle
+ * connection: first one of the address with the most connections where that has more than its share, else the one that
+ * has been idle the longest. So nobody keeps others out by holding connections. It reads no bytes and answers nothing.
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';
@@ -13,7 +13,10 @@ export interface ConnectionBounds {
   readonly max: number;
   /** Connections of one address at a time. */
   readonly perAddressMax: number;
-  /** Whether connections from a loopback address are a proxy's, which stands for many callers: `perAddressMax` does not hold for them. */
+  /**
+   * Whether connections from a loopback address are a proxy's, which stands for many callers: `perAddressMax` does not
+   * hold for them.
+   */
   readonly loopbackIsProxy: boolean;
 }
 
@@ -42,7 +45,10 @@ export class Connections {
     this.#isIdle = isIdle;
   }
 
-  /** Takes a new connection, closing an idle one where there is no room. False where nothing can make room: it must be refused. */
+  /**
+   * Takes a new connection, closing an idle one where there is no room. False where nothing can make room: it must be
+   * refused.
+   */
   admit(socket: Socket): boolean {
     const { max, perAddressMax } = this.#bounds;
     const address = this.#countedAddress(socket);
@@ -88,8 +94,8 @@ export class Connections {
   }
 
   /**
-   * Closes the first connection that is idle and has no chances left; one that was active since the last look has new ones. Where every
-   * connection that was looked at is passed over, the first idle one among them goes.
+   * Closes the first connection that is idle and has no chances left; one that was active since the last look has new
+   * ones. Where every connection that was looked at is passed over, the first idle one among them goes.
    */
   #evictFrom(queue: ReadonlySet<Connection>): boolean {
     let fallback: Connection | undefined;

@@ -6,13 +6,19 @@ import type { Endpoints } from '../koa/endpoints.js';
 
 /** Answers frequent requests in front of node:http and Koa. */
 export interface FastPath {
-  /** Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, are the bytes that node:http reads first. */
+  /**
+   * Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, are the bytes that node:http
+   * reads first.
+   */
   open(socket: Socket, handOver: (rest: Buffer) => void): void;
   /** Whether a connection of the fast path has no request under way; true of any other. */
   isIdle(socket: Socket): boolean;
   /** Closes its connections that have no request under way; the others close with their answer. */
   closeIdle(): void;
-  /** Answers a request that node:http has parsed. False where the request is not for the fast path; nothing was touched then. */
+  /**
+   * Answers a request that node:http has parsed. False where the request is not for the fast path; nothing was touched
+   * then.
+   */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 

@@ -40,7 +40,9 @@ export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | 
   return new HttpServerFace(deps, createFastPath);
 }
 
-/** Each connection and its requests. The fast path, where there is one, has a connection first, and node:http after it. */
+/**
+ * Each connection and its requests. The fast path, where there is one, has a connection first, and node:http after it.
+ */
 class HttpServerFace implements HttpFace {
   readonly #deps: FaceDeps;
   readonly #connections: Connections;
@@ -155,7 +157,8 @@ class HttpServerFace implements HttpFace {
   /** `takeOver` makes it a connection of node:http, which has `rest` to read first. */
   #onConnection(socket: Socket, takeOver: (rest: Buffer) => void): void {
     this.#accepted += 1;
-    // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the process.
+    // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the
+    // process.
     socket.on('error', () => socket.destroy());
     this.#guard.watch(socket);
     if (!this.#connections.admit(socket)) {
@@ -168,8 +171,8 @@ class HttpServerFace implements HttpFace {
   }
 
   /**
-   * Whether no request of a connection is under way. One whose head has not arrived in full is none, and one that waits for a body that no route
-   * reads counts as none: else anybody could hold a connection by announcing such a body.
+   * Whether no request of a connection is under way. One whose head has not arrived in full is none, and one that waits
+   * for a body that no route reads counts as none: else anybody could hold a connection by announcing such a body.
    */
   #isIdle(socket: Socket): boolean {
     if (!this.#sockets.has(socket)) return this.#fastPath?.isIdle(socket) ?? true;
@@ -221,8 +224,8 @@ class HttpServerFace implements HttpFace {
     if (!isAnswerable(request)) return;
     const hasBody = hasUnreadBody(request);
     const isExpected = !hasForeignExpectation(request);
-    // In its turn: Node would put the head of the answer in front of what waits. A body that a route reads and that is too long by its own
-    // account is refused before it is sent.
+    // In its turn: Node would put the head of the answer in front of what waits. A body that a route reads and that is
+    // too long by its own account is refused before it is sent.
     if (
       this.#awaited.has(request) &&
       isExpected &&
@@ -237,7 +240,8 @@ class HttpServerFace implements HttpFace {
       else setImmediate(() => this.#answerUnlessFailed(request, response));
       return;
     }
-    // Answered only once all of it has proved to be a request: else it would be carried out, and then answered 400 as well.
+    // Answered only once all of it has proved to be a request: else it would be carried out, and then answered 400 as
+    // well.
     request.once('end', () => this.#answer(request, response));
     request.resume();
   }

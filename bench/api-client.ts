@@ -4,13 +4,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
-import type { EventBody } from '../src/http/contract/request-bodies.js';
+import type { EventBody } from '../src/contract/request-bodies.js';
 import type {
   BatchResultBody,
   HealthBody,
   MatchScoresBody,
   RegisteredPeerBody,
-} from '../src/http/contract/response-bodies.js';
+} from '../src/contract/response-bodies.js';
 
 const retryForMs = 60_000;
 const retryAfterDefaultMs = 100;

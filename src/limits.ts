@@ -20,8 +20,8 @@ export const limits = {
   /** What the HTTP parser accepts: more than `headBytes`, for a clear answer, and less than one read of a socket (64 KiB), which shows what was too long. */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
-  /** A head over this is not looked at by the lane on the socket. */
-  plainHeadBytes: 16 * KiB,
+  /** The fast path leaves a longer head to node:http. */
+  fastPathHeadBytes: 16 * KiB,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
@@ -41,7 +41,7 @@ export const limits = {
   pipelinedPerConnection: 64,
   /** Places of all connections together; a connection that brings more ends. */
   pipelinedMax: 65_536,
-  /** Of one read from a connection: as many as Node reads at a time. */
+  /** Bytes that Node reads from a connection at a time. */
   readBytes: 64 * KiB,
   /** Answers to requests of one read of a socket that are put together; the rest are made once these have left. */
   answersAheadBytes: 64 * KiB,

@@ -16,9 +16,11 @@ import { Nonces } from './group/nonces.js';
 import type { Clock, DiskGauge, LogWriter } from './group/ports.js';
 import { lastSeqOf, mustReach } from './group/recovery.js';
 import { VerdictFeed } from './group/verdict-feed.js';
-import { createMetrics } from './http/metrics.js';
-import { startMetricsServer } from './http/metrics-server.js';
-import { createHttpFace } from './http/server.js';
+import type { FaceDeps } from './http/deps.js';
+import { createFastPath } from './http/fast-path/fast-path.js';
+import { createMetrics } from './http/metrics/metrics.js';
+import { startMetricsServer } from './http/metrics/metrics-server.js';
+import { createHttpFace } from './http/server/server.js';
 import { limits } from './limits.js';
 import { passwordFile } from './operator/dashboard/password.js';
 import { startDashboard } from './operator/dashboard/server.js';
@@ -174,14 +176,13 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
-  const face = createHttpFace({
+  const faceDeps: FaceDeps = {
     group,
     pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
     settings: {
       authEnabled: config.peerAuthEnabled,
       registrationMode: config.registrationMode,
-      fastLane: config.fastLane,
       connectionsMax: config.connectionsMax,
       loopbackIsProxy: config.loopbackIsProxy,
       rateLimitPeerPerS: config.rateLimitPeerPerS,
@@ -194,7 +195,8 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
     log,
     clock,
     metrics,
-  });
+  };
+  const face = createHttpFace(faceDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
     dir,
     salt,

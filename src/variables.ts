@@ -295,9 +295,9 @@ export const variables = {
     fallback: limits.streamIntervalMsDefault,
     parse: wholeNumber(0, limits.streamIntervalMsMax),
   }),
-  fastLane: variable<boolean>({
+  fastPath: variable<boolean>({
     name: 'FAST_LANE',
-    meaning: '`false` sends every request through Koa, also those that the lane in front of it could answer',
+    meaning: '`false` turns the fast path off: Koa then answers every request',
     fallback: true,
     parse: parseSwitch,
   }),

@@ -15,6 +15,7 @@ const actor = [...ground, 'core', 'group'];
 const outside = [
   ...actor,
   'validation',
+  'contract',
   'store',
   'workers',
   'http',
@@ -34,7 +35,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   store: actor,
   workers: [...actor, 'store'],
   validation: ground,
-  http: [...actor, 'validation'],
+  contract: [...ground, 'core', 'validation'],
+  http: [...actor, 'validation', 'contract'],
   operator: [...actor, 'validation'],
   variables: [...ground, 'core'],
   'unknown-variables': ['variables'],
@@ -170,7 +172,7 @@ function forbiddenImports({ path, text }: Source): string[] {
     .filter((specifier) => {
       if (specifier.startsWith('.')) {
         const file = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
-        if (part === 'client' && file.startsWith('src/http/contract/')) return !typesOnly.includes(specifier);
+        if (part === 'client' && file.startsWith('src/contract/')) return !typesOnly.includes(specifier);
         const target = partOf(file);
         return target !== part && !allowed.includes(target);
       }
@@ -206,12 +208,29 @@ const everything = [
 /** `new Date(ms)` only converts; every other use of Date reads the clock. */
 const impure =
   /(?<!\bnew )\bDate\b|\bDate\b(?!\([^)\s])|\b(?:setTimeout|setInterval|setImmediate|queueMicrotask|Promise|async|await|process|performance|console|fetch|globalThis)\b|\bMath\.random\b|\brandom(?:Bytes|UUID|Int|Fill\w*)\b|\bgetRandomValues\b/;
+/** Private members of Node's sockets and requests, and the way to find members that have a symbol for a name. */
+const privateSlot = /(?<!this)\._[a-z]|\bgetOwnPropertySymbols\b|\bReflect\.(?:get|set|ownKeys)\b|\bprocess\.binding\b/;
 const ownTimers = /\b(?:setTimeout|setInterval|setImmediate)\b/;
 const inexact = /\*\*|\bMath\.(?:pow|exp|expm1|log\w*|cbrt|hypot|a?(?:sin|cos|tan)h?|atan2)\b/;
 
 test('no file imports from a floor that its own may not see', () => {
   assert.ok(src.length > 0 && core.length > 0);
   assert.equal(src.flatMap(forbiddenImports), []);
+});
+
+test('only the node plugs in the fast path: server and handlers work without it', () => {
+  const entry = 'src/http/fast-path/fast-path.ts';
+  const users = src.flatMap(({ path, text }) =>
+    importsOf(text)
+      .map((specifier) => posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts'))
+      .filter((file) => file.startsWith('src/http/fast-path/') && !path.startsWith('src/http/fast-path/'))
+      .map((file) => `${path} imports ${file}`),
+  );
+  assert.equal(users, [`src/node.ts imports ${entry}`]);
+});
+
+test('no code reaches into private slots of what Node made', () => {
+  assert.equal(findInCode(src, privateSlot), []);
 });
 
 test('the core has no clock, chance, timer, promise, process or I/O', () => {
@@ -335,8 +354,8 @@ test('the checks above find what they look for', () => {
   assert.is(faults('src/errors.ts', "import './limits.js';"), 1);
   assert.is(faults('src/group/a.ts', "const a = Buffer.from('lmdb');"), 0);
   assert.is(faults('src/strange/a.ts', ''), 1);
-  assert.is(faults('src/client/a.ts', "import type { A } from '../http/contract/routes.js';"), 0);
-  assert.is(faults('src/client/a.ts', "import { a } from '../http/contract/routes.js';"), 1);
+  assert.is(faults('src/client/a.ts', "import type { A } from '../contract/routes.js';"), 0);
+  assert.is(faults('src/client/a.ts', "import { a } from '../contract/routes.js';"), 1);
   assert.is(
     faults('src/client/a.ts', "import type { A } from '../http/deps.js';\nimport { limits } from '../limits.js';"),
     2,
@@ -358,6 +377,7 @@ test('the checks above find what they look for', () => {
   assert.equal(found(impure, 'const a = new Date();'), ['a.ts:1: Date']);
   assert.equal(found(impure, 'const a = Date(ms);'), ['a.ts:1: Date']);
   assert.equal(found(impure, 'const a = Math.random();'), ['a.ts:1: Math.random']);
+  assert.equal(found(privateSlot, 'const a = socket._handle;'), ['a.ts:1: ._h']);
   assert.equal(found(inexact, 'const a = 2 ** b + Math.sqrt(c);'), ['a.ts:1: **']);
   assert.equal(found(inexact, 'const a = Math.log2(b);'), ['a.ts:1: Math.log2']);
 });

@@ -3,6 +3,8 @@
  * in nanoseconds.
  */
 import { randomBytes } from 'node:crypto';
+import { type EventBody, eventSchema } from '../../src/contract/request-bodies.js';
+import { routes } from '../../src/contract/routes.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import { decideEvent } from '../../src/core/decide-event.js';
 import { keyColumns, keyOf } from '../../src/core/event-columns.js';
@@ -10,17 +12,15 @@ import { Pseudonyms, pseudonymise } from '../../src/core/pseudonym.js';
 import { type Moment, momentOf, trustOf } from '../../src/core/score.js';
 import type { GroupState } from '../../src/core/state.js';
 import { TAG_WORDS } from '../../src/core/words.js';
-import { storedEventText, timeText } from '../../src/http/bodies.js';
-import { type EventBody, eventSchema } from '../../src/http/contract/request-bodies.js';
-import { routes } from '../../src/http/contract/routes.js';
-import { parseJson } from '../../src/http/hot-shapes.js';
-import { readIds } from '../../src/http/parameters.js';
-import { PlainHeadReader } from '../../src/http/plain-head.js';
-import { okJson, replyText, wireReply } from '../../src/http/reply.js';
-import { newRequestId } from '../../src/http/request-id.js';
-import { RequestTally } from '../../src/http/request-tally.js';
-import { ScoreTag } from '../../src/http/score-tag.js';
-import { trustScoresText, trustScoreText } from '../../src/http/score-text.js';
+import { storedEventBody, timeText } from '../../src/http/bodies/bodies.js';
+import { scoreJson, scoresJson } from '../../src/http/bodies/score-json.js';
+import { ScoreTag } from '../../src/http/bodies/score-tag.js';
+import { parseJson } from '../../src/http/fast-path/fast-routes.js';
+import { HeadParser } from '../../src/http/fast-path/head-parser.js';
+import { RequestTally } from '../../src/http/metrics/request-tally.js';
+import { readIds } from '../../src/http/request/parameters.js';
+import { okJson, replyText, wireReply } from '../../src/http/request/reply.js';
+import { newRequestId } from '../../src/http/request/request-id.js';
 import { claimFolder } from '../../src/store/owner.js';
 import { parseUtcDateTime } from '../../src/validation/formats.js';
 import { validatorOf } from '../../src/validation/validator.js';
@@ -69,7 +69,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const event = eventKind(site);
   const requests = Array.from({ length: 1000 }, (_, i) => Buffer.from(event.request(i, 0)));
   const texts = requests.map((request) => request.toString('latin1'));
-  const heads = new PlainHeadReader();
+  const heads = new HeadParser();
   const raw = texts.map((text) => text.slice(heads.read(text, 0)!.end));
   const validate = validatorOf(eventSchema);
   const bodies = raw.map((text) => {
@@ -109,7 +109,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
       'Thu, 01 Jan 2026 00:00:00 GMT',
       '',
     );
-  const eventText = storedEventText(peerId, playerId(1), submission(0), benchTime);
+  const eventText = JSON.stringify(storedEventBody(peerId, playerId(1), submission(0), benchTime));
   const tally = new RequestTally();
   const log = await logCost(task, decided);
   onProgress(2, 4);
@@ -127,7 +127,9 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     { name: `id tag, ${task.batch} at a time`, ns: tags.ns / task.batch },
     cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
     ...log,
-    cost('body of the answer', events, (i) => storedEventText(peerId, 'p', submission(i), benchTime + i)),
+    cost('body of the answer', events, (i) =>
+      JSON.stringify(storedEventBody(peerId, 'p', submission(i), benchTime + i)),
+    ),
     cost('answer around the body', events, () => reply(eventText, 201)),
     cost('request id', events, () => newRequestId()),
     cost('tally', events, (i) => tally.note('/api/v1/events', 'POST', 201, '', i % 10)),
@@ -136,7 +138,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const moment = momentOf(state, benchTime);
   const view = trustOf(state, 0, moment);
   const scoreRequests = Array.from({ length: 1000 }, (_, i) => scoreKind(site).request(i, 0));
-  const scoreText = trustScoreText(playerId(1), view, new ScoreTag());
+  const scoreText = scoreJson(playerId(1), view, new ScoreTag());
   const read = [
     cost('head', events, (i) => heads.read(at(scoreRequests, i), 0)),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
@@ -144,7 +146,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, moment)),
     cost('body and tag of the answer', events, () => {
       const tag = new ScoreTag();
-      return trustScoreText('76561190000000001', view, tag) + tag.text;
+      return scoreJson('76561190000000001', view, tag) + tag.text;
     }),
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
@@ -182,7 +184,7 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, moment: Mome
     cost('look-ups', matches, (i) => state.subjects.findAll(columns[i % matches]!)),
     cost('body and tag of the answer', matches, (i) => {
       const tag = new ScoreTag();
-      return trustScoresText(ids, trusts[i % trusts.length]!, tag) + tag.text;
+      return scoresJson(ids, trusts[i % trusts.length]!, tag) + tag.text;
     }),
   ];
 }

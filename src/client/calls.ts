@@ -1,6 +1,6 @@
 /** What the calls of a client take and give back, apart from scores and events. */
-import type { RegistrationBody } from '../http/contract/request-bodies.js';
-import type { RegisteredPeerBody } from '../http/contract/response-bodies.js';
+import type { RegistrationBody } from '../contract/request-bodies.js';
+import type { RegisteredPeerBody } from '../contract/response-bodies.js';
 import type { Fallback } from './score-reader.js';
 import type { FeedState } from './verdict-feed.js';
 

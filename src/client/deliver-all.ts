@@ -2,7 +2,7 @@
  * One batch until every event of it is through: what the node could not take at once is sent again, the rest is not, and what takes too long in one
  * call is sent in smaller ones.
  */
-import type { EventBody } from '../http/contract/request-bodies.js';
+import type { EventBody } from '../contract/request-bodies.js';
 import { markedUnknown } from './caller.js';
 import { Retries } from './retries.js';
 import type { Runtime } from './runtime.js';

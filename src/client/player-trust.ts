@@ -1,5 +1,5 @@
 /** What the client says about a player, wherever it has it from. */
-import type { TrustScoreBody } from '../http/contract/response-bodies.js';
+import type { TrustScoreBody } from '../contract/response-bodies.js';
 import type { TrustErrorCode } from './trust-error.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Reads of scores within a time budget: from the cache where it is current, else by match reads, else by a marked fallback. */
-import type { MatchScoresBody } from '../http/contract/response-bodies.js';
+import type { MatchScoresBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { type Caller, isRecord } from './caller.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from './player-trust.js';

@@ -1,6 +1,6 @@
 /** What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it. */
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { StreamEvents, ToldPlayer } from '../http/contract/verdict-stream.js';
+import type { StreamEvents, ToldPlayer } from '../contract/verdict-stream.js';
 import { isRecord } from './caller.js';
 import type { TrustValues } from './player-trust.js';
 import type { TrustTable } from './trust-table.js';

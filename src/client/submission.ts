@@ -1,6 +1,6 @@
 /** What a game server submits, and what comes back: the client's names on one side, the contract's on the other. */
-import type { EventBody } from '../http/contract/request-bodies.js';
-import type { BatchResultBody } from '../http/contract/response-bodies.js';
+import type { EventBody } from '../contract/request-bodies.js';
+import type { BatchResultBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { isRecord, unexpected } from './caller.js';
 import type { Runtime } from './runtime.js';

@@ -1,6 +1,6 @@
 /** The client of a game server: reads that never wait longer than they may, and writes that arrive once. */
-import type { EventBody, RegistrationBody } from '../http/contract/request-bodies.js';
-import type { TrustScoreBody } from '../http/contract/response-bodies.js';
+import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
+import type { TrustScoreBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
 import { type Answer, type Ask, Caller, isRecord, unexpected } from './caller.js';
 import type {

@@ -1,5 +1,5 @@
 /** The one error of the client, told apart by its code: the service's own codes, and those of what happens on the way. */
-import type { ErrorBody } from '../http/contract/error-bodies.js';
+import type { ErrorBody } from '../contract/error-bodies.js';
 
 /**
  * A code that the service answers with; see the contract. A newer node may send codes that this list does not name.

@@ -13,8 +13,6 @@ export interface FaceSettings {
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
   readonly sessionSecret: Uint8Array | null;
-  /** Whether the hot requests take the lane in front of Koa. */
-  readonly fastLane: boolean;
   /** Connections at a time; for a further one an idle one is closed, and where none is idle it gets 503. */
   readonly connectionsMax: number;
   /** Whether connections from loopback are a proxy's, which may hold all of them. */
@@ -32,8 +30,8 @@ export type IdName = 'player_id' | 'event_id' | 'game_id' | 'peer_name';
 /** Told of every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
   /**
-   * `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer, 0 where there is
-   * no request that is answered.
+   * `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer, 0
+   * where there is no request that is answered.
    */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
   /** An id or a name was refused for its characters. */

@@ -1,6 +1,7 @@
 /**
- * Who holds how many pieces of something that is bounded in all, such as connections per address. It finds the holder with the most pieces
- * in constant time, so that the holder with the most gives way when there is no room. It decides nothing itself.
+ * Who holds how many pieces of something that is bounded in all, such as connections per address. It finds the holder
+ * with the most pieces in constant time, so that the holder with the most gives way when there is no room. It decides
+ * nothing itself.
  */
 import { getOrMake } from '../core/get-or-make.js';
 
@@ -25,7 +26,9 @@ export class Holdings<H, T> {
     return this.#of.get(holder)?.size ?? 0;
   }
 
-  /** The holder with the most pieces, the one that has held so many for the longest; undefined where nobody holds any. */
+  /**
+   * The holder with the most pieces, the one that has held so many for the longest; undefined where nobody holds any.
+   */
   get largest(): H | undefined {
     const [holder] = this.#byCount.get(this.#most) ?? [];
     return holder;

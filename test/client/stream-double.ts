@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { TrustValues } from '../../src/client/player-trust.js';
 import type { Runtime } from '../../src/client/runtime.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport.js';
-import * as frames from '../../src/http/contract/verdict-stream.js';
+import * as frames from '../../src/contract/verdict-stream.js';
 import type { Schema } from '../../src/validation/schema.js';
 import { validatorOf } from '../../src/validation/validator.js';
 import type { Random } from '../support/random.js';

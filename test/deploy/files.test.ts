@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../src/config.js';
-import { routes } from '../../src/http/contract/routes.js';
+import { routes } from '../../src/contract/routes.js';
 import { limits } from '../../src/limits.js';
 import { variables } from '../../src/variables.js';
 

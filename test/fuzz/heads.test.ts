@@ -1,4 +1,4 @@
-/** Heads of every form are refused or answered alike, whether or not the lanes stand in front of Koa. */
+/** Heads of every form are refused or answered alike, with the fast path and without it. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,7 +18,7 @@ async function toldBy({ port }: TestFace, text: string): Promise<string> {
 
 test(`heads drawn from the grammar are told the same on both ways (seed ${seed})`, async () => {
   process.stdout.write(`NOTE: heads: FUZZ_SEED=${seed} FUZZ_HEADS=${runs} npm test -- fuzz/heads\n`);
-  const faces = await Promise.all([true, false].map((fastLane) => startFace({ settings: { fastLane } })));
+  const faces = await Promise.all([true, false].map((fastPath) => startFace({ fastPath })));
   const [fast, koa] = faces as [TestFace, TestFace];
   try {
     await fc.assert(

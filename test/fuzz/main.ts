@@ -61,7 +61,7 @@ async function run({ requests, seed, mode, path }: Options): Promise<boolean> {
 }
 
 const program = new Command('fuzz')
-  .description('Sends requests drawn from the contract to two nodes that differ by their lane only.')
+  .description('Sends requests drawn from the contract to two nodes that differ by the fast path only.')
   .option('--requests <n>', 'about how many, to each node in each mode', wholeNumber, 20_000)
   .option('--seed <n>', 'what is drawn', wholeNumber, Math.floor(Math.random() * 2 ** 31))
   .addOption(new Option('--mode <name>', 'one instead of all').choices(modes.map(({ name }) => name)))

@@ -1,4 +1,4 @@
-/** The nodes under fuzz: processes of their own, alike but for their lane, with the same peers; started again where they end. */
+/** The nodes under fuzz: processes of their own, alike but for the fast path, with the same peers; started again where they end. */
 
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /** Conversations drawn from the contract: every route with good, nearly good and hostile parts, and shapes that are no request. */
 import fc, { type Arbitrary } from 'fast-check';
-import { type Route, routes } from '../../src/http/contract/routes.js';
+import { type Route, routes } from '../../src/contract/routes.js';
 import { limits } from '../../src/limits.js';
 import type { Schema } from '../../src/validation/schema.js';
 import type { Conversation, Damage, FuzzRequest } from './conversation.js';

@@ -43,9 +43,9 @@ const ambiguous: readonly string[] = [
   `GET /api/v1/health HTTP/1.1\r\nHost: x\r\nHost: y\r\n${length}\r\n${hidden}`,
 ];
 
-for (const fastLane of [true, false]) {
-  test(`no body is taken for a request, and what is ambiguous ends the connection (fast lane ${fastLane})`, async () => {
-    const face = await startFace({ settings: { fastLane } });
+for (const fastPath of [true, false]) {
+  test(`no body is taken for a request, and what is ambiguous ends the connection (fast path ${fastPath})`, async () => {
+    const face = await startFace({ fastPath });
     for (const text of ambiguous) {
       for (const cuts of [[], [text.length - hidden.length], [20, 90]]) {
         const bytes = Buffer.from(text, 'latin1');
@@ -65,8 +65,8 @@ for (const fastLane of [true, false]) {
     await face.drain();
   });
 
-  test(`a body of a read is no request either (fast lane ${fastLane})`, async () => {
-    const face = await startFace({ settings: { fastLane } });
+  test(`a body of a read is no request either (fast path ${fastPath})`, async () => {
+    const face = await startFace({ fastPath });
     for (const target of ['/api/v1/players/x/trust-score', '/api/v1/trust-scores?ids=x', '/api/v1/peers', '/nowhere']) {
       for (const body of [
         `${length}\r\n${hidden}`,

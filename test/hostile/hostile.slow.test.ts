@@ -79,7 +79,7 @@ function event(key: string, peerId: string, number: number): string {
 }
 
 for (const FAST_LANE of ['true', 'false']) {
-  test(`who pipelines requests and reads no answer is not read from, and ends (fast lane ${FAST_LANE})`, async () => {
+  test(`who pipelines requests and reads no answer is not read from, and ends (fast path ${FAST_LANE})`, async () => {
     // In a heap that is small, garbage is collected soon, and what is kept beyond it ends the node.
     await withNode({ FAST_LANE, NODE_OPTIONS: '--max-old-space-size=96' }, async (node, port) => {
       const peer = await registerPeer(node.url);

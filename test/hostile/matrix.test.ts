@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type OperationId, routes } from '../../src/http/contract/routes.js';
+import { type OperationId, routes } from '../../src/contract/routes.js';
 import { DAY_MS } from '../../src/limits.js';
 import { type Answer, ask } from '../http/exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../http/peer-client.js';

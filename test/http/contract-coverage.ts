@@ -5,8 +5,8 @@
 import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { everyRoute, type Route, routes } from '../../src/contract/routes.js';
 import { type ErrorCode, errors } from '../../src/errors.js';
-import { everyRoute, type Route, routes } from '../../src/http/contract/routes.js';
 
 const folder = process.env.CONTRACT_SEEN_DIR;
 const written = new Set<string>();

@@ -5,9 +5,9 @@
 import { connect } from 'node:net';
 import { getGlobalDispatcher } from 'undici';
 import * as assert from 'uvu/assert';
+import { errorSchema, problemSchema } from '../../src/contract/error-bodies.js';
+import { everyRoute, type Route, routes } from '../../src/contract/routes.js';
 import { type ErrorCode, errors } from '../../src/errors.js';
-import { errorSchema, problemSchema } from '../../src/http/contract/error-bodies.js';
-import { everyRoute, type Route, routes } from '../../src/http/contract/routes.js';
 import type { Schema } from '../../src/validation/schema.js';
 import { type Validator, validatorOf } from '../../src/validation/validator.js';
 import { noteSeen } from './contract-coverage.js';

@@ -2,8 +2,9 @@
 import { pino } from 'pino';
 import { Pseudonyms } from '../../src/core/pseudonym.js';
 import type { GroupApi } from '../../src/group/api.js';
-import type { FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
-import { createHttpFace } from '../../src/http/server.js';
+import type { FaceDeps, FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
+import { createFastPath } from '../../src/http/fast-path/fast-path.js';
+import { createHttpFace } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
 import { groupDouble } from './group-double.js';
 
@@ -15,12 +16,13 @@ export interface TestFace {
   drain(): Promise<void>;
 }
 
-/** Every test of the face runs through the lane in front of Koa, and again without it: see `through-koa.slow.test.ts`. */
-const fastLane = process.env.FAST_LANE !== 'false';
+/** Every test of the face runs through the fast path, and again without it: see `through-koa.slow.test.ts`. */
+const withFastPath = process.env.FAST_LANE !== 'false';
 
 export interface FaceOptions {
   readonly group?: Partial<GroupApi>;
   readonly settings?: Partial<FaceSettings>;
+  readonly fastPath?: boolean;
   readonly metrics?: RequestObserver;
   readonly highSecurity?: boolean;
   readonly sessionHolds?: (claims: SessionClaims) => boolean;
@@ -29,7 +31,7 @@ export interface FaceOptions {
 export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const face = createHttpFace({
+  const deps: FaceDeps = {
     group: groupDouble(options.group),
     pseudonyms: new Pseudonyms('salt', options.highSecurity ? 'high-security' : 'privacy-first'),
     sessionHolds: options.sessionHolds ?? (() => true),
@@ -38,7 +40,6 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       registrationMode: 'open',
       publishSaltCheck: true,
       sessionSecret: null,
-      fastLane,
       connectionsMax: limits.connectionsMaxDefault,
       loopbackIsProxy: true,
       rateLimitPeerPerS: 0,
@@ -56,7 +57,8 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       streamTold() {},
       streamEnded() {},
     },
-  });
+  };
+  const face = createHttpFace(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
   const { host, port } = await face.listen('127.0.0.1', 0);
   return { url: `http://${host}:${port}`, port, logged, drain: () => face.drain() };
 }

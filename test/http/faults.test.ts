@@ -2,9 +2,9 @@
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Route, routes } from '../../src/contract/routes.js';
 import { refused } from '../../src/errors.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
-import { type Route, routes } from '../../src/http/contract/routes.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
 import { type Ask, ask } from './exchange.js';

@@ -1,5 +1,5 @@
 /** Registered peers on a real node, as tests need them. */
-import type { EventBody } from '../../src/http/contract/request-bodies.js';
+import type { EventBody } from '../../src/contract/request-bodies.js';
 import type { TestNode } from '../support/node.js';
 import { type Answer, ask } from './exchange.js';
 import { eventBody } from './samples.js';

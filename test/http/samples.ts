@@ -1,5 +1,5 @@
 /** Bodies that the contract accepts, for tests to spoil. */
-import type { EventBody } from '../../src/http/contract/request-bodies.js';
+import type { EventBody } from '../../src/contract/request-bodies.js';
 
 let made = 0;
 

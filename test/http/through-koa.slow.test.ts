@@ -1,4 +1,4 @@
-/** The tests of the HTTP face once more, with the lane in front of Koa switched off: no rule may stand in one lane only. */
+/** The tests of the HTTP face once more, with the fast path switched off: it may hold no rule of its own. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import * as assert from 'uvu/assert';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Those that start a face or a node, and leave the choice of the lane to the environment. */
+/** Those that start a face or a node, and leave the choice of the fast path to the environment. */
 const files = readdirSync(here, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js') && join(here, file) !== fileURLToPath(import.meta.url))
   .filter((file) => {
     const text = readFileSync(join(here, file), 'utf8');
-    return /from '[./]+(?:face|support\/node)\.js'/.test(text) && !/fastLane|FAST_LANE/.test(text);
+    return /from '[./]+(?:face|support\/node)\.js'/.test(text) && !/fastPath|FAST_LANE/.test(text);
   })
   .sort();
 
@@ -27,8 +27,14 @@ for (const file of files) {
 }
 
 test('the tests of access, of events and of the stream are among these', () => {
-  for (const name of ['access', 'authorization', 'events', 'metrics', join('verdict-stream', 'node')])
-    assert.ok(files.includes(`${name}.test.js`), name);
+  for (const name of [
+    'request/access',
+    'request/authorization',
+    'handlers/events',
+    'metrics/metrics',
+    'verdict-stream/node',
+  ])
+    assert.ok(files.includes(join(`${name}.test.js`)), name);
 });
 
 test.run();

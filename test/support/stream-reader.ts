@@ -5,7 +5,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { Agent, request } from 'undici';
 import * as assert from 'uvu/assert';
-import * as wire from '../../src/http/contract/verdict-stream.js';
+import * as wire from '../../src/contract/verdict-stream.js';
 import { limits } from '../../src/limits.js';
 import type { Schema } from '../../src/validation/schema.js';
 import { validatorOf } from '../../src/validation/validator.js';

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../src/http/contract/request-bodies.js';
+import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../src/contract/request-bodies.js';
 import { formats } from '../../src/validation/formats.js';
 import { faultTexts, type Validator, validatorOf } from '../../src/validation/validator.js';
 import { admitted, spoiled } from '../fuzz/values.js';

@@ -1,5 +1,5 @@
 /** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
-import type { EventBody } from '../../http/contract/request-bodies.js';
+import type { EventBody } from '../../contract/request-bodies.js';
 import { bounds } from '../bounds.js';
 import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';

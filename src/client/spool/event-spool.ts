@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
-import type { EventBody } from '../../http/contract/request-bodies.js';
+import type { EventBody } from '../../contract/request-bodies.js';
 import { bounds } from '../bounds.js';
 import type { CallOptions } from '../calls.js';
 import { onAbort, type Runtime, systemRuntime } from '../runtime.js';

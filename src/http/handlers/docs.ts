@@ -1,11 +1,11 @@
 /** The description of the API: as a document, and as a page made of the installed swagger-ui-dist, with nothing from outside. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { openApiDocument } from '../../contract/openapi.js';
+import type { IndexBody } from '../../contract/response-bodies.js';
 import { refused } from '../../errors.js';
-import { openApiDocument } from '../contract/openapi.js';
-import type { IndexBody } from '../contract/response-bodies.js';
-import { ok, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { ok, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 /** Swagger UI sets styles on its elements, which is the one thing it needs beyond its own files. */
 const pagePolicy =

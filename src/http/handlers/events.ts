@@ -1,4 +1,7 @@
 /** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
+
+import { type BatchEnvelope, type EventBody, eventSchema } from '../../contract/request-bodies.js';
+import type { WithdrawalBody } from '../../contract/response-bodies.js';
 import { keyOf } from '../../core/event-columns.js';
 import { Texts } from '../../core/texts.js';
 import { KEY_WORDS, type SubjectKey } from '../../core/words.js';
@@ -7,16 +10,14 @@ import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
 import { validatorOf } from '../../validation/validator.js';
-import { batchEntryText, batchResultText, storedEventText, timeText } from '../bodies.js';
-import { type BatchEnvelope, type EventBody, eventSchema } from '../contract/request-bodies.js';
-import type { WithdrawalBody } from '../contract/response-bodies.js';
+import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
+import { isJsonWithin } from '../bodies/json-size.js';
 import type { FaceDeps } from '../deps.js';
-import { holderOf } from '../holder.js';
-import { isJsonWithin } from '../json-size.js';
-import { readEventId } from '../parameters.js';
-import { countRefusedIds } from '../refused-ids.js';
-import { ok, okJson, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { holderOf } from '../request/holder.js';
+import { readEventId } from '../request/parameters.js';
+import { countRefusedIds } from '../request/refused-ids.js';
+import { ok, okJson, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 
@@ -62,8 +63,8 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     return group.submit(caller, [submission], holderOf(caller, remote)).then(([outcome]) => {
       if (outcome === undefined) throw new Error('the group gave no outcome for an event');
       if (!outcome.ok) return refusalReply(outcome);
-      const json = storedEventText(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
-      return { status: 201, body: undefined, json };
+      const stored = storedEventBody(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
+      return { status: 201, body: stored };
     });
   }
 

@@ -1,10 +1,11 @@
 /** Health and readiness: one body, for people and for probes. */
+
+import type { HealthBody } from '../../contract/response-bodies.js';
 import { refused } from '../../errors.js';
-import { cutCount, raisedCount, timeText } from '../bodies.js';
-import type { HealthBody } from '../contract/response-bodies.js';
+import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
-import { ok, refusalReply } from '../reply.js';
-import type { ApiReply, Handlers } from '../request.js';
+import { ok, refusalReply } from '../request/reply.js';
+import type { ApiReply, Handlers } from '../request/request.js';
 
 export function healthHandlers({
   group,

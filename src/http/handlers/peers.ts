@@ -1,13 +1,14 @@
 /** Registration and the list of peers. */
+
+import type { RegistrationBody } from '../../contract/request-bodies.js';
+import type { PeerListBody, RegisteredPeerBody } from '../../contract/response-bodies.js';
 import type { Registration } from '../../group/api.js';
-import { cutCount, peerBody, timeText } from '../bodies.js';
-import type { RegistrationBody } from '../contract/request-bodies.js';
-import type { PeerListBody, RegisteredPeerBody } from '../contract/response-bodies.js';
-import { encodeCursor } from '../cursor.js';
+import { cutCount, peerBody, timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
-import { readCursor, readLimit } from '../parameters.js';
-import { ok, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { encodeCursor } from '../request/cursor.js';
+import { readCursor, readLimit } from '../request/parameters.js';
+import { ok, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
 

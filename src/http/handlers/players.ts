@@ -1,17 +1,18 @@
 /** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
+
+import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import { explanationBody, storedEventBody, summaryRowBody, trustScoreBody, verdictBody } from '../bodies.js';
-import type { PlayerEventsBody } from '../contract/response-bodies.js';
-import { encodeCursor } from '../cursor.js';
+import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies/bodies.js';
+import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
+import { ScoreTag } from '../bodies/score-tag.js';
 import type { FaceDeps } from '../deps.js';
-import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../parameters.js';
-import { ok, okJson, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
-import { ScoreTag } from '../score-tag.js';
-import { trustScoresText, trustScoreText } from '../score-text.js';
+import { encodeCursor } from '../request/cursor.js';
+import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../request/parameters.js';
+import { ok, okJson, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
@@ -39,16 +40,13 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     if (!explain.ok) return refusalReply(explain);
     const trust = trustOf(playerId);
     if (!trust.ok) return refusalReply(trust);
-    const { view } = trust.value;
-    if (!explain.value) {
-      const tag = new ScoreTag();
-      return okJson(trustScoreText(playerId, view, tag), tag);
+    const { view, subject } = trust.value;
+    const explanation = explain.value ? group.explain(subject) : undefined;
+    if (explanation !== undefined) {
+      return okJson(explainedScoreJson(playerId, view, explanationBody(view.verdict, explanation)));
     }
-    const body = trustScoreBody(playerId, view);
-    const explanation = group.explain(trust.value.subject);
-    return ok(
-      explanation === undefined ? body : { ...body, explain: explanationBody(trust.value.view.verdict, explanation) },
-    );
+    const tag = new ScoreTag();
+    return okJson(scoreJson(playerId, view, tag), tag);
   }
 
   function getVerdict({ params }: ApiRequest<undefined>): ApiReply {
@@ -63,7 +61,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refused('subject_hash_required'));
     players.count = ids.value.texts.count;
     const tag = new ScoreTag();
-    return okJson(trustScoresText(ids.value, group.trusts(players), tag), tag);
+    return okJson(scoresJson(ids.value, group.trusts(players), tag), tag);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -82,7 +80,8 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
       total,
       summarised,
       summary: summary.map(summaryRowBody),
-      data: caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event)),
+      data:
+        caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event, event.receivedAt)),
       next_cursor: nextBefore === null ? null : encodeCursor('events', nextBefore),
     } satisfies PlayerEventsBody);
   }

@@ -1,12 +1,18 @@
 /** Erasure of a subject, what it took of the caller's own events, and the audit log. */
+
+import type {
+  AuditPageBody,
+  ErasedEventsBody,
+  ErasureBody,
+  PendingErasureBody,
+} from '../../contract/response-bodies.js';
 import { HOUR_MS } from '../../limits.js';
-import { timeText } from '../bodies.js';
-import type { AuditPageBody, ErasedEventsBody, ErasureBody, PendingErasureBody } from '../contract/response-bodies.js';
-import { encodeCursor } from '../cursor.js';
+import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
-import { readCursor, readLimit, readSubjectHash } from '../parameters.js';
-import { ok, refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { encodeCursor } from '../request/cursor.js';
+import { readCursor, readLimit, readSubjectHash } from '../request/parameters.js';
+import { ok, refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'listErasedEvents' | 'listAudit'>;
 

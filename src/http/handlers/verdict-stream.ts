@@ -1,8 +1,8 @@
 /** The verdict stream: who may read it, and from where. What follows the head is `verdict-stream/`. */
-import { keyDigestOf } from '../auth.js';
-import { holderOf } from '../holder.js';
-import { refusalReply } from '../reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request.js';
+import { keyDigestOf } from '../request/auth.js';
+import { holderOf } from '../request/holder.js';
+import { refusalReply } from '../request/reply.js';
+import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
 /** A proxy that gathers an answer would hold this one for ever. */

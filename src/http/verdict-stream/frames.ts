@@ -1,8 +1,9 @@
 /** The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows come as JSON, as the pool made them. */
+
+import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
 import type { ToldMark } from '../../group/verdict-feed.js';
 import { limits } from '../../limits.js';
-import { timeText } from '../bodies.js';
-import type { HelloData, ResetData, ResumeData } from '../contract/verdict-stream.js';
+import { timeText } from '../bodies/bodies.js';
 
 const idForm = /^\d{1,16}-([\da-f]{12})\.(\d{1,10})$/;
 

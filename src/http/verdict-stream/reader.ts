@@ -3,10 +3,10 @@
  * leaves unread is bounded: it is told to resume, and cut off.
  */
 import type { Writable } from 'node:stream';
+import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupApi } from '../../group/api.js';
 import type { ToldMark } from '../../group/verdict-feed.js';
 import { limits } from '../../limits.js';
-import type { ResumeData } from '../contract/verdict-stream.js';
 import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame, snapshotFrame } from './frames.js';
 
 /** Something that was told, as frames that all readers share. */

@@ -7,7 +7,7 @@ import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import type { ToldMark } from '../../group/verdict-feed.js';
 import { limits } from '../../limits.js';
-import { timeText } from '../bodies.js';
+import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { Holdings } from '../holdings.js';
 import { changeFrame, goneFrame, goneRow, helloFrame } from './frames.js';

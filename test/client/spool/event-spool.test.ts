@@ -18,7 +18,7 @@ import { systemRuntime } from '../../../src/client/runtime.js';
 import { EventSpool, type SpoolOptions, type SpoolTarget } from '../../../src/client/spool/event-spool.js';
 import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../src/client/submission.js';
 import { TrustError } from '../../../src/client/trust-error.js';
-import type { EventBody } from '../../../src/http/contract/request-bodies.js';
+import type { EventBody } from '../../../src/contract/request-bodies.js';
 import { until } from '../../support/until.js';
 import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';

@@ -2,8 +2,8 @@
 import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { registrationSchema } from '../../../src/contract/request-bodies.js';
 import { granted, refused } from '../../../src/errors.js';
-import { registrationSchema } from '../../../src/http/contract/request-bodies.js';
 import { limits } from '../../../src/limits.js';
 import { hashPassword } from '../../../src/operator/dashboard/password.js';
 import { validatorOf } from '../../../src/validation/validator.js';
@@ -344,7 +344,7 @@ test('a refusal says when to come again, and what the public port says where it 
   dashboard = await startTestDashboard({ setPeerStatus: async () => refusals.shift()! });
   const cookie = await dashboard.signIn();
   const json = { peer_id: 'peer-0', status: 'active' };
-  // `test/http/reply.test.ts` has the same second for the public port.
+  // `test/http/request/reply.test.ts` has the same second for the public port.
   for (const expected of ['1', '7', undefined]) {
     const { headers } = await dashboard.call('/commands/peers-status', { json, cookie });
     assert.is(headers['retry-after'], expected);

@@ -1,0 +1,186 @@
+/** The bodies of refusals, as JSON Schemas with their types beside them: which `details` belong to which code. */
+import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
+import { limits } from '../limits.js';
+import { eventId } from '../validation/identifiers.js';
+import type { Schema } from '../validation/schema.js';
+import { dateTime } from './fields.js';
+
+const errorCodes = Object.keys(errors) as ErrorCode[];
+
+export const errorCodeSchema = {
+  type: 'string',
+  enum: errorCodes,
+  description: 'For programs; stable across versions.',
+} as const;
+
+const errorText = { type: 'string', description: 'For people; may be reworded between versions.' } as const;
+
+const faultProperties = {
+  field: {
+    type: 'string',
+    description: 'JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault.',
+  },
+  violation: { type: 'string', description: 'The keyword of JSON Schema that is violated.' },
+  actual: { type: 'number', description: 'The value, or its length, where the keyword is a bound.' },
+  limit: { type: 'number', description: 'The bound.' },
+} as const;
+
+export const schemaFaultSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['field', 'violation', 'error'],
+  properties: { ...faultProperties, error: errorText },
+} as const;
+
+export const schemaFaultsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['field', 'violation'],
+  properties: {
+    ...faultProperties,
+    more: {
+      type: 'array',
+      minItems: 1,
+      maxItems: limits.furtherFaultsMax,
+      description: `Further faults of the same body. In a batch only the first ${limits.batchFaultsExplained} faulty events have them.`,
+      items: schemaFaultSchema,
+    },
+  },
+} as const;
+
+export const invalidParameterSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['parameter', 'violation'],
+  properties: {
+    parameter: { type: 'string', description: 'The parameter that holds an id with characters that no id may have.' },
+    violation: { type: 'string', const: 'pattern' },
+  },
+} as const;
+
+export const missingKeySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['expected_header', 'hint'],
+  description: 'Where the request has an Authorization field, which is not read.',
+  properties: { expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } },
+} as const;
+
+export const duplicateSchema = {
+  anyOf: [
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['event_id', 'originally_received_at'],
+      properties: {
+        event_id: eventId,
+        originally_received_at: dateTime,
+        reason: {
+          type: 'string',
+          const: 'subject_erased',
+          description: 'The event is not stored any more: it went with an erasure of its player. Its id stays taken.',
+        },
+      },
+    },
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['event_id', 'owner'],
+      properties: {
+        event_id: eventId,
+        owner: { type: 'string', const: 'other', description: "Another peer's event has this id." },
+      },
+    },
+  ],
+} as const;
+
+export const rateLimitSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['limit'],
+  properties: {
+    limit: { type: 'string', description: 'Which limit was reached.' },
+    per_s: { type: 'number', description: 'How many requests it allows in a second.' },
+    per_hour: { type: 'number', description: 'How many requests it allows in an hour.' },
+  },
+} as const;
+
+export const internalErrorSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['request_id'],
+  properties: { request_id: { type: 'string', description: "The operator finds the node's log line by it." } },
+} as const;
+
+export const unavailableSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    reason: { type: 'string', description: 'Why the node does not serve now.' },
+    recorded: { type: 'boolean', const: true, description: 'The change is recorded; its effect is not complete yet.' },
+  },
+} as const;
+
+const detailsByCode = {
+  schema_validation_failed: schemaFaultsSchema,
+  invalid_parameter: invalidParameterSchema,
+  missing_api_key: missingKeySchema,
+  duplicate_event: duplicateSchema,
+  rate_limited: rateLimitSchema,
+  internal_error: internalErrorSchema,
+  dependency_unavailable: unavailableSchema,
+} as const satisfies Record<keyof ErrorDetails, Schema>;
+
+/** Codes whose `details` may be absent. */
+const optionalDetails: readonly string[] = ['invalid_parameter', 'missing_api_key', 'dependency_unavailable'];
+
+export const errorDetailsSchema = { anyOf: Object.values(detailsByCode) } as const;
+
+function errorOf(code: Schema, details?: Schema, isRequired = false): Schema {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['error', 'code', ...(isRequired ? ['details'] : [])],
+    properties: { error: errorText, code, ...(details === undefined ? {} : { details }) },
+  };
+}
+
+/** One branch for each code that has `details`, so that the code tells their type, and one for all other codes. */
+export const errorSchema: Schema = {
+  anyOf: [
+    ...Object.entries<Schema>(detailsByCode).map(([code, details]) =>
+      errorOf({ type: 'string', const: code }, details, !optionalDetails.includes(code)),
+    ),
+    errorOf({ type: 'string', enum: errorCodes.filter((code) => !Object.hasOwn(detailsByCode, code)) }),
+  ],
+};
+
+export interface ErrorBody {
+  readonly error: string;
+  readonly code: ErrorCode;
+  /** Those of the code. */
+  readonly details?: ErrorDetails[keyof ErrorDetails];
+}
+
+export const problemSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'title', 'status', 'detail', 'error', 'code'],
+  description: 'RFC 9457, with the members of the plain error as extensions. Sent where `Accept` asks for it.',
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    error: errorText,
+    code: errorCodeSchema,
+    details: errorDetailsSchema,
+  },
+} as const;
+
+export interface ProblemBody extends ErrorBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+}

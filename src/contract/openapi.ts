@@ -1,0 +1,193 @@
+/** The OpenAPI 3.1 document, generated from the table of routes and the schemas that validate. */
+import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
+import type { Schema } from '../validation/schema.js';
+import { namedSchemas } from './named-schemas.js';
+import { pathParameters } from './parameters.js';
+import { everyRoute, type Route, routes, type Success } from './routes.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const names = new Map<Schema, string>(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));
+
+/** Replaces the named schemas inside a schema by references; `own` is the one being defined. */
+function referenced(schema: Schema, own?: Schema): unknown {
+  const name = schema === own ? undefined : names.get(schema);
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  const { properties, items, anyOf, ...rest } = schema;
+  return {
+    ...rest,
+    ...(properties === undefined
+      ? {}
+      : { properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, referenced(value)])) }),
+    ...(items === undefined ? {} : { items: referenced(items) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((branch) => referenced(branch)) }),
+  };
+}
+
+/** Examples of what is wrong, for the codes whose text says what was found. */
+const exampleTexts: Partial<Record<ErrorCode, string>> = {
+  schema_validation_failed: 'severity must be at most 1; got 1.5',
+};
+
+const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>> = {
+  schema_validation_failed: {
+    field: '/severity',
+    violation: 'maximum',
+    actual: 1.5,
+    limit: 1,
+    more: [{ field: '/game_id', violation: 'pattern', error: 'game_id must not begin or end with a blank' }],
+  },
+  rate_limited: { limit: 'address', per_s: 100 },
+  duplicate_event: {
+    event_id: '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e',
+    originally_received_at: '2026-01-02T03:04:05.678Z',
+  },
+  internal_error: { request_id: '5f0c7d1e-3a61-4f0e-8a0b-0d7a3f1b2c9d' },
+};
+
+function errorExample(code: ErrorCode): Json {
+  const details = exampleDetails[code];
+  return { error: exampleTexts[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
+}
+
+const requestIdHeader = {
+  'X-Request-Id': { description: "The caller's where it was usable, else a new one.", schema: { type: 'string' } },
+};
+
+const cacheHeaders = {
+  ETag: { description: 'Without a key: the tag of the answer.', schema: { type: 'string' } },
+  'Cache-Control': { schema: { type: 'string' } },
+};
+
+/** OpenAPI 3.1 describes no streams: this is the data of each event. */
+function eventsOf({ events }: Success): Json {
+  return events === undefined ? {} : { schema: { anyOf: events.map((schema) => referenced(schema)) } };
+}
+
+function successResponse(route: Route, success: Success): Json {
+  const content =
+    success.schema === undefined
+      ? { [success.contentType ?? 'application/octet-stream']: eventsOf(success) }
+      : { 'application/json': { schema: referenced(success.schema) } };
+  const headers = route.cache === 'public' ? { ...requestIdHeader, ...cacheHeaders } : requestIdHeader;
+  return { description: success.description, headers, content };
+}
+
+function errorHeaders(status: number): Json {
+  const extra =
+    status === 401
+      ? { 'WWW-Authenticate': { schema: { type: 'string' } } }
+      : status === 405
+        ? { Allow: { schema: { type: 'string' } } }
+        : status === 429 || status === 503
+          ? { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
+          : {};
+  return { ...requestIdHeader, ...extra };
+}
+
+/** One response per status; its codes stand in the description and as examples. */
+function errorResponses(codes: readonly ErrorCode[]): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const { status } = errors[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const entries = [...byStatus].map(([status, ofStatus]) => {
+    const examples = Object.fromEntries(ofStatus.map((code) => [code, { value: errorExample(code) }]));
+    const content = {
+      'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples },
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+    };
+    const description = ofStatus.map((code) => `\`${code}\`: ${errors[code].text}`).join('\n\n');
+    return [String(status), { description, headers: errorHeaders(status), content }];
+  });
+  return Object.fromEntries(entries);
+}
+
+function parametersOf(route: Route): Json[] {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((found) => {
+    const name = found[1] ?? '';
+    return { name, in: 'path', required: true, ...pathParameters[name] };
+  });
+  const inQuery = route.query.map(({ name, required, description, schema }) => ({
+    name,
+    in: 'query',
+    required,
+    description,
+    schema,
+    // Ids are opaque: a comma inside one is escaped, and `+` is no blank.
+    ...(name === 'ids' ? { allowReserved: true } : {}),
+  }));
+  const inHeader =
+    route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+function securityOf(id: string, route: Route): Json[] {
+  if (id === 'registerPeer') return [{}, { serviceSession: [] }];
+  if (route.auth === 'required') return [{ peerKey: [] }];
+  return route.auth === 'optional' ? [{}, { peerKey: [] }] : [];
+}
+
+function operationOf(id: string, route: Route): Json {
+  const body =
+    route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            description: `At most ${route.body.bytesMax} bytes, UTF-8, no content encoding.`,
+            content: { 'application/json': { schema: referenced(route.body.documented ?? route.body.schema) } },
+          },
+        };
+  const successes = Object.entries(route.success).map(([status, one]) => [status, successResponse(route, one)]);
+  const notModified = route.cache === 'public' ? { 304: { description: '`If-None-Match` names the tag.' } } : {};
+  return {
+    operationId: id,
+    tags: [route.tag],
+    summary: route.summary,
+    security: securityOf(id, route),
+    parameters: parametersOf(route),
+    ...body,
+    responses: {
+      ...Object.fromEntries(successes),
+      ...notModified,
+      ...errorResponses([...route.codes, ...everyRoute]),
+    },
+  };
+}
+
+/** @param version of the service, as in health. */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [id, route] of Object.entries<Route>(routes)) {
+    if (route.page) continue;
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(id, route) };
+  }
+  const schemas = Object.entries<Schema>(namedSchemas).map(([name, schema]) => [name, referenced(schema, schema)]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Peer Trust Federation',
+      version,
+      description:
+        'Game servers of one group submit trust events about players and read back aggregated scores. Unknown query parameters are ignored; unknown members of bodies are refused.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: ['Players', 'Events', 'Peers', 'Subjects', 'Service'].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(schemas),
+      securitySchemes: {
+        peerKey: { type: 'apiKey', in: 'header', name: 'X-Peer-API-Key', description: 'Issued at registration.' },
+        serviceSession: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'service_session',
+          description: 'Hosted deployments: set by the dashboard after sign-in. Ignored where registration is open.',
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * The parameters of paths and queries, each with the schema that the OpenAPI document shows. `http/request/parameters.ts`
+ * reads them.
+ */
+import { limits } from '../limits.js';
+import { playerId } from '../validation/identifiers.js';
+import type { Schema } from '../validation/schema.js';
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+export const queryParameters = {
+  limit: {
+    name: 'limit',
+    required: false,
+    description: `Entries per page; ${limits.pageDefault} where absent.`,
+    schema: { type: 'integer', minimum: 1, maximum: limits.pageMax },
+  },
+  cursor: {
+    name: 'cursor',
+    required: false,
+    description: 'The `next_cursor` of the page before.',
+    schema: { type: 'string', minLength: 1, maxLength: limits.cursorLength },
+  },
+  explain: {
+    name: 'explain',
+    required: false,
+    description: '`true` adds what the score is made of; never who said it.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+  ids: {
+    name: 'ids',
+    required: true,
+    description: `1 to ${limits.matchIdsMax} player ids, split at literal commas and then percent-decoded (\`+\` is a plus).`,
+    schema: { type: 'string', examples: ['steam:76561198000000001,steam:76561198000000002'] },
+  },
+} as const satisfies Record<string, QueryParameter>;
+
+/** The parameters that a path template may hold, by name. */
+export const pathParameters: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>> = {
+  id: {
+    description: 'The player, as in `player_id` of an event: the opaque id, or the subject hash.',
+    schema: { type: 'string', minLength: 1, maxLength: limits.playerIdLength, pattern: playerId.pattern },
+  },
+  hash: {
+    description: 'The subject hash, in either case.',
+    schema: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' },
+  },
+  event_id: {
+    description: 'The id of an event that the calling peer submitted.',
+    schema: { type: 'string', minLength: 1, maxLength: limits.eventIdLength },
+  },
+};

@@ -1,0 +1,43 @@
+/**
+ * The bodies that callers send, as JSON Schemas, with their types beside them. The validators, the types of the
+ * handlers and the OpenAPI document are all made from these objects, so that a change here changes all three.
+ */
+import { limits } from '../limits.js';
+import { contactEmail, gameIds, peerName } from '../validation/identifiers.js';
+import type { FromSchema } from '../validation/schema.js';
+import { eventFields, eventProperties } from './fields.js';
+
+export const eventSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: eventFields,
+  properties: {
+    ...eventProperties,
+    signature: { description: 'Reserved: any JSON value, neither validated nor used nor stored.' },
+  },
+} as const;
+export type EventBody = FromSchema<typeof eventSchema>;
+
+/**
+ * What validates the outside of a batch. Its items are validated one by one, so that a bad one does not fail the rest.
+ */
+export const batchEnvelopeSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['events'],
+  properties: { events: { type: 'array', minItems: 1, maxItems: limits.batchEventsMax, items: {} } },
+} as const;
+export type BatchEnvelope = FromSchema<typeof batchEnvelopeSchema>;
+
+export const batchSchema = {
+  ...batchEnvelopeSchema,
+  properties: { events: { ...batchEnvelopeSchema.properties.events, items: eventSchema } },
+} as const;
+
+export const registrationSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['peer_name', 'game_ids'],
+  properties: { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail },
+} as const;
+export type RegistrationBody = FromSchema<typeof registrationSchema>;

@@ -1,0 +1,382 @@
+/** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
+import { eventTypeNames } from '../core/event-types.js';
+import { environments, identityModes, peerStatuses, verdicts } from '../core/vocabulary.js';
+import { limits } from '../limits.js';
+import { eventId, gameId, playerId } from '../validation/identifiers.js';
+import type { FromSchema } from '../validation/schema.js';
+import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
+import { count, dateTime, eventFields, eventProperties, hashHex, nextCursor } from './fields.js';
+
+export const storedEventSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: [...eventFields, 'received_at', 'status'],
+  properties: {
+    ...eventProperties,
+    game_id: { type: 'string', description: 'As it was when the event was accepted.', examples: gameId.examples },
+    received_at: dateTime,
+    status: { type: 'string', const: 'accepted' },
+  },
+} as const;
+export type StoredEventBody = FromSchema<typeof storedEventSchema>;
+
+export const batchResultSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['accepted', 'duplicates', 'rejected', 'results'],
+  properties: {
+    accepted: count,
+    duplicates: count,
+    rejected: count,
+    results: {
+      type: 'array',
+      description: 'One entry per event, in the order sent.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['event_id', 'status'],
+        properties: {
+          event_id: { type: ['string', 'null'], description: 'As sent; null where it was not a string.' },
+          status: { type: 'integer', description: 'What this event alone would have been answered with.' },
+          code: errorCodeSchema,
+          error: { type: 'string' },
+          details: errorDetailsSchema,
+        },
+      },
+    },
+  },
+} as const;
+export type BatchResultBody = FromSchema<typeof batchResultSchema>;
+
+const peerProperties = {
+  peer_id: { type: 'string', format: 'uuid' },
+  peer_name: { type: 'string' },
+  game_ids: { type: 'array', items: { type: 'string' } },
+  status: { type: 'string', enum: peerStatuses },
+  registered_at: dateTime,
+} as const;
+
+export const registeredPeerSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['peer_id', 'api_key', 'status', 'peer_name', 'game_ids', 'registered_at'],
+  properties: {
+    ...peerProperties,
+    api_key: { type: 'string', description: 'Shown this once; the service keeps only a hash of it.' },
+  },
+} as const;
+export type RegisteredPeerBody = FromSchema<typeof registeredPeerSchema>;
+
+const everAccepted = 'Events ever accepted, those withdrawn or erased since among them.';
+
+export const peerListSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['group', 'data', 'next_cursor'],
+  properties: {
+    group: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['group_id', 'identity_mode', 'salt_check', 'peer_count', 'player_count', 'event_count'],
+      description: 'Counts are cut to two significant digits, so that they do not tell who reported whom.',
+      properties: {
+        group_id: { type: 'string' },
+        identity_mode: { type: 'string', enum: identityModes },
+        salt_check: {
+          type: ['string', 'null'],
+          pattern: '^[0-9a-f]{8}$',
+          description:
+            'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client notices a wrong salt; null where the operator does not publish it.',
+        },
+        peer_count: count,
+        player_count: count,
+        event_count: { ...count, description: everAccepted },
+      },
+    },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['peer_id', 'peer_name', 'game_ids', 'status', 'registered_at'],
+        properties: {
+          ...peerProperties,
+          event_count: {
+            ...count,
+            description: `${everAccepted} Cut to two significant digits, without those of the last one to two hours. Only with an active peer's key.`,
+          },
+          pre_trusted: { type: 'boolean', description: "Only with an active peer's key." },
+        },
+      },
+    },
+    next_cursor: nextCursor,
+  },
+} as const;
+export type PeerListBody = FromSchema<typeof peerListSchema>;
+
+export const auditPageSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['data', 'next_cursor'],
+  properties: {
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['seq', 'at', 'action', 'actor', 'target', 'prev_hash', 'hash'],
+        properties: {
+          seq: count,
+          at: dateTime,
+          action: { type: 'string' },
+          actor: { type: 'string' },
+          target: { type: 'string' },
+          prev_hash: { type: 'string' },
+          hash: { type: 'string' },
+        },
+      },
+    },
+    next_cursor: nextCursor,
+  },
+} as const;
+export type AuditPageBody = FromSchema<typeof auditPageSchema>;
+
+const verdict = { type: 'string', enum: verdicts } as const;
+
+const confidence = {
+  type: 'number',
+  minimum: 0,
+  maximum: 1,
+  description: '0: no signal. At most 4 decimals.',
+} as const;
+
+const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
+
+const evidence = {
+  type: 'number',
+  minimum: 0,
+  description: 'As reported and decayed, before the weights of peers. Absent where fewer than 3 peers contributed.',
+} as const;
+
+export const explanationSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['reasons', 'peers', 'witnesses', 'two_sided', 'pre_trusted', 'half_life_days', 'weights_based_on_seq'],
+  properties: {
+    reasons: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 3,
+      items: { type: 'string' },
+      description: 'Why the player has its verdict, in words for a person; they may change with a release.',
+    },
+    peers: { ...count, description: 'Peers that hold evidence.' },
+    witnesses: {
+      ...count,
+      description: 'Independent witnesses among them that have a weight; clones and copied lists count as one.',
+    },
+    two_sided: {
+      type: 'boolean',
+      description: 'Whether most of what they say comes from peers that also say what is good.',
+    },
+    pre_trusted: { type: 'boolean', description: 'Whether pre-trusted peers are among them.' },
+    half_life_days: { type: 'number', minimum: 0 },
+    weights_based_on_seq: {
+      ...count,
+      description: 'The log record that the peer weights are based on, cut to two significant digits.',
+    },
+    lowering: evidence,
+    raising: evidence,
+  },
+} as const;
+
+export const trustScoreSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['player_id', 'score', 'confidence', 'verdict', 'event_count', 'updated_at'],
+  properties: {
+    player_id: playerId,
+    score: { type: 'number', minimum: 0, maximum: 100, description: '50 is neutral. At most 2 decimals.' },
+    confidence,
+    verdict,
+    event_count: count,
+    updated_at: updatedAt,
+    explain: { ...explanationSchema, description: 'Only with `explain=true`.' },
+  },
+} as const;
+export type TrustScoreBody = FromSchema<typeof trustScoreSchema>;
+
+export const unknownPlayerSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['player_id', 'code'],
+  properties: { player_id: playerId, code: { type: 'string', const: 'player_not_found' } },
+} as const;
+
+export const matchScoresSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['data'],
+  properties: {
+    data: {
+      type: 'array',
+      description: 'One entry per id, in the order asked; a repeated id is answered twice.',
+      items: { anyOf: [trustScoreSchema, unknownPlayerSchema] },
+    },
+  },
+} as const;
+export type MatchScoresBody = FromSchema<typeof matchScoresSchema>;
+
+export const verdictSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['player_id', 'verdict', 'confidence', 'updated_at'],
+  properties: { player_id: playerId, verdict, confidence, updated_at: updatedAt },
+} as const;
+export type VerdictBody = FromSchema<typeof verdictSchema>;
+
+export const playerEventsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['player_id', 'total', 'summarised', 'summary', 'data', 'next_cursor'],
+  properties: {
+    player_id: playerId,
+    total: count,
+    summarised: {
+      ...count,
+      description: `How many of the newest events the summary covers, at most ${limits.summaryEventsMax}.`,
+    },
+    summary: {
+      type: 'array',
+      description: 'One row `other` without a week where fewer than 3 peers contributed.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['event_type', 'count'],
+        properties: {
+          event_type: { type: 'string', enum: [...eventTypeNames, 'other'] },
+          week: { type: 'string', description: 'ISO 8601 week of the events.', examples: ['2026-W47'] },
+          count,
+        },
+      },
+    },
+    data: {
+      type: 'array',
+      description: "The caller's own events, newest first; empty without an active peer's key.",
+      items: storedEventSchema,
+    },
+    next_cursor: nextCursor,
+  },
+} as const;
+export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
+
+export const erasedEventsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['total', 'data', 'next_cursor'],
+  properties: {
+    total: { ...count, description: "The caller's events that went with an erasure of their player." },
+    data: {
+      type: 'array',
+      description:
+        'In the order of their erasure. Neither the event id nor the player is known any more; an id that is sent again is answered 409 with `reason`.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['status', 'received_at', 'erased_at'],
+        properties: {
+          status: { type: 'string', const: 'subject_erased' },
+          received_at: { ...dateTime, description: 'As it was answered when the event was accepted.' },
+          erased_at: { ...dateTime, description: 'Cut to the hour, so that it does not tell who asked for it.' },
+        },
+      },
+    },
+    next_cursor: nextCursor,
+  },
+} as const;
+export type ErasedEventsBody = FromSchema<typeof erasedEventsSchema>;
+
+export const erasureSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['subject_hash', 'events_erased', 'erased_at', 'receipt'],
+  properties: {
+    subject_hash: hashHex,
+    events_erased: count,
+    erased_at: dateTime,
+    receipt: { type: 'string', description: 'The audit log keeps SHA-256(receipt + subject_hash).' },
+  },
+} as const;
+export type ErasureBody = FromSchema<typeof erasureSchema>;
+
+export const pendingErasureSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['subject_hash', 'status', 'receipt'],
+  properties: {
+    subject_hash: hashHex,
+    status: { type: 'string', const: 'pending' },
+    receipt: { type: 'string' },
+  },
+} as const;
+export type PendingErasureBody = FromSchema<typeof pendingErasureSchema>;
+
+export const withdrawalSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['event_id', 'withdrawn_at'],
+  properties: { event_id: eventId, withdrawn_at: dateTime },
+} as const;
+export type WithdrawalBody = FromSchema<typeof withdrawalSchema>;
+
+export const healthSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status', 'service', 'version', 'environment', 'group_id', 'uptime_s', 'last_seq', 'weights'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    service: { type: 'string', const: 'peer-trust-federation' },
+    version: { type: 'string' },
+    environment: { type: 'string', enum: environments },
+    group_id: { type: 'string' },
+    uptime_s: count,
+    last_seq: { ...count, description: 'The newest durable record of the log, raised to two significant digits.' },
+    weights: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['based_on_seq', 'computed_at'],
+      description:
+        'Up to which log record the peer weights have been computed, cut to two significant digits; `last_seq` once they cover every record.',
+      properties: { based_on_seq: count, computed_at: { type: ['string', 'null'], format: 'date-time' } },
+    },
+  },
+} as const;
+export type HealthBody = FromSchema<typeof healthSchema>;
+
+const address = { type: 'string', description: 'Relative to the address that was asked.' } as const;
+
+export const indexSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['service', 'version', 'docs', 'openapi', 'health', 'peers'],
+  properties: {
+    service: { type: 'string', const: 'peer-trust-federation' },
+    version: { type: 'string' },
+    docs: address,
+    openapi: address,
+    health: address,
+    peers: address,
+  },
+} as const;
+export type IndexBody = FromSchema<typeof indexSchema>;
+
+export const openApiSchema = {
+  type: 'object',
+  additionalProperties: true,
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string' },
+    info: { type: 'object', additionalProperties: true },
+    paths: { type: 'object', additionalProperties: true },
+  },
+} as const;

@@ -1,0 +1,352 @@
+/**
+ * The table of routes: everything the public port answers, in one place. The router, the order of checks, the
+ * validators, the OpenAPI document and the coverage test are all read from it; handlers add behaviour and nothing else.
+ */
+import type { ErrorCode } from '../errors.js';
+import { limits } from '../limits.js';
+import type { FromSchema, Schema } from '../validation/schema.js';
+import { type QueryParameter, queryParameters } from './parameters.js';
+import * as requests from './request-bodies.js';
+import * as responses from './response-bodies.js';
+import * as stream from './verdict-stream.js';
+
+/** What a success is made of. Without `schema` the body is not JSON, and `contentType` names it. */
+export interface Success {
+  readonly description: string;
+  readonly schema?: Schema;
+  readonly contentType?: string;
+  /** What the data of server-sent events may be. */
+  readonly events?: readonly Schema[];
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** The template, with parameters as `{name}`; also the label of metrics and logs. */
+  readonly path: string;
+  readonly tag: 'Players' | 'Events' | 'Peers' | 'Subjects' | 'Service';
+  readonly summary: string;
+  /** `none` never looks at a key; `optional` never fails by one; `required` needs an active peer's. */
+  readonly auth: 'none' | 'optional' | 'required';
+  /** `public`: without a key the answer has an ETag and may be kept for a moment. */
+  readonly cache: 'public' | 'none';
+  /** Answered even while the group is recovering, draining or stopped. */
+  readonly whileNotReady: boolean;
+  readonly body?: { readonly schema: Schema; readonly documented?: Schema; readonly bytesMax: number };
+  readonly query: readonly QueryParameter[];
+  /** A header field that the route reads. */
+  readonly header?: { readonly name: string; readonly description: string };
+  readonly success: Readonly<Record<number, Success>>;
+  /** What this route can be refused with, beyond `everyRoute`. */
+  readonly codes: readonly ErrorCode[];
+  /** Left out of the OpenAPI document: pages for people. */
+  readonly page?: true;
+}
+
+const keyCodes = ['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const;
+const bodyCodes = [
+  'unsupported_media_type',
+  'payload_too_large',
+  'malformed_json',
+  'schema_validation_failed',
+] as const;
+const playerCodes = ['invalid_parameter', 'player_not_found', 'subject_hash_required'] as const;
+
+/** What any request can meet, whatever its route, down to one that never was a request. */
+export const everyRoute = [
+  'invalid_parameter',
+  'route_not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'expectation_failed',
+  'uri_too_long',
+  'headers_too_large',
+  'rate_limited',
+  'internal_error',
+  'dependency_unavailable',
+  'overloaded',
+] as const satisfies readonly ErrorCode[];
+
+export const routes = {
+  getIndex: {
+    method: 'GET',
+    path: '/',
+    tag: 'Service',
+    summary: 'Where to go from here; browsers are sent to the description',
+    auth: 'none',
+    cache: 'none',
+    whileNotReady: true,
+    query: [],
+    success: {
+      200: { description: 'The addresses of this service.', schema: responses.indexSchema },
+      302: { description: 'For whoever accepts text/html: the page of the description.', contentType: 'text/html' },
+    },
+    codes: [],
+  },
+  getHealth: {
+    method: 'GET',
+    path: '/api/v1/health',
+    tag: 'Service',
+    summary: 'Whether the service is up',
+    auth: 'none',
+    cache: 'none',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'Up and writing.', schema: responses.healthSchema } },
+    codes: [],
+  },
+  getReadiness: {
+    method: 'GET',
+    path: '/api/v1/ready',
+    tag: 'Service',
+    summary: 'Whether the service takes traffic (readiness probe)',
+    auth: 'none',
+    cache: 'none',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'Ready.', schema: responses.healthSchema } },
+    codes: [],
+  },
+  registerPeer: {
+    method: 'POST',
+    path: '/api/v1/peers/register',
+    tag: 'Peers',
+    summary: 'Register a peer and receive its key',
+    auth: 'none',
+    cache: 'none',
+    whileNotReady: false,
+    body: { schema: requests.registrationSchema, bytesMax: limits.eventBodyBytes },
+    query: [],
+    success: { 201: { description: 'Registered and active.', schema: responses.registeredPeerSchema } },
+    codes: [...bodyCodes, 'registration_closed', 'invalid_session', 'overloaded'],
+  },
+  listPeers: {
+    method: 'GET',
+    path: '/api/v1/peers',
+    tag: 'Peers',
+    summary: 'The group and its peers, oldest first',
+    auth: 'optional',
+    cache: 'public',
+    whileNotReady: false,
+    query: [queryParameters.limit, queryParameters.cursor],
+    success: { 200: { description: 'One page of peers.', schema: responses.peerListSchema } },
+    codes: ['invalid_parameter'],
+  },
+  listAudit: {
+    method: 'GET',
+    path: '/api/v1/audit',
+    tag: 'Service',
+    summary: 'The audit log, oldest first',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [queryParameters.limit, queryParameters.cursor],
+    success: { 200: { description: 'One page of the hash-chained log.', schema: responses.auditPageSchema } },
+    codes: [...keyCodes, 'invalid_parameter', 'overloaded'],
+  },
+  submitEvent: {
+    method: 'POST',
+    path: '/api/v1/events',
+    tag: 'Events',
+    summary: 'Submit one trust event',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    body: { schema: requests.eventSchema, bytesMax: limits.eventBodyBytes },
+    query: [],
+    success: { 201: { description: 'Stored durably.', schema: responses.storedEventSchema } },
+    codes: [
+      ...keyCodes,
+      ...bodyCodes,
+      'unsupported_schema_version',
+      'peer_id_mismatch',
+      'unknown_peer',
+      'game_id_not_registered',
+      'subject_hash_required',
+      'timestamp_in_future',
+      'duplicate_event',
+      'overloaded',
+    ],
+  },
+  submitEvents: {
+    method: 'POST',
+    path: '/api/v1/events/batch',
+    tag: 'Events',
+    summary: 'Submit many trust events in one durable commit',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    body: {
+      schema: requests.batchEnvelopeSchema,
+      documented: requests.batchSchema,
+      bytesMax: limits.batchBodyBytes,
+    },
+    query: [],
+    success: { 200: { description: 'Each event has its own result.', schema: responses.batchResultSchema } },
+    codes: [...keyCodes, ...bodyCodes, 'overloaded'],
+  },
+  withdrawEvent: {
+    method: 'DELETE',
+    path: '/api/v1/events/{event_id}',
+    tag: 'Events',
+    summary: 'Withdraw an own event',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [],
+    success: { 200: { description: 'Withdrawn; the id stays taken.', schema: responses.withdrawalSchema } },
+    codes: [...keyCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
+  },
+  listErasedEvents: {
+    method: 'GET',
+    path: '/api/v1/events/erased',
+    tag: 'Events',
+    summary: 'The own events that went with an erasure of their player',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [queryParameters.limit, queryParameters.cursor],
+    success: { 200: { description: 'One page of erased events.', schema: responses.erasedEventsSchema } },
+    codes: [...keyCodes, 'invalid_parameter'],
+  },
+  eraseSubject: {
+    method: 'DELETE',
+    path: '/api/v1/subjects/{hash}',
+    tag: 'Subjects',
+    summary: 'Erase everything held about a subject',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [],
+    success: {
+      200: { description: 'Erased.', schema: responses.erasureSchema },
+      202: { description: 'Noted; the operator confirms it.', schema: responses.pendingErasureSchema },
+    },
+    codes: [...keyCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
+  },
+  getTrustScore: {
+    method: 'GET',
+    path: '/api/v1/players/{id}/trust-score',
+    tag: 'Players',
+    summary: "A player's trust score",
+    auth: 'optional',
+    cache: 'public',
+    whileNotReady: false,
+    query: [queryParameters.explain],
+    success: { 200: { description: 'The score.', schema: responses.trustScoreSchema } },
+    codes: playerCodes,
+  },
+  getVerdict: {
+    method: 'GET',
+    path: '/api/v1/players/{id}/verdict',
+    tag: 'Players',
+    summary: "A player's verdict",
+    auth: 'optional',
+    cache: 'public',
+    whileNotReady: false,
+    query: [],
+    success: { 200: { description: 'The verdict.', schema: responses.verdictSchema } },
+    codes: playerCodes,
+  },
+  listPlayerEvents: {
+    method: 'GET',
+    path: '/api/v1/players/{id}/events',
+    tag: 'Players',
+    summary: "A summary of a player's events, and the caller's own in full",
+    auth: 'optional',
+    cache: 'public',
+    whileNotReady: false,
+    query: [queryParameters.limit, queryParameters.cursor],
+    success: { 200: { description: 'The summary and one page of own events.', schema: responses.playerEventsSchema } },
+    codes: [...playerCodes, 'overloaded'],
+  },
+  getTrustScores: {
+    method: 'GET',
+    path: '/api/v1/trust-scores',
+    tag: 'Players',
+    summary: 'The trust scores of a whole match',
+    auth: 'optional',
+    cache: 'public',
+    whileNotReady: false,
+    query: [queryParameters.ids],
+    success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
+    codes: ['invalid_parameter', 'subject_hash_required'],
+  },
+  streamVerdicts: {
+    method: 'GET',
+    path: '/api/v1/verdicts/stream',
+    tag: 'Players',
+    summary: 'Every change of a verdict or a score as it happens, as server-sent events, for a cache',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    query: [],
+    header: {
+      name: 'Last-Event-ID',
+      description:
+        'The newest id that was read, as it was, to go on from there. Without it everything is told from the start.',
+    },
+    success: {
+      200: {
+        description:
+          'Events `hello`, `reset`, `snapshot`, `change`, `heartbeat` and `resume`, whose data are the schemas `Stream…`, for as long as both sides like.',
+        contentType: 'text/event-stream',
+        events: [
+          stream.helloDataSchema,
+          stream.resetDataSchema,
+          stream.snapshotDataSchema,
+          stream.changeDataSchema,
+          stream.heartbeatDataSchema,
+          stream.resumeDataSchema,
+        ],
+      },
+    },
+    codes: [...keyCodes, 'overloaded'],
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    tag: 'Service',
+    summary: 'This description',
+    auth: 'none',
+    cache: 'public',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'OpenAPI 3.1.', schema: responses.openApiSchema } },
+    codes: [],
+  },
+  getDocs: {
+    method: 'GET',
+    path: '/docs',
+    tag: 'Service',
+    summary: 'The description as a page',
+    auth: 'none',
+    cache: 'public',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'A page.', contentType: 'text/html; charset=utf-8' } },
+    codes: [],
+    page: true,
+  },
+  getDocsAsset: {
+    method: 'GET',
+    path: '/docs/{asset}',
+    tag: 'Service',
+    summary: 'What the page is made of',
+    auth: 'none',
+    cache: 'public',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'A style sheet, a script or an image.', contentType: 'application/octet-stream' } },
+    codes: [],
+    page: true,
+  },
+} as const satisfies Record<string, Route>;
+
+export type OperationId = keyof typeof routes;
+
+/** The type of a route's request body, `undefined` where it takes none. */
+export type BodyOf<Id extends OperationId> = (typeof routes)[Id] extends {
+  readonly body: { readonly schema: infer Body };
+}
+  ? FromSchema<Body>
+  : undefined;

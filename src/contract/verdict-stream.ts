@@ -1,0 +1,111 @@
+/**
+ * What travels on `GET /api/v1/verdicts/stream`, as JSON Schemas with their types beside them: the data of each kind of
+ * server-sent event (docs/decisions/0160-verdict-stream-wire.md).
+ */
+import { identityModes, verdicts } from '../core/vocabulary.js';
+import type { FromSchema } from '../validation/schema.js';
+import { count, dateTime, hashHex } from './fields.js';
+
+/** One player as told: rounded as in a score read. */
+export const toldPlayerSchema = {
+  type: 'object',
+  required: ['subject_hash', 'score', 'confidence', 'verdict'],
+  properties: {
+    subject_hash: hashHex,
+    score: { type: 'number', minimum: 0, maximum: 100 },
+    confidence: { type: 'number', minimum: 0, maximum: 1 },
+    verdict: { type: 'string', enum: verdicts },
+  },
+} as const;
+export type ToldPlayer = FromSchema<typeof toldPlayerSchema>;
+
+/** A player that was erased: a score read answers 404. Nobody is told who asked for it. */
+export const gonePlayerSchema = {
+  type: 'object',
+  required: ['subject_hash', 'gone'],
+  properties: {
+    subject_hash: hashHex,
+    gone: { type: 'boolean', const: true },
+    subject_erased: {
+      type: 'boolean',
+      const: true,
+      description: 'Only for readers with the key of a peer whose events went with the erasure.',
+    },
+  },
+} as const;
+export type GonePlayer = FromSchema<typeof gonePlayerSchema>;
+
+const asOf = { ...dateTime, description: "The node's time up to which everything has been told." } as const;
+
+/** First on every connection. */
+export const helloDataSchema = {
+  type: 'object',
+  required: ['version', 'group_id', 'identity_mode', 'now', 'heartbeat_ms', 'score_step', 'confidence_step'],
+  properties: {
+    version: { type: 'integer', const: 1 },
+    group_id: { type: 'string' },
+    identity_mode: { type: 'string', enum: identityModes },
+    now: { ...dateTime, description: "The node's time when it sent this, to read each `as_of` by." },
+    heartbeat_ms: { ...count, description: 'The node is never silent for longer.' },
+    score_step: { type: 'number', description: 'Smaller moves of a score than this may stay untold.' },
+    confidence_step: { type: 'number', description: 'Smaller moves of a confidence than this may stay untold.' },
+  },
+} as const;
+export type HelloData = FromSchema<typeof helloDataSchema>;
+
+export const snapshotDataSchema = {
+  type: 'object',
+  required: ['players', 'last', 'as_of'],
+  properties: {
+    players: { type: 'array', items: toldPlayerSchema },
+    last: { type: 'boolean', description: 'True on the frame that ends the section; it alone has an id.' },
+    as_of: asOf,
+  },
+} as const;
+export type SnapshotData = FromSchema<typeof snapshotDataSchema>;
+
+export const changeDataSchema = {
+  type: 'object',
+  required: ['changes', 'as_of'],
+  properties: {
+    changes: { type: 'array', items: { anyOf: [toldPlayerSchema, gonePlayerSchema] } },
+    as_of: asOf,
+  },
+} as const;
+export type ChangeData = FromSchema<typeof changeDataSchema>;
+
+export const heartbeatDataSchema = {
+  type: 'object',
+  required: ['as_of'],
+  properties: { as_of: asOf },
+} as const;
+export type HeartbeatData = FromSchema<typeof heartbeatDataSchema>;
+
+/** The node ends this connection, and the reader resumes on a new one. */
+export const resumeDataSchema = {
+  type: 'object',
+  required: ['reason', 'after_ms'],
+  properties: {
+    reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
+    after_ms: { ...count, description: 'Wait at least this long.' },
+  },
+} as const;
+export type ResumeData = FromSchema<typeof resumeDataSchema>;
+
+/** The id that was sent cannot be resumed from; a snapshot follows on the same connection. */
+export const resetDataSchema = {
+  type: 'object',
+  required: ['reason'],
+  properties: { reason: { type: 'string', enum: ['too_old', 'unknown_id'] } },
+} as const;
+export type ResetData = FromSchema<typeof resetDataSchema>;
+
+/** The kinds of event, under the names in their `event:` field. */
+export interface StreamEvents {
+  readonly hello: HelloData;
+  readonly reset: ResetData;
+  readonly snapshot: SnapshotData;
+  readonly change: ChangeData;
+  readonly heartbeat: HeartbeatData;
+  readonly resume: ResumeData;
+}

@@ -1,0 +1,66 @@
+/**
+ * The routes of the fast path: one score, the scores of a match, one event, a batch of events. A body must be plain
+ * JSON of a stated, admissible length; Koa answers every other request.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { granted, type Outcome, refused } from '../../errors.js';
+import type { Endpoints } from '../koa/endpoints.js';
+import type { Endpoint } from '../request/pipeline.js';
+
+/** The endpoint of a request, and its path parameters as sent. */
+export interface FastRoute {
+  readonly endpoint: Endpoint;
+  readonly captures: readonly string[];
+}
+
+/** The fast route of a request, or undefined where it has none. `path` is not decoded. */
+export type FastRoutes = (method: string, path: string, headers: IncomingHttpHeaders) => FastRoute | undefined;
+
+const playersPath = '/api/v1/players/';
+const scorePath = '/trust-score';
+
+export function createFastRoutes({ getTrustScore, getTrustScores, submitEvent, submitEvents }: Endpoints): FastRoutes {
+  const match: FastRoute = { endpoint: getTrustScores, captures: [] };
+  const posts = new Map<string, FastRoute>(
+    [submitEvent, submitEvents].map((endpoint) => [endpoint.route.path, { endpoint, captures: [] }]),
+  );
+  return (method, path, headers) => {
+    if (method === 'POST') {
+      const route = posts.get(path);
+      return route !== undefined && hasPlainBody(headers, route) ? route : undefined;
+    }
+    if (method !== 'GET') return undefined;
+    if (path === getTrustScores.route.path) return match;
+    if (!path.startsWith(playersPath) || !path.endsWith(scorePath)) return undefined;
+    const id = path.slice(playersPath.length, -scorePath.length);
+    return id === '' || id.includes('/') ? undefined : { endpoint: getTrustScore, captures: [id] };
+  };
+}
+
+function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: FastRoute): boolean {
+  const length = headers['content-length'];
+  if (length === undefined || Number(length) > endpoint.route.body!.bytesMax || Number(length) === 0) return false;
+  return (
+    headers['content-type'] === 'application/json' &&
+    headers['content-encoding'] === undefined &&
+    headers.expect === undefined
+  );
+}
+
+/** The text of a body, or undefined where it is not UTF-8. */
+export function bodyText(bytes: Buffer): string | undefined {
+  const text = bytes.toString();
+  // Decoding replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
+  return text.includes('\uFFFD') && !isUtf8(bytes) ? undefined : text;
+}
+
+/** The value of a JSON body, or `malformed_json`. */
+export function parseJson(text: string | undefined): Outcome<unknown> {
+  if (text === undefined) return refused('malformed_json');
+  try {
+    return granted(JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown);
+  } catch {
+    return refused('malformed_json');
+  }
+}

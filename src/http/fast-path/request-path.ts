@@ -1,0 +1,106 @@
+/**
+ * Answers requests of the fast routes that node:http has parsed, on connections that the connection path has handed
+ * over. It finds the route and reads the body. Koa gets every other request untouched.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Outcome, type Refusal, refused } from '../../errors.js';
+import type { Holder } from '../../group/holder.js';
+import type { FaceDeps } from '../deps.js';
+import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../request/answering.js';
+import type { Incoming, RoomFault } from '../request/pipeline.js';
+import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
+import type { ApiReply, ArrivingBody } from '../request/request.js';
+import type { FastPath } from '../server/fast-path-port.js';
+import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
+
+/** Answers a request, or returns false and has touched nothing. */
+export function createRequestPath(
+  routeOf: FastRoutes,
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  isDraining: () => boolean,
+): FastPath['answer'] {
+  function finish(request: IncomingMessage, response: ServerResponse, answering: Answering, reply: ApiReply): void {
+    if (brokeOff(request)) return;
+    const { route } = answering.fastRoute.endpoint;
+    const { exchange, startedAt } = answering;
+    send(request, response, wireReply(route, reply, exchange), isDraining());
+    const ms = performance.now() - startedAt;
+    recordAnswer(deps, { route, reply, method: request.method ?? '', requestId: exchange.requestId, ms });
+  }
+
+  return (request, response) => {
+    const target = targetOf(request);
+    if ('code' in target) return false;
+    const fastRoute = routeOf(request.method ?? '', target.path, request.headers);
+    if (fastRoute === undefined) return false;
+    const answering: Answering = { fastRoute, exchange: exchangeOf(request.headers), startedAt: performance.now() };
+    const fail = (error: unknown): void => {
+      deps.log.error({ err: error, request_id: answering.exchange.requestId }, 'a request failed');
+      finish(request, response, answering, internalErrorReply(answering.exchange.requestId));
+    };
+    const incoming: Incoming = {
+      headers: request.headers,
+      captures: fastRoute.captures,
+      query: target.query,
+      remote: request.socket,
+      readBody: (fault, holder, arriving) => readJson(request, fault, holder, arriving),
+    };
+    try {
+      const reply = fastRoute.endpoint.answer(incoming);
+      if (reply instanceof Promise) reply.then((late) => finish(request, response, answering, late)).catch(fail);
+      else finish(request, response, answering, reply);
+    } catch (error) {
+      fail(error);
+    }
+    return true;
+  };
+}
+
+interface Answering {
+  readonly fastRoute: FastRoute;
+  readonly exchange: Exchange;
+  readonly startedAt: number;
+}
+
+/**
+ * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault
+ * of ours. Nothing of it is kept: the request stays with its connection until the next one, and with it its listeners
+ * and what they hold.
+ */
+function readJson(
+  request: IncomingMessage,
+  fault: RoomFault,
+  holder: Holder,
+  arriving: ArrivingBody | null,
+): Promise<Outcome<unknown>> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    // Not `resolve` itself, which holds the promise, and the promise what was read.
+    let pending: typeof resolve | undefined = resolve;
+    const take = (): Buffer[] => {
+      const taken = chunks;
+      chunks = [];
+      return taken;
+    };
+    const settle = (outcome: Outcome<unknown>): void => {
+      pending?.(outcome);
+      pending = undefined;
+    };
+    const giveUp = (): void => {
+      take();
+      settle(refused('malformed_json'));
+    };
+    if (arriving !== null) arriving.onDrop = giveUp;
+    request.on('data', (chunk: Buffer) => {
+      if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
+    });
+    request.once('end', () => settle(parsed(request, take(), fault(holder, arriving))));
+    request.once('error', giveUp);
+  });
+}
+
+function parsed(request: IncomingMessage, chunks: readonly Buffer[], fault: Refusal | undefined): Outcome<unknown> {
+  if (fault !== undefined) return fault;
+  const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return isAnswerable(request) ? parseJson(bodyText(body)) : refused('malformed_json');
+}

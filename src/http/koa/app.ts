@@ -1,0 +1,127 @@
+/**
+ * The Koa application: it finds the route, runs the pipeline and sends what comes back. It holds no rule of the
+ * contract but 404, 405 and `OPTIONS`, which follow from the table of routes; the fast path would not know any further
+ * rule.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { Route } from '../../contract/routes.js';
+import { refused } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { FaceDeps } from '../deps.js';
+import { brokeOff, exchangeOf, openStream, recordAnswer, send, targetOf } from '../request/answering.js';
+import { createBodyReader } from '../request/body.js';
+import type { Target } from '../request/head.js';
+import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../request/reply.js';
+import type { ApiReply } from '../request/request.js';
+import type { Endpoints } from './endpoints.js';
+
+/** One answer in the making, carried through Koa's state. */
+interface Answering {
+  readonly target: Target;
+  route: Route | undefined;
+  reply: ApiReply;
+}
+
+interface State extends Koa.DefaultState {
+  answering: Answering;
+}
+
+type FaceContext = Koa.ParameterizedContext<State>;
+
+export interface Application {
+  /** Answers one request. Never rejects. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** `isDraining`: true once connections are to be closed after their answer. */
+export function createApplication(
+  endpoints: Endpoints,
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  isDraining: () => boolean,
+): Application {
+  const app = new Koa<State>();
+  app.use(async (ctx, next) => {
+    ctx.respond = false;
+    const startedAt = performance.now();
+    const exchange = exchangeOf(ctx.req.headers);
+    const answering = await answerOf(ctx, exchange, next);
+    if (brokeOff(ctx.req)) return;
+    const { route, reply } = answering;
+    const wire = wireReply(route, reply, exchange);
+    if (reply.stream === undefined || ctx.method === 'HEAD') send(ctx.req, ctx.res, wire, isDraining());
+    else openStream(ctx.res, wire, reply.stream);
+    const ms = performance.now() - startedAt;
+    recordAnswer(deps, { route, reply, method: ctx.method, requestId: exchange.requestId, ms });
+  });
+  app.use(routerOf(endpoints).routes());
+  app.use((ctx) => {
+    ctx.state.answering.reply = unmatchedReply(ctx);
+  });
+  app.on('error', (error: unknown) => {
+    // A caller that hangs up is no fault of ours, and must not be able to fill the log.
+    const level = isConnectionFault(error) ? 'debug' : 'error';
+    deps.log[level]({ err: error }, 'an answer could not be sent');
+  });
+
+  async function answerOf(ctx: FaceContext, exchange: Exchange, next: () => Promise<void>): Promise<Answering> {
+    const target = targetOf(ctx.req);
+    if ('code' in target) return { target: noTarget, route: undefined, reply: refusalReply(refused(target.code)) };
+    const answering: Answering = { target, route: undefined, reply: notFound };
+    // The router reads the path from here; an absolute target would otherwise be parsed a second time, less strictly.
+    ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;
+    ctx.state.answering = answering;
+    try {
+      await next();
+    } catch (error) {
+      deps.log.error({ err: error, request_id: exchange.requestId }, 'a request failed');
+      answering.reply = internalErrorReply(exchange.requestId);
+    }
+    return answering;
+  }
+
+  return { handle: app.callback() };
+}
+
+const notFound = refusalReply(refused('route_not_found'));
+const noTarget: Target = { path: '', query: '' };
+
+function routerOf(endpoints: Endpoints): Router<State> {
+  const router = new Router<State>({ sensitive: true, strict: true });
+  for (const endpoint of Object.values(endpoints)) {
+    const { route } = endpoint;
+    const read = createBodyReader(route.body?.bytesMax ?? limits.eventBodyBytes);
+    router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
+      const { answering } = ctx.state;
+      answering.route = route;
+      answering.reply = await endpoint.answer({
+        headers: ctx.req.headers,
+        captures: ctx.captures ?? [],
+        query: answering.target.query,
+        remote: ctx.req.socket,
+        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? read(ctx, arriving),
+      });
+    });
+  }
+  return router;
+}
+
+/** 404 for an unknown path, else 204 to `OPTIONS` and 405 to what the path does not take. */
+function unmatchedReply(ctx: FaceContext): ApiReply {
+  const { path } = ctx.state.answering.target;
+  const methods = path === '*' ? ['GET', 'HEAD', 'POST', 'DELETE'] : methodsOf(ctx.matched ?? []);
+  if (methods.length === 0) return notFound;
+  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
+  if (ctx.method === 'OPTIONS') return { status: 204, body: undefined, headers };
+  return { ...refusalReply(refused('method_not_allowed')), headers };
+}
+
+function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): string[] {
+  return [...new Set(layers.flatMap((layer) => layer.methods))];
+}
+
+function isConnectionFault(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED';
+}

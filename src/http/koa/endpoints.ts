@@ -1,0 +1,35 @@
+/** Every operation of the contract with its checks and its handler, as Koa and the fast path call them. */
+import type { OperationId } from '../../contract/routes.js';
+import { routes } from '../../contract/routes.js';
+import type { FaceDeps } from '../deps.js';
+import { docsHandlers } from '../handlers/docs.js';
+import { eventHandlers } from '../handlers/events.js';
+import { healthHandlers } from '../handlers/health.js';
+import { peerHandlers } from '../handlers/peers.js';
+import { playerHandlers } from '../handlers/players.js';
+import { subjectHandlers } from '../handlers/subjects.js';
+import { streamHandlers } from '../handlers/verdict-stream.js';
+import { createEndpoint, type Endpoint } from '../request/pipeline.js';
+import { createRateLimits } from '../request/rate-limits.js';
+import type { BodyAdmission, Handlers } from '../request/request.js';
+import type { StreamReaders } from '../verdict-stream/readers.js';
+
+export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
+
+export function createEndpoints(deps: FaceDeps, readers: StreamReaders, bodies: BodyAdmission): Endpoints {
+  const bounds = { rates: createRateLimits(deps.settings), bodies };
+  const handlers: Handlers = {
+    ...healthHandlers(deps),
+    ...peerHandlers(deps),
+    ...eventHandlers(deps),
+    ...playerHandlers(deps),
+    ...subjectHandlers(deps),
+    ...streamHandlers(readers),
+    ...docsHandlers(deps.version),
+  };
+  const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [
+    id,
+    createEndpoint(id, handlers[id], deps, bounds),
+  ];
+  return Object.fromEntries((Object.keys(routes) as OperationId[]).map(entry)) as Record<OperationId, Endpoint>;
+}

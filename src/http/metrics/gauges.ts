@@ -1,0 +1,179 @@
+/**
+ * What is read at each scrape rather than counted on the way: the group's status, its peers, and what this build and this
+ * group are.
+ */
+import { Gauge, type Registry } from 'prom-client';
+import { peerStatuses } from '../../core/vocabulary.js';
+import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
+import { limits } from '../../limits.js';
+
+/** What the gauges are read from. */
+export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals'>;
+
+export interface Gauges {
+  /** The group whose status the gauges show from now on. */
+  watch(group: WatchedGroup): void;
+  /** Reads everything anew. */
+  refresh(): void;
+}
+
+interface Figure<V extends unknown[]> {
+  readonly help: string;
+  readonly read: (...values: V) => number;
+}
+
+const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
+  ptf_ready: {
+    help: 'Whether reads and writes are taken (1) or not (0), as /api/v1/ready says.',
+    read: ({ ready, writable }) => (ready && writable ? 1 : 0),
+  },
+  ptf_players: { help: 'Players with events.', read: ({ counts }) => counts.players },
+  ptf_players_max: { help: 'Players that a node holds at most.', read: () => limits.subjectsMax },
+  ptf_events: {
+    help: 'Events ever accepted, withdrawn and erased ones included.',
+    read: ({ counts }) => counts.events,
+  },
+  ptf_events_max: { help: 'Events ever accepted that a node holds at most.', read: () => limits.eventIdsMax },
+  ptf_pre_trusted_peers: { help: 'Pre-trusted peers.', read: ({ preTrusted }) => preTrusted.length },
+  ptf_new_peers: { help: 'Peers that registered within a day.', read: ({ newcomers }) => newcomers.registered },
+  ptf_new_peers_reporting: {
+    help: 'Peers that registered within a day and have reported.',
+    read: ({ newcomers }) => newcomers.reporting,
+  },
+  ptf_witness_groups: {
+    help: 'Groups of two peers or more that count as one witness.',
+    read: ({ witnesses }) => witnesses.groups,
+  },
+  ptf_witness_group_peers: { help: 'Peers in such groups.', read: ({ witnesses }) => witnesses.peers },
+  ptf_half_life_seconds: {
+    help: 'Time after which evidence counts half; 0 where decay is off.',
+    read: ({ halfLifeDays }) => halfLifeDays * 86_400,
+  },
+  ptf_log_last_seq: { help: 'Newest durable record of the log.', read: ({ lastSeq }) => lastSeq },
+  ptf_weights_based_on_seq: {
+    help: 'Record of the log that the newest peer weights are based on.',
+    read: ({ weights }) => weights.basedOnSeq,
+  },
+  ptf_weights_computed_timestamp_seconds: {
+    help: 'When peer weights were computed last, since 1970; 0 before the first time.',
+    read: ({ weights }) => (weights.computedAt ?? 0) / 1000,
+  },
+  ptf_mailbox_events: {
+    help: 'Events and other commands waiting for a turn; a batch counts its events.',
+    read: ({ mailbox }) => mailbox.events,
+  },
+  ptf_mailbox_events_max: {
+    help: 'Events and other commands that may wait; beyond it the answer is 503.',
+    read: () => limits.mailboxEvents,
+  },
+  ptf_mailbox_bytes: { help: 'Bytes of the commands waiting for a turn.', read: ({ mailbox }) => mailbox.bytes },
+  ptf_pending_erasures: { help: 'Erasures that wait for the operator.', read: (status) => status.pendingErasures },
+  ptf_snapshots: { help: 'Complete snapshots on disk.', read: ({ snapshots }) => snapshots.length },
+  ptf_snapshot_last_seq: {
+    help: 'Record that the newest snapshot holds up to.',
+    read: ({ snapshots }) => Math.max(0, ...snapshots),
+  },
+  ptf_owner_epoch: { help: "This owner's epoch of the data folder.", read: ({ ownerEpoch }) => ownerEpoch },
+  ptf_disk_free_bytes: {
+    help: 'Free space on the disk of the data folder, at most a second old.',
+    read: ({ disk }) => disk?.freeBytes ?? Number.NaN,
+  },
+  ptf_disk_free_min_bytes: {
+    help: 'Free space below which writes are refused.',
+    read: ({ disk }) => disk?.minBytes ?? Number.NaN,
+  },
+  ptf_log_bytes: { help: 'Size of the log on disk.', read: ({ disk }) => disk?.logBytes ?? Number.NaN },
+  ptf_snapshots_bytes: {
+    help: 'Size of all snapshots on disk.',
+    read: ({ disk }) => disk?.snapshotsBytes ?? Number.NaN,
+  },
+  ptf_check_faults: {
+    help: 'Damage of log and snapshots that the last check in the background found; 0 is well.',
+    read: ({ check }) => check.faults.length,
+  },
+  ptf_check_last_seq: {
+    help: 'Record up to which the check under way, or else the last one, has come.',
+    read: ({ check }) => check.checkedSeq,
+  },
+  ptf_check_ended_timestamp_seconds: {
+    help: 'When the last check ended, since 1970; 0 before the first.',
+    read: ({ check }) => (check.endedAt ?? 0) / 1000,
+  },
+};
+
+/** Peers are few and known; their ids are public. */
+const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undefined]>>> = {
+  ptf_peer_weight: { help: 'Published weight of a peer, 0 to 1.', read: ({ weight }) => weight },
+  ptf_peer_gate: { help: 'The gate tau of a peer, 0 to 1.', read: ({ tau }) => tau },
+  ptf_peer_events: { help: 'Events ever accepted from a peer.', read: ({ eventCount }) => eventCount },
+  ptf_peer_players: {
+    help: 'Players that a peer reported, at the newest computation of weights.',
+    read: (_, signals) => signals?.players ?? 0,
+  },
+  ptf_peer_shared_players: {
+    help: 'Players that a peer shares with another; 0 with many players speaks for another salt.',
+    read: (_, signals) => signals?.sharedPlayers ?? 0,
+  },
+  ptf_peer_discounted_pairs: {
+    help: 'Peers with which a peer agrees while the group trusts neither fully.',
+    read: (_, signals) => signals?.discountedWith.length ?? 0,
+  },
+};
+
+/** Registers every gauge; `version` is this release. They are 0 until a group is watched. */
+export function gaugesOf(registry: Registry, version: string): Gauges {
+  const registers = [registry];
+  const of = <V extends unknown[], L extends string = never>(
+    figures: Readonly<Record<string, Figure<V>>>,
+    labelNames: readonly L[] = [],
+  ) =>
+    Object.entries(figures).map(([name, { help, read }]) => ({
+      gauge: new Gauge<L>({ name, help, labelNames, registers }),
+      read,
+    }));
+
+  new Gauge({
+    name: 'ptf_build_info',
+    help: 'Always 1; the label names this release.',
+    labelNames: ['version'],
+    registers,
+  })
+    .labels({ version })
+    .set(1);
+  const group = new Gauge({
+    name: 'ptf_group_info',
+    help: 'Always 1; the labels say which group this node serves.',
+    labelNames: ['group_id', 'identity_mode', 'environment'],
+    registers,
+  });
+  const peers = new Gauge({
+    name: 'ptf_peers',
+    help: 'Registered peers by status.',
+    labelNames: ['status'],
+    registers,
+  });
+  const statusGauges = of(statusFigures);
+  const peerGauges = of(peerFigures, ['peer_id']);
+  let watched: WatchedGroup | undefined;
+
+  function refreshGroup(from: WatchedGroup): void {
+    const status = from.status();
+    const { groupId, identityMode, environment } = status.identity;
+    group.set({ group_id: groupId, identity_mode: identityMode, environment }, 1);
+    for (const { gauge, read } of statusGauges) gauge.set(read(status));
+    for (const name of peerStatuses) peers.set({ status: name }, status.peersByStatus[name]);
+    for (const peer of from.peers(0, limits.metricsPeersMax)) {
+      const signals = from.signals(peer);
+      for (const { gauge, read } of peerGauges) gauge.set({ peer_id: peer.peerId }, read(peer, signals));
+    }
+  }
+
+  return {
+    watch(next) {
+      watched = next;
+    },
+    refresh() {
+      if (watched !== undefined) refreshGroup(watched);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * What the node counts on its way, and the text that Prometheus reads. Labels are route templates, statuses and codes; never
+ * an id, which would be a leak and a label set without bound. What is read at a scrape stands in `gauges.ts`.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { routes } from '../../contract/routes.js';
+import type { GroupObserver } from '../../group/ports.js';
+import type { RequestObserver } from '../deps.js';
+import { type Gauges, gaugesOf } from './gauges.js';
+import { type LatencyCounts, RequestTally } from './request-tally.js';
+
+export interface Metrics extends GroupObserver, RequestObserver, Pick<Gauges, 'watch'> {
+  /** Prometheus text, taken now. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  /** Reads of players and submissions of events, since the start. */
+  traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts };
+}
+
+const readRoutes: ReadonlySet<string> = new Set(
+  [routes.getTrustScore, routes.getTrustScores, routes.getVerdict, routes.listPlayerEvents].map(({ path }) => path),
+);
+const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
+
+/** Gauges of prom-client under names of counters, which `promtool check metrics` refuses; each is the sum of the gauge without `_total`. */
+const misnamedGauges = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
+const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+/** Work of the pools runs from the milliseconds of a small group's weights to a computation that is ended as hanging. */
+const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
+
+/** `version` is this release. */
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamedGauges) registry.removeSingleMetric(name);
+
+  const requests = new RequestTally();
+  // Gathered between two readings: an event costs no look-up of labels.
+  const decidedSince = new Map<string, Map<string, number>>();
+  const decided = new Counter({
+    name: 'ptf_events_decided_total',
+    help: 'Submitted events by what became of them.',
+    labelNames: ['event_type', 'outcome'],
+    registers,
+  });
+  const commitSeconds = new Histogram({
+    name: 'ptf_commit_duration_seconds',
+    help: 'From handing a turn to the log until it is durable.',
+    buckets: secondsBuckets,
+    registers,
+  });
+  const commitRecords = new Histogram({
+    name: 'ptf_commit_records',
+    help: 'Records in one durable commit.',
+    buckets: recordsBuckets,
+    registers,
+  });
+  const commitBytes = new Counter({ name: 'ptf_commit_bytes_total', help: 'Bytes written to the log.', registers });
+  const workSeconds = new Histogram({
+    name: 'ptf_work_duration_seconds',
+    help: 'Work done in the pools.',
+    labelNames: ['kind', 'ok'],
+    buckets: workBuckets,
+    registers,
+  });
+
+  const idsRefused = new Counter({
+    name: 'ptf_ids_refused_total',
+    help: 'Ids and names refused for blanks at an end, control or invisible characters, or others that they may not have.',
+    labelNames: ['id'],
+    registers,
+  });
+  const streamReaders = new Gauge({ name: 'ptf_stream_readers', help: 'Readers of the verdict stream.', registers });
+  const streamRows = new Counter({
+    name: 'ptf_stream_rows_total',
+    help: 'Rows of players sent to readers of the verdict stream, those of snapshots included.',
+    registers,
+  });
+  const streamEnds = new Counter({
+    name: 'ptf_stream_ends_total',
+    help: 'Readers of the verdict stream that are over, by what ended them; `left` is the reader itself.',
+    labelNames: ['reason'],
+    registers,
+  });
+
+  const gauges = gaugesOf(registry, version);
+
+  return {
+    contentType: registry.contentType,
+    watch: gauges.watch,
+    async text() {
+      gauges.refresh();
+      for (const [event_type, outcomes] of decidedSince)
+        for (const [outcome, count] of outcomes) decided.inc({ event_type, outcome }, count);
+      decidedSince.clear();
+      return `${await registry.metrics()}\n${requests.text()}`;
+    },
+    traffic: () => ({ reads: requests.latencies(readRoutes), events: requests.latencies(eventRoutes) }),
+    requestAnswered(route, method, status, code, ms) {
+      requests.note(route, method, status, code, ms);
+    },
+    idRefused: (id) => idsRefused.inc({ id }),
+    streamReaders: (open) => streamReaders.set(open),
+    streamTold: (rows) => streamRows.inc(rows),
+    streamEnded: (reason) => streamEnds.inc({ reason }),
+    turnCommitted(records, bytes, commitMs) {
+      commitRecords.observe(records);
+      commitBytes.inc(bytes);
+      commitSeconds.observe(commitMs / 1000);
+    },
+    eventsDecided(eventType, outcome, events) {
+      const outcomes = decidedSince.get(eventType) ?? new Map<string, number>();
+      if (outcomes.size === 0) decidedSince.set(eventType, outcomes);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + events);
+    },
+    workDone(kind, ok, ms) {
+      workSeconds.observe({ kind, ok: String(ok) }, ms / 1000);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/** Reads the head of a request, sends its answer and records it, for Koa and for the fast path alike. */
+
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
+import type { Route } from '../../contract/routes.js';
+import { limits } from '../../limits.js';
+import type { FaceDeps } from '../deps.js';
+import { apiKeyOf } from './auth.js';
+import { headFault, hostCount, isRequestId, parseTarget, type Target } from './head.js';
+import { countRefusedIds } from './refused-ids.js';
+import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './reply.js';
+import type { ApiReply } from './request.js';
+import { newRequestId } from './request-id.js';
+
+/** The target of a request, or the code of its head's fault. */
+export function targetOf(
+  request: IncomingMessage,
+): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
+  const url = request.url ?? '';
+  const fault = headFault(url, request.rawHeaders);
+  if (fault !== undefined) return { code: fault };
+  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed, and so is any with two. Node would refuse
+  // the one without a body, and takes the other.
+  const hosts = hostCount(request.rawHeaders);
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
+  if (hasForeignExpectation(request)) return { code: 'expectation_failed' };
+  if (url === '*' && request.method === 'OPTIONS') return { path: '*', query: '' };
+  return parseTarget(url) ?? { code: 'invalid_parameter' };
+}
+
+/** Whether a request expects what no server here does (RFC 9110, section 10.1.1). HTTP/1.0 has no expectations. */
+export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
+  const { expect } = headers;
+  return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
+}
+
+export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
+  const given = headers['x-request-id'];
+  const offered = Array.isArray(given) ? given[0] : given;
+  return {
+    requestId: isRequestId(offered) ? offered : newRequestId(),
+    problem: wantsProblem(headers.accept),
+    keySent: apiKeyOf(headers['x-peer-api-key']) !== undefined,
+    ifNoneMatch: headers['if-none-match'],
+  };
+}
+
+/**
+ * Whether an answer can still go out. Nothing is done after the last one, such as a 408: nobody would learn what became
+ * of it.
+ */
+export function isAnswerable({ socket }: IncomingMessage): boolean {
+  return socket.writable;
+}
+
+/**
+ * Whether its caller left, or was given a last answer, before it had arrived: then it counts as no answer of its route.
+ */
+export function brokeOff(request: IncomingMessage): boolean {
+  return !request.complete && !isAnswerable(request);
+}
+
+export interface Answered {
+  readonly route: Route | undefined;
+  readonly reply: ApiReply;
+  readonly method: string;
+  readonly requestId: string;
+  /** From the arrival of the head to the answer. */
+  readonly ms: number;
+}
+
+/** Counts an answer and notes it in the log, by its route's template; never a path, a key or an id. */
+export function recordAnswer({ metrics, log }: Pick<FaceDeps, 'metrics' | 'log'>, answered: Answered): void {
+  const { route, reply, method, requestId, ms } = answered;
+  const template = route?.path ?? 'none';
+  metrics.requestAnswered(template, knownMethod(method), reply.status, reply.error?.code ?? '', ms);
+  if (reply.error !== undefined) countRefusedIds(reply.error, metrics);
+  if (log.isLevelEnabled('debug'))
+    log.debug({ route: template, status: reply.status, ms, request_id: requestId }, 'answered');
+}
+
+/** A label is one of few: a caller may invent methods. */
+function knownMethod(method: string): string {
+  return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
+}
+
+export function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {
+  if (response.headersSent || response.destroyed) return;
+  const headers = replyHeaders(reply);
+  if (closing) headers.Connection = 'close';
+  // Node does not say so by itself until the head is written; whatever follows such an answer is nobody's.
+  if (headers.Connection === 'close') response.shouldKeepAlive = false;
+  response.writeHead(reply.status, headers);
+  if (reply.more?.Connection === 'close' && !request.complete) {
+    endAfterRequest(request, response, reply.payload);
+  } else {
+    response.end(reply.payload);
+  }
+}
+
+/** Sends the head of an answer that goes on for as long as both sides like. */
+export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(reply.status, replyHeaders(reply));
+  try {
+    stream(response);
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
+}
+
+/**
+ * Sends the whole answer but keeps the connection until the caller has stopped sending: closing it at once would reset
+ * it, and the caller could lose the answer that says why.
+ */
+function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, limits.keepAliveTimeoutMs).unref();
+  response.write(payload);
+  request.once('end', end).once('close', end).resume();
+}

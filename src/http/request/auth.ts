@@ -1,0 +1,95 @@
+/**
+ * Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest; in the clear
+ * they stand in the fields of an open connection and nowhere else.
+ */
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { errors as joseErrors, jwtVerify } from 'jose';
+import type { Route } from '../../contract/routes.js';
+import { granted, type Outcome, refused } from '../../errors.js';
+import type { GroupApi, PeerView } from '../../group/api.js';
+import { limits } from '../../limits.js';
+import type { FaceDeps } from '../deps.js';
+
+/** A header field as Node gives it; a blank one is as good as none. */
+export function apiKeyOf(header: string | string[] | undefined): string | undefined {
+  const key = Array.isArray(header) ? header.join(',') : header;
+  return key === undefined || key.trim() === '' ? undefined : key;
+}
+
+/**
+ * Digests of the keys of heads that come again and again: a connection's fields are one object as long as they are the
+ * same.
+ */
+const digests = new WeakMap<IncomingHttpHeaders, string>();
+
+/** SHA-256 (hex) of the key that a request carries; undefined without one. */
+export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
+  const known = digests.get(headers);
+  if (known !== undefined) return known;
+  const key = apiKeyOf(headers['x-peer-api-key']);
+  if (key === undefined) return undefined;
+  const digest = hash('sha256', key, 'hex');
+  digests.set(headers, digest);
+  return digest;
+}
+
+/**
+ * The acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or
+ * `peer_not_active`, unless authentication is off: then a key has no meaning and nobody acts. On `optional` ones a key
+ * that names no active peer reads as none.
+ */
+export function callerOf(
+  auth: Route['auth'],
+  authEnabled: boolean,
+  headers: IncomingHttpHeaders,
+  group: GroupApi,
+): Outcome<PeerView | null> {
+  if (auth === 'none' || (auth === 'required' && !authEnabled)) return granted(null);
+  const digest = keyDigestOf(headers);
+  if (digest === undefined) return auth === 'required' ? missingKey(headers) : granted(null);
+  const peer = group.peerByKeyDigest(digest);
+  if (peer?.status === 'active') return granted(peer);
+  if (auth === 'optional') return granted(null);
+  return refused(peer === undefined ? 'invalid_api_key' : 'peer_not_active');
+}
+
+/** The text is fixed by the specification; a key that was sent as a bearer token is told of in the details. */
+function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
+  if (authorization === undefined) return refused('missing_api_key');
+  const hint = 'Authorization is not read; send the key in the header X-Peer-API-Key';
+  return refused('missing_api_key', { details: { expected_header: 'X-Peer-API-Key', hint } });
+}
+
+/** Whether a caller may register. In `open` mode a cookie, good or bad, has no meaning. */
+export async function mayRegister(
+  { settings, group, clock, sessionHolds }: Pick<FaceDeps, 'settings' | 'group' | 'clock' | 'sessionHolds'>,
+  cookies: string | undefined,
+): Promise<Outcome<null>> {
+  if (settings.registrationMode === 'closed') return refused('registration_closed');
+  if (settings.registrationMode === 'open') return granted(null);
+  const token = cookieValue(cookies ?? '', 'service_session');
+  if (token === undefined || token.length > limits.sessionCookieLength || settings.sessionSecret === null) {
+    return refused('invalid_session');
+  }
+  try {
+    const { payload } = await jwtVerify(token, settings.sessionSecret, {
+      algorithms: ['HS256'],
+      audience: `ptf-${group.identity.environment}`,
+      requiredClaims: ['exp'],
+      currentDate: new Date(clock.now()),
+    });
+    return sessionHolds(payload) ? granted(null) : refused('invalid_session');
+  } catch (error) {
+    if (error instanceof joseErrors.JOSEError) return refused('invalid_session');
+    throw error;
+  }
+}
+
+function cookieValue(cookies: string, name: string): string | undefined {
+  for (const pair of cookies.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}

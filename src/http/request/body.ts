@@ -1,0 +1,86 @@
+/**
+ * Reads a JSON body through koa-bodyparser, between a guard in front of it (encoding, media type, declared size) and a
+ * check after it (bytes that are not UTF-8), and gives each of its failures the contract's code.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import { isAnswerable } from './answering.js';
+import type { ArrivingBody } from './request.js';
+
+/** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
+export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return refused('unsupported_media_type');
+  if (!isUtf8Json(headers['content-type'])) return refused('unsupported_media_type');
+  return Number(headers['content-length'] ?? 0) > bytesMax ? refused('payload_too_large') : undefined;
+}
+
+function isUtf8Json(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  if (contentType === undefined) return false;
+  const [mediaType, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  if (mediaType !== 'application/json') return false;
+  return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
+}
+
+/** `arriving` is told of the bytes, where they are counted. */
+export type BodyReader = (ctx: Context, arriving: ArrivingBody | null) => Promise<Outcome<unknown>>;
+
+/**
+ * A reader of JSON bodies up to `bytesMax`: the parsed value, `payload_too_large` or `malformed_json`. A member named
+ * `__proto__` is parsed like any other, as an own property, so that the schema refuses it like any other.
+ */
+export function createBodyReader(bytesMax: number): BodyReader {
+  const options = {
+    enableTypes: ['json'],
+    jsonLimit: String(bytesMax),
+    strict: false,
+    detectJSON: () => true,
+    onProtoPoisoning: 'ignore',
+  };
+  const parse = bodyParser(options);
+  return async (ctx, arriving) => {
+    // `identity` in another case would not be understood further in.
+    delete ctx.req.headers['content-encoding'];
+    const chunks: Uint8Array[] = [];
+    const tap = (chunk: Uint8Array): void => {
+      if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
+    };
+    if (arriving !== null) {
+      arriving.onDrop = () => {
+        chunks.length = 0;
+        // koa-bodyparser keeps what it has read for as long as the connection lives.
+        ctx.req.socket.once('finish', () => ctx.req.socket.destroy());
+      };
+    }
+    ctx.req.on('data', tap);
+    try {
+      await parse(ctx, async () => {});
+    } catch (error) {
+      return readingFault(error);
+    } finally {
+      ctx.req.off('data', tap);
+    }
+    const text = ctx.request.rawBody;
+    // What waits for its commit is not to keep it.
+    ctx.request.rawBody = '';
+    if (typeof text !== 'string' || text === '' || !isAnswerable(ctx.req)) return refused('malformed_json');
+    // The parser replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
+    if (text.includes('\uFFFD') && !isUtf8(Buffer.concat(chunks))) return refused('malformed_json');
+    return granted(ctx.request.body);
+  };
+}
+
+/**
+ * The parser's errors carry a status: 413 for the size, 400 for bad JSON and for a body that ended early. Others are
+ * faults of ours.
+ */
+function readingFault(error: unknown): Refusal {
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  if (status === 413) return refused('payload_too_large');
+  if (status === 400) return refused('malformed_json');
+  throw error;
+}

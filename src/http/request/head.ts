@@ -1,0 +1,87 @@
+/** The head of a request, before any route is known: its size, its target, and percent-decoding. Pure. */
+import type { ErrorCode } from '../../errors.js';
+import { limits } from '../../limits.js';
+
+export interface Target {
+  /** The path as sent, not decoded. */
+  readonly path: string;
+  /** The query as sent, without `?`. */
+  readonly query: string;
+}
+
+/**
+ * The fault of a request's head, or undefined: over `limits.headBytes` it is the larger part's (414 or 431), over
+ * `limits.headerCount` fields 431. Every character of `rawHeaders` and of the URL is one byte.
+ */
+export function headFault(
+  url: string,
+  rawHeaders: readonly string[],
+): Extract<ErrorCode, 'uri_too_long' | 'headers_too_large'> | undefined {
+  let headerBytes = 0;
+  for (const part of rawHeaders) headerBytes += part.length;
+  if (url.length + headerBytes > limits.headBytes)
+    return url.length > headerBytes ? 'uri_too_long' : 'headers_too_large';
+  return rawHeaders.length > 2 * limits.headerCount ? 'headers_too_large' : undefined;
+}
+
+/** How many `Host` fields a head has; `rawHeaders` has names and values in turn. */
+export function hostCount(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
+}
+
+/**
+ * Of a target in absolute form: a name or an address, an IPv6 one in brackets, and all there is before path and query.
+ */
+const authority = /^https?:\/\/(?:[^/?[\]]+|\[[^/?[\]]+\](?::\d*)?)(?=[/?]|$)/i;
+
+/**
+ * Splits a request target in origin or absolute form; undefined for anything else, and for characters that no target
+ * may hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels. An empty path is `/` (RFC 9110,
+ * section 4.2.3).
+ */
+export function parseTarget(url: string): Target | undefined {
+  if (!/^[\x21\x22\x24-\x7e]+$/.test(url)) return undefined;
+  const rest = url.startsWith('/') ? url : url.replace(authority, '');
+  if (rest === url && !url.startsWith('/')) return undefined;
+  const origin = rest.startsWith('/') ? rest : `/${rest}`;
+  const mark = origin.indexOf('?');
+  return mark < 0 ? { path: origin, query: '' } : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
+}
+
+/**
+ * Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus: ids are opaque, and
+ * this is no form.
+ */
+export function decodeText(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+/** The values of a query parameter, in order, not decoded. */
+export function rawQueryValues(query: string, name: string): string[] {
+  const values: string[] = [];
+  if (query === '') return values;
+  for (const part of query.split('&')) {
+    const equals = part.indexOf('=');
+    const partName = equals < 0 ? part : part.slice(0, equals);
+    if (decodeText(partName) === name) values.push(equals < 0 ? '' : part.slice(equals + 1));
+  }
+  return values;
+}
+
+const requestIdPattern = new RegExp(`^[A-Za-z0-9._-]{1,${limits.requestIdLength}}$`);
+
+/** Whether a caller's `X-Request-Id` may be taken over. */
+export function isRequestId(text: string | undefined): text is string {
+  return text !== undefined && requestIdPattern.test(text);
+}

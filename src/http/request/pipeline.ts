@@ -1,0 +1,218 @@
+/**
+ * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes
+ * after (the meaning of an event) is the group's.
+ *
+ *   readiness -> rate of the address -> key or session -> rate of the peer
+ *   -> path parameters -> encoding, media type -> size -> room for events -> JSON -> schema
+ *   -> registrations of the address -> handler
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
+import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { PeerView } from '../../group/api.js';
+import type { Holder } from '../../group/holder.js';
+import { limits } from '../../limits.js';
+import { type Validator, validatorOf } from '../../validation/validator.js';
+import type { FaceDeps } from '../deps.js';
+import { callerOf, mayRegister } from './auth.js';
+import { bodyFault } from './body.js';
+import { decodeText } from './head.js';
+import { holderOf } from './holder.js';
+import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
+import { refusalReply } from './reply.js';
+import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.js';
+
+/** A request whose route is known. */
+export interface Incoming {
+  readonly headers: IncomingHttpHeaders;
+  /** Path parameters as sent, in the order of the template. */
+  readonly captures: readonly string[];
+  readonly query: string;
+  readonly remote: Socket;
+  /**
+   * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is
+   * parsed: a body that will be refused costs little until then. `arriving` is told of the bytes of a batch that comes
+   * in pieces.
+   */
+  readonly readBody: (
+    fault: RoomFault,
+    holder: Holder,
+    arriving: ArrivingBody | null,
+  ) => Outcome<unknown> | Promise<Outcome<unknown>>;
+}
+
+/** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
+export type RoomFault = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
+
+export interface Endpoint {
+  readonly route: Route;
+  /** At once where nothing has to be waited for. */
+  readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
+}
+
+/** Goes on with a value at once, or when it is there: most requests wait for nothing, and a promise has its price. */
+function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** The dependencies of the checks; each handler has its own. */
+export type EndpointDeps = Pick<FaceDeps, 'group' | 'settings' | 'clock' | 'sessionHolds'>;
+
+/** What all endpoints bound together. */
+export interface SharedBounds {
+  readonly rates: RateLimits;
+  readonly bodies: BodyAdmission;
+}
+
+/** Stands for the holder of a body that takes no room which holders share. */
+const NOBODY: Holder = '';
+
+/** Joins a route of the table, its handler and the checks between them. */
+export function createEndpoint<Id extends OperationId>(
+  id: Id,
+  handle: Handler<BodyOf<Id>>,
+  deps: EndpointDeps,
+  bounds: SharedBounds,
+): Endpoint {
+  return new CheckedEndpoint(id, handle, deps, bounds);
+}
+
+/** One method for each part of the order above, from readiness down; a step that refuses answers. */
+class CheckedEndpoint<Id extends OperationId> implements Endpoint {
+  readonly route: Route;
+  readonly #id: Id;
+  readonly #handle: Handler<BodyOf<Id>>;
+  readonly #deps: EndpointDeps;
+  readonly #byAddress: CallerLimit | null;
+  readonly #byPeer: CallerLimit | null;
+  /** Null but for registrations. */
+  readonly #registrations: CallerLimit | null;
+  /** Of the path's parameters. */
+  readonly #names: readonly string[];
+  readonly #validate: Validator<BodyOf<Id>>;
+  /** What a body may hold of them. */
+  readonly #eventsMax: number;
+  readonly #bodies: BodyAdmission;
+
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, { rates, bodies }: SharedBounds) {
+    const isProbe = id === 'getHealth' || id === 'getReadiness';
+    this.route = routes[id];
+    this.#id = id;
+    this.#handle = handle;
+    this.#deps = deps;
+    this.#byAddress = isProbe ? null : rates.address;
+    this.#byPeer = rates.peer;
+    this.#bodies = bodies;
+    this.#registrations = id === 'registerPeer' ? rates.registrations : null;
+    this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
+    this.#validate = bodyValidator(id);
+    this.#eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
+  }
+
+  answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
+    const { group } = this.#deps;
+    if (!group.isReady && !this.route.whileNotReady) {
+      return refusalReply(refused('dependency_unavailable', { details: { reason: group.health().reason } }));
+    }
+    if (this.#byAddress === null) return this.#answerAdmitted(incoming);
+    const address = addressKeyOf(incoming.remote.remoteAddress);
+    return then(this.#byAddress.take(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
+  }
+
+  #answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
+    return then(this.#admit(incoming.headers), (admitted) => {
+      if (!admitted.ok) return refusalReply(admitted);
+      const caller = admitted.value;
+      if (this.#byPeer === null || caller === null) return this.#answerCaller(incoming, caller);
+      return then(this.#byPeer.take(caller.peerId), (refusal) => refusal ?? this.#answerCaller(incoming, caller));
+    });
+  }
+
+  #admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
+    if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
+    return callerOf(this.route.auth, this.#deps.settings.authEnabled, headers, this.#deps.group);
+  }
+
+  #answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
+    const params = namedParams(this.#names, incoming.captures);
+    if (!params.ok) return refusalReply(params);
+    return then(this.#readBody(incoming, caller), (body) => {
+      if (!body.ok) return refusalReply(body);
+      if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
+      const { query, headers, remote } = incoming;
+      const request = { params: params.value, query, body: body.value, headers, caller, remote };
+      if (this.#registrations === null) return this.#handle(request);
+      const address = addressKeyOf(incoming.remote.remoteAddress);
+      return then(this.#registrations.take(address), (refusal) => refusal ?? this.#handle(request));
+    });
+  }
+
+  #readBody(incoming: Incoming, caller: PeerView | null): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
+    const { body } = this.route;
+    if (body === undefined) return this.#validate(undefined);
+    const fault = bodyFault(incoming.headers, body.bytesMax);
+    if (fault !== undefined) return fault;
+    return then(this.#readJson(incoming, caller), (parsed) => (parsed.ok ? this.#validate(parsed.value) : parsed));
+  }
+
+  #readJson(incoming: Incoming, caller: PeerView | null): Outcome<unknown> | Promise<Outcome<unknown>> {
+    if (this.#eventsMax === 0) return incoming.readBody(this.#roomFault, NOBODY, null);
+    const { remote } = incoming;
+    const holder = holderOf(caller, remote);
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault, holder, null);
+    const { group } = this.#deps;
+    const { overloaded } = group;
+    const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
+    const events = Math.min(this.#eventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
+    const isFirst = overloaded && group.hasRoom(events, holder);
+    const now = performance.now();
+    const arriving = this.#bodies.beginBody({ holder, socket: remote, events, now, overloaded, isFirst });
+    if (arriving === undefined) {
+      group.turnedAway();
+      return refused('overloaded');
+    }
+    const read = incoming.readBody(this.#roomFault, holder, arriving);
+    if (read instanceof Promise) return read.finally(() => arriving.end());
+    arriving.end();
+    return read;
+  }
+
+  readonly #roomFault: RoomFault = (holder, arriving) => {
+    if (this.#eventsMax === 0 || this.#deps.group.admits(arriving?.events ?? 1, holder)) return undefined;
+    return refused('overloaded');
+  };
+
+  /** The events of a batch beyond the first, which was counted as the request. */
+  #charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
+    const more = eventsIn(body) - 1;
+    if (more < 1) return;
+    void this.#byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
+    if (caller !== null) void this.#byPeer?.charge(caller.peerId, more);
+  }
+}
+
+/** Events of a batch's body; 0 for any other. */
+function eventsIn(body: unknown): number {
+  return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
+    ? body.events.length
+    : 0;
+}
+
+/** Where bytes become types: the schema of a route's row and `BodyOf` of the same row are one. */
+function bodyValidator<Id extends OperationId>(id: Id): Validator<BodyOf<Id>> {
+  const route: Route = routes[id];
+  const validate = route.body === undefined ? () => granted(undefined) : validatorOf(route.body.schema);
+  return validate as Validator<BodyOf<Id>>;
+}
+
+function namedParams(names: readonly string[], captures: readonly string[]): Outcome<Record<string, string>> {
+  const params: Record<string, string> = {};
+  for (let place = 0; place < names.length; place++) {
+    const value = decodeText(captures[place] ?? '');
+    if (value === undefined)
+      return refused('invalid_parameter', { text: `${names[place]} is not percent-encoded UTF-8` });
+    params[names[place]!] = value;
+  }
+  return granted(params);
+}

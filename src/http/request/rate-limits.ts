@@ -1,0 +1,133 @@
+/**
+ * Limits on what one peer, and one address, asks per second, and on registrations of one address per hour: off unless
+ * the operator turns them on. They stand in the pipeline, so they hold on the fast path, too. A batch counts its
+ * events: it is taken where one request would be, and paid for by waiting.
+ */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { refused } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { FaceSettings } from '../deps.js';
+import { refusalReply } from './reply.js';
+import type { ApiReply } from './request.js';
+
+export interface RateLimits {
+  /** Null: off. */
+  readonly peer: CallerLimit | null;
+  readonly address: CallerLimit | null;
+  readonly registrations: CallerLimit | null;
+}
+
+type RateSettings = Pick<FaceSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS' | 'registrationsPerAddressPerHour'>;
+
+export function createRateLimits(settings: RateSettings): RateLimits {
+  const limit = (name: string, count: number, windowS: number) =>
+    count === 0 ? null : new CallerLimit(name, count, windowS);
+  return {
+    peer: limit('peer', settings.rateLimitPeerPerS, 1),
+    address: limit('address', settings.rateLimitAddressPerS, 1),
+    registrations: limit('registrations', settings.registrationsPerAddressPerHour, HOUR_S),
+  };
+}
+
+const SECOND_MS = 1000;
+const HOUR_S = 3600;
+/** What callers beyond the bound are counted as, together. */
+const others = 'others';
+
+export class CallerLimit {
+  readonly #name: string;
+  readonly #count: number;
+  readonly #windowS: number;
+  readonly #callersMax: number;
+  readonly #limiter: RateLimiterMemory;
+  /** Who is counted, and until when: ms of `performance.now()`. */
+  readonly #callers = new Map<string, number>();
+  #sweptAt = 0;
+
+  /** `name`: of the policy, as callers are told; `count` in each `windowS`; `callersMax`: who is counted one by one. */
+  constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
+    this.#name = name;
+    this.#count = count;
+    this.#windowS = windowS;
+    this.#callersMax = callersMax;
+    this.#limiter = new RateLimiterMemory({ points: count, duration: windowS });
+  }
+
+  /** Counts one request of a caller; the answer to one too many, or null. */
+  async take(caller: string): Promise<ApiReply | null> {
+    const key = this.#keyOf(caller);
+    try {
+      await this.#limiter.consume(key);
+      return null;
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      // What is refused is not paid for by the wait for a batch.
+      await this.#limiter.reward(key, 1);
+      return this.#refusal(error.msBeforeNext);
+    }
+  }
+
+  /**
+   * Counts more for a request that was taken. What goes beyond the second's share is waited for before the next one.
+   */
+  async charge(caller: string, more: number): Promise<void> {
+    const key = this.#keyOf(caller);
+    const { consumedPoints } = await this.#limiter.penalty(key, more);
+    if (consumedPoints <= this.#count) return;
+    const waitS = (consumedPoints / this.#count) * this.#windowS;
+    await this.#limiter.set(key, consumedPoints, waitS);
+    this.#callers.set(key, performance.now() + waitS * SECOND_MS);
+  }
+
+  /** Callers are counted one by one as long as there are not too many of them: memory is bounded, whoever asks. */
+  #keyOf(caller: string): string {
+    const now = performance.now();
+    const until = this.#callers.get(caller);
+    if (until === undefined) {
+      if (this.#callers.size >= this.#callersMax) this.#sweep(now);
+      if (this.#callers.size >= this.#callersMax) return others;
+    }
+    const windowMs = this.#windowS * SECOND_MS;
+    if (until === undefined || until < now + windowMs) this.#callers.set(caller, now + windowMs);
+    return caller;
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < SECOND_MS) return;
+    this.#sweptAt = now;
+    for (const [caller, until] of this.#callers) if (until <= now) this.#callers.delete(caller);
+  }
+
+  /** The fields as draft-ietf-httpapi-ratelimit-headers-10 has them. */
+  #refusal(waitMs: number): ApiReply {
+    const retryAfterS = Math.max(1, Math.ceil(waitMs / SECOND_MS));
+    const details =
+      this.#windowS === HOUR_S
+        ? { limit: this.#name, per_hour: this.#count }
+        : { limit: this.#name, per_s: this.#count / this.#windowS };
+    const reply = refusalReply(refused('rate_limited', { retryAfterS, details }));
+    const headers = {
+      ...reply.headers,
+      'RateLimit-Policy': `"${this.#name}";q=${this.#count};w=${this.#windowS}`,
+      RateLimit: `"${this.#name}";r=0;t=${retryAfterS}`,
+    };
+    return { ...reply, headers };
+  }
+}
+
+const V6_GROUPS = 8;
+/** One customer holds a /64 at least: its addresses count as one. */
+const V6_GROUPS_COUNTED = 4;
+
+/** What an address counts as. `address`: of the connection, as node:net gives it. */
+export function addressKeyOf(address: string | undefined): string {
+  if (address === undefined) return others;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped !== null) return mapped[1]!;
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = new Array<string>(Math.max(0, V6_GROUPS - before.length - after.length)).fill('0');
+  return `${[...before, ...zeros, ...after].slice(0, V6_GROUPS_COUNTED).join(':')}::/64`;
+}

@@ -1,0 +1,245 @@
+/**
+ * From a reply to what goes on the wire: error bodies and their problem form, entity tags, caching and security
+ * headers. Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
+ */
+import { hash } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
+import type { Route } from '../../contract/routes.js';
+import { errors, type Refusal, refused } from '../../errors.js';
+import { retryAfterOf } from '../../group/retry-after.js';
+import type { ApiReply } from './request.js';
+
+/** What of a request shapes the form of its answer. */
+export interface Exchange {
+  readonly requestId: string;
+  /** Whether errors go out as `application/problem+json`. */
+  readonly problem: boolean;
+  /** Whether the request carried an API key, valid or not. */
+  readonly keySent: boolean;
+  readonly ifNoneMatch: string | undefined;
+}
+
+/** The part of a head that all answers of one kind share. */
+interface SharedHead {
+  readonly status: number;
+  /** Empty where there is no body. */
+  readonly type: string;
+  readonly caching: string;
+  readonly vary: string;
+  /** The status line and the fields. */
+  readonly text: string;
+}
+
+/** What goes on the wire, in parts: `replyHeaders` and `replyText` put them together. */
+export interface WireReply {
+  readonly status: number;
+  readonly shared: SharedHead;
+  /** Fields of this answer alone, which win over shared ones. */
+  readonly more: Readonly<Record<string, string>> | undefined;
+  readonly requestId: string;
+  readonly tag: string | undefined;
+  /** Bytes of the payload; undefined where there is none to be told of. */
+  readonly length: number | undefined;
+  /** Empty with 204 and 304, and where a stream follows. */
+  readonly payload: string | Uint8Array;
+}
+
+const jsonType = 'application/json; charset=utf-8';
+const problemType = 'application/problem+json; charset=utf-8';
+const streamType = 'text/event-stream; charset=utf-8';
+
+/** `public`: a score may be two seconds old, so that a burst of readers costs one computation. */
+const publicCache = 'public, max-age=2';
+
+export function ok(body: unknown): ApiReply {
+  return { status: 200, body };
+}
+
+/**
+ * `json` is ASCII alone. `tag` must differ wherever the body at the same address differs; where absent it is taken from
+ * the body.
+ */
+export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
+  return { status: 200, body: undefined, json, tag };
+}
+
+/** The reply to a refusal, with the headers that its status asks for. */
+export function refusalReply(refusal: Refusal): ApiReply {
+  const { status, text } = errors[refusal.code];
+  const body: ErrorBody = {
+    error: refusal.text ?? text,
+    code: refusal.code,
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+  };
+  const headers = refusalHeaders(refusal, status);
+  return headers === undefined ? { status, body, error: body } : { status, body, error: body, headers };
+}
+
+const apiKeyChallenge = 'ApiKey realm="ptf", header="X-Peer-API-Key"';
+
+function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
+  if (status === 401) {
+    return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : apiKeyChallenge };
+  }
+  // The rest of an oversized or unfinished body is not worth reading.
+  if (status === 413 || status === 417) return { Connection: 'close' };
+  const retryAfterS = retryAfterOf(refusal);
+  if (retryAfterS === undefined) return undefined;
+  if (status === 503) return { 'Retry-After': String(retryAfterS) };
+  return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
+}
+
+/** The answer to a fault of our own: it tells the caller nothing but where to find it in our log. */
+export function internalErrorReply(requestId: string): ApiReply {
+  return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
+}
+
+const noBody = { length: undefined, payload: '' } as const;
+
+/** Applies the contract's rules on forms, tags and caching. `route` is undefined where none was matched. */
+export function wireReply(route: Route | undefined, reply: ApiReply, exchange: Exchange): WireReply {
+  const { requestId, keySent } = exchange;
+  const vary = route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
+  const noStore = keySent ? 'private, no-store' : 'no-store';
+  const { status, headers: more } = reply;
+  if (status === 204 || reply.stream !== undefined) {
+    const type = status === 204 ? '' : streamType;
+    return { status, shared: sharedHead(status, type, noStore, vary), more, requestId, tag: undefined, ...noBody };
+  }
+  const payload = payloadOf(reply, exchange);
+  const isPublic = status === 200 && route?.cache === 'public' && !keySent;
+  const tag = isPublic ? `"${reply.tag?.text ?? digestOf(payload)}"` : undefined;
+  const caching = isPublic ? publicCache : noStore;
+  if (tag !== undefined && matchesTag(exchange.ifNoneMatch, tag)) {
+    return { status: 304, shared: sharedHead(304, '', caching, vary), more, requestId, tag, ...noBody };
+  }
+  const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
+  const length = reply.json?.length ?? Buffer.byteLength(payload);
+  return { status, shared: sharedHead(status, type, caching, vary), more, requestId, tag, length, payload };
+}
+
+/** Shared heads by their four parts. No caller chooses a part, so there are few. */
+const sharedHeads = new Map<string, SharedHead>();
+/** Most answers are of the kind of the answer before. */
+let newestHead: SharedHead | undefined;
+
+/**
+ * Builds the head of a kind once: for each answer anew it cost more than the score that it carries. `type` is empty
+ * where there is no body.
+ */
+function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
+  const newest = newestHead;
+  if (newest?.status === status && newest.type === type && newest.caching === caching && newest.vary === vary)
+    return newest;
+  const key = [status, type, caching, vary].join('\n');
+  const head = sharedHeads.get(key) ?? newSharedHead(status, type, caching, vary);
+  sharedHeads.set(key, head);
+  newestHead = head;
+  return head;
+}
+
+function newSharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
+  const lines = Object.entries(fieldsOf({ type, caching, vary })).map(([name, value]) => `${name}: ${value}\r\n`);
+  return { status, type, caching, vary, text: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` };
+}
+
+/** The shared fields, as a new object for each answer: copying an object took six times as long as this literal. */
+function fieldsOf({ type, caching, vary }: Omit<SharedHead, 'status' | 'text'>): Record<string, string | number> {
+  const fields: Record<string, string> = {
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Referrer-Policy': 'no-referrer',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Cache-Control': caching,
+    Vary: vary,
+  };
+  if (type !== '') fields['Content-Type'] = type;
+  return fields;
+}
+
+/** The fields of a reply as node:http takes them. */
+export function replyHeaders({ shared, more, requestId, tag, length }: WireReply): Record<string, string | number> {
+  const headers = fieldsOf(shared);
+  headers['X-Request-Id'] = requestId;
+  if (more !== undefined) Object.assign(headers, more);
+  if (tag !== undefined) headers.ETag = tag;
+  if (length !== undefined) headers['Content-Length'] = length;
+  return headers;
+}
+
+/**
+ * A reply as text on a connection, whose payload must be text. `date`: an HTTP date; `connection`: its line, where the
+ * reply has none.
+ */
+export function replyText(
+  { shared, more, requestId, tag, length, payload }: WireReply,
+  date: string,
+  connection: string,
+): string {
+  const head = more === undefined ? shared.text : textWith(shared, more);
+  const tagLine = tag === undefined ? '' : `ETag: ${tag}\r\n`;
+  const lengthLine = length === undefined ? '' : `Content-Length: ${length}\r\n`;
+  const connectionLine = more?.Connection === undefined ? connection : '';
+  return `${head}X-Request-Id: ${requestId}\r\n${tagLine}${lengthLine}Date: ${date}\r\n${connectionLine}\r\n${payload}`;
+}
+
+function textWith(shared: SharedHead, more: Readonly<Record<string, string>>): string {
+  const fields = fieldsOf(shared);
+  let head = shared.text;
+  for (const name in more) {
+    const line = `${name}: ${more[name]}\r\n`;
+    const before = fields[name];
+    head = before === undefined ? head + line : head.replace(`${name}: ${before}\r\n`, () => line);
+  }
+  return head;
+}
+
+/** Digests of bytes that are served again and again, so that a page's script is not hashed at every request. */
+const knownDigests = new WeakMap<Uint8Array, string>();
+
+function digestOf(payload: string | Uint8Array): string {
+  if (typeof payload === 'string') return hash('sha256', payload, 'base64url');
+  const known = knownDigests.get(payload) ?? hash('sha256', payload, 'base64url');
+  knownDigests.set(payload, known);
+  return known;
+}
+
+function payloadOf(reply: ApiReply, exchange: Exchange): string | Uint8Array {
+  if (reply.json !== undefined) return reply.json;
+  if (reply.body instanceof Uint8Array) return reply.body;
+  const problem = exchange.problem && reply.error !== undefined;
+  return JSON.stringify(problem ? problemOf(reply.status, reply.error) : reply.body);
+}
+
+/** RFC 9457. The type is a name, not an address: there is nothing more to read than the contract. */
+function problemOf(status: number, error: ErrorBody): ProblemBody {
+  return { type: `urn:ptf:error:${error.code}`, title: errors[error.code].text, status, detail: error.error, ...error };
+}
+
+/** RFC 9110, section 13.1.2: a list of tags, or `*`, compared weakly. */
+export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+}
+
+/**
+ * Whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section 12.5.1).
+ */
+export function wantsProblem(accept: string | undefined): boolean {
+  if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;
+  const problem = qualityOf(accept, 'application/problem+json');
+  return problem > 0 && problem >= qualityOf(accept, 'application/json');
+}
+
+function qualityOf(accept: string, mediaType: string): number {
+  for (const range of accept.split(',')) {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (name !== mediaType) continue;
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    const value = quality === undefined ? 1 : Number(quality.slice(2));
+    return value >= 0 && value <= 1 ? value : 0;
+  }
+  return 0;
+}

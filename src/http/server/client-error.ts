@@ -1,0 +1,70 @@
+/**
+ * Answers to what never became a request: bytes that do not parse, heads over the parser's bound, requests that did not
+ * arrive in time. They are written on the raw socket, in the same form as every other error.
+ */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ErrorCode, refused } from '../../errors.js';
+import type { FaceDeps } from '../deps.js';
+import { exchangeOf, recordAnswer } from '../request/answering.js';
+import { refusalReply, replyText, wireReply } from '../request/reply.js';
+import { closeGently } from './closing.js';
+
+/** What Node's parser tells of a failure, as far as it is used here. */
+interface ParserFailure {
+  readonly code?: unknown;
+  readonly rawPacket?: unknown;
+}
+
+export type RawCode = Extract<
+  ErrorCode,
+  'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'overloaded'
+>;
+
+/**
+ * The code that a failure is answered with; undefined where the connection itself failed and nobody is left to answer.
+ */
+export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
+  const { code } = failure;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (typeof code !== 'string' || !code.startsWith('HPE_')) return undefined;
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'payload_too_large';
+  if (code !== 'HPE_HEADER_OVERFLOW') return 'invalid_parameter';
+  return isMostlyTarget(failure.rawPacket) ? 'uri_too_long' : 'headers_too_large';
+}
+
+/**
+ * Whether the request line is what made a head too large. Only the packet that crossed the bound is at hand. Its first
+ * line is the request line where it begins like one, or the rest of it where it ends like one; a line without an end is
+ * a target where it holds nothing that a target may not.
+ */
+function isMostlyTarget(packet: unknown): boolean {
+  if (!(packet instanceof Uint8Array)) return false;
+  const text = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength).toString('latin1');
+  const end = text.indexOf('\r\n');
+  const line = end < 0 ? text : text.slice(0, end);
+  const isWholeLine = /^[A-Z-]{3,16} [^ ]/.test(line);
+  if (end >= 0 && !/ HTTP\/\d\.\d$/.test(line)) return false;
+  if (isWholeLine) return line.length > text.length - line.length;
+  return end >= 0 || /^[\x21-\x7e]+$/.test(line);
+}
+
+/**
+ * Writes the error, ends the connection and records the answer. `headers`: of the request at fault, where its head is
+ * known.
+ */
+export function answerRaw(
+  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  socket: Duplex,
+  code: RawCode,
+  headers: IncomingHttpHeaders = {},
+): void {
+  if (!socket.writable) return;
+  const exchange = exchangeOf(headers);
+  const reply = refusalReply(refused(code));
+  const wire = wireReply(undefined, reply, exchange);
+  closeGently(socket, replyText(wire, new Date().toUTCString(), 'Connection: close\r\n'));
+  // Of most neither a method nor an arrival is known.
+  recordAnswer(deps, { route: undefined, reply, method: '', requestId: exchange.requestId, ms: 0 });
+}

@@ -1,0 +1,136 @@
+/**
+ * The table of open connections. It bounds what one address holds. When the bound of all is reached it closes an idle
+ * connection: first one of the address with the most connections where that has more than its share, else the one that
+ * has been idle the longest. So nobody keeps others out by holding connections. It reads no bytes and answers nothing.
+ */
+import type { Socket } from 'node:net';
+import { limits } from '../../limits.js';
+import { Holdings } from '../holdings.js';
+import { addressKeyOf } from '../request/rate-limits.js';
+
+export interface ConnectionBounds {
+  /** Connections at a time. */
+  readonly max: number;
+  /** Connections of one address at a time. */
+  readonly perAddressMax: number;
+  /**
+   * Whether connections from a loopback address are a proxy's, which stands for many callers: `perAddressMax` does not
+   * hold for them.
+   */
+  readonly loopbackIsProxy: boolean;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** Whose connections are counted together; null where they are not counted. */
+  readonly address: string | null;
+  /** Bytes that had arrived when the connection was put at the end of the queue. */
+  bytesRead: number;
+  /** Further times that the connection is passed over while it is idle. */
+  chances: number;
+}
+
+export class Connections {
+  readonly #bounds: ConnectionBounds;
+  readonly #isIdle: (socket: Socket) => boolean;
+  /** The longest idle come first, but for those that were active since they were put here. */
+  readonly #queue = new Set<Connection>();
+  readonly #perAddress = new Holdings<string, Connection>();
+  /** Connections of a proxy, which counts as one address. */
+  #uncounted = 0;
+
+  /** `isIdle`: whether no request of a connection is under way. */
+  constructor(bounds: ConnectionBounds, isIdle: (socket: Socket) => boolean) {
+    this.#bounds = bounds;
+    this.#isIdle = isIdle;
+  }
+
+  /**
+   * Takes a new connection, closing an idle one where there is no room. False where nothing can make room: it must be
+   * refused.
+   */
+  admit(socket: Socket): boolean {
+    const { max, perAddressMax } = this.#bounds;
+    const address = this.#countedAddress(socket);
+    const ofAddress = address === null ? undefined : this.#perAddress.of(address);
+    if (ofAddress !== undefined && ofAddress.size >= perAddressMax && !this.#evictFrom(ofAddress)) return false;
+    if (this.#queue.size >= max && !this.#makeRoom(address)) return false;
+    this.#add({ socket, address, bytesRead: socket.bytesRead, chances: 0 });
+    return true;
+  }
+
+  #add(connection: Connection): void {
+    const { socket, address } = connection;
+    this.#queue.add(connection);
+    if (address === null) this.#uncounted++;
+    else this.#perAddress.add(address, connection);
+    socket.once('close', () => this.#remove(connection));
+  }
+
+  #remove(connection: Connection): void {
+    const { address } = connection;
+    // An evicted one closes later.
+    if (!this.#queue.delete(connection)) return;
+    if (address === null) this.#uncounted--;
+    else this.#perAddress.delete(address, connection);
+  }
+
+  /** Closes an idle connection for one of `address`. */
+  #makeRoom(address: string | null): boolean {
+    const { largest } = this.#perAddress;
+    if (largest !== undefined && this.#perAddress.countOf(largest) > this.#shareWith(address)) {
+      if (this.#evictFrom(this.#perAddress.of(largest)!)) return true;
+      // Others have less, and do not give way to it.
+      if (largest === address) return false;
+    }
+    return this.#evictFrom(this.#queue);
+  }
+
+  /** What each address may hold while all of them want more, with `address` among them. */
+  #shareWith(address: string | null): number {
+    const isNew = address === null ? this.#uncounted === 0 : this.#perAddress.countOf(address) === 0;
+    const addresses = this.#perAddress.holders + (this.#uncounted > 0 ? 1 : 0) + (isNew ? 1 : 0);
+    return this.#bounds.max / addresses;
+  }
+
+  /**
+   * Closes the first connection that is idle and has no chances left; one that was active since the last look has new
+   * ones. Where every connection that was looked at is passed over, the first idle one among them goes.
+   */
+  #evictFrom(queue: ReadonlySet<Connection>): boolean {
+    let fallback: Connection | undefined;
+    let looks = Math.min(queue.size, limits.evictionLooks);
+    // A set that changes goes on with what was added: the bound ends the loop.
+    for (const connection of queue) {
+      if (looks-- === 0) break;
+      const { socket } = connection;
+      const isIdle = this.#isIdle(socket);
+      const wasActive = socket.bytesRead !== connection.bytesRead;
+      if (isIdle && !wasActive && connection.chances === 0) return this.#evict(connection);
+      if (isIdle) fallback ??= connection;
+      connection.bytesRead = socket.bytesRead;
+      connection.chances = wasActive ? limits.evictionChances : Math.max(0, connection.chances - 1);
+      this.#putLast(connection);
+    }
+    return fallback !== undefined && this.#evict(fallback);
+  }
+
+  #putLast(connection: Connection): void {
+    this.#queue.delete(connection);
+    this.#queue.add(connection);
+    if (connection.address !== null) this.#perAddress.putLast(connection.address, connection);
+  }
+
+  #evict(connection: Connection): true {
+    // Its place is free at once; `close` comes later.
+    this.#remove(connection);
+    connection.socket.destroy();
+    return true;
+  }
+
+  #countedAddress(socket: Socket): string | null {
+    const address = addressKeyOf(socket.remoteAddress);
+    const isLoopback = address.startsWith('127.') || address === addressKeyOf('::1');
+    return isLoopback && this.#bounds.loopbackIsProxy ? null : address;
+  }
+}

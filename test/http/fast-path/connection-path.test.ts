@@ -1,0 +1,374 @@
+/** Requests on a connection of the fast path, in any pieces, get the answers of node:http and Koa. */
+import { connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { routes } from '../../../src/contract/routes.js';
+import type { GroupApi } from '../../../src/group/api.js';
+import type { FaceDeps } from '../../../src/http/deps.js';
+import { createConnectionPath } from '../../../src/http/fast-path/connection-path.js';
+import { okJson } from '../../../src/http/request/reply.js';
+import { limits } from '../../../src/limits.js';
+import { answersOf } from '../../fuzz/wire.js';
+import { until } from '../../support/until.js';
+import { startFace, type TestFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { eventBody } from '../samples.js';
+
+const score = 'GET /api/v1/players/p%C3%A9/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
+const match = 'GET /api/v1/trust-scores?ids=a,%C3%A9,c HTTP/1.1\r\nHost: x\r\nAccept: application/problem+json\r\n\r\n';
+const peers = 'GET /api/v1/peers HTTP/1.1\r\nHost: x\r\n\r\n';
+const last = 'GET /api/v1/peers?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+const write = writeOf(JSON.stringify(eventBody()));
+const unicode = writeOf(JSON.stringify({ ...eventBody(), player_id: 'Žofie 🎮' }));
+
+function writeOf(text: string, key = activeKey): string {
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
+  return `${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+/** Conversations, each ended by a request that closes. */
+const conversations: readonly (readonly string[])[] = [
+  [score, last],
+  [score, match, score, write, write, score, last],
+  [unicode, score, last],
+  [score, peers, score, write, last],
+  [writeOf('{"a":'), score, last],
+  [writeOf('{}'), writeOf('[]', 'wrong'), writeOf('7', ''), last],
+  [
+    score.replace('Host', 'X-Request-Id: mine\r\nHost'),
+    score.replace('\r\n\r\n', '\r\nIf-None-Match: *\r\n\r\n'),
+    last,
+  ],
+  [score.replace('p%C3%A9', 'a%ZZ'), match.replace('a,', ','), last],
+  [score.replace('HTTP/1.1', 'HTTP/1.0')],
+  [score, 'nonsense\r\n\r\n'],
+  [score, match.slice(0, -4), '\r\nConnection: close\r\n\r\n'],
+  [write.replace('POST', 'PUT'), last],
+  // Node once put the head of the page in front of the 100 that waited, and so 25 bytes too few behind it.
+  [
+    write,
+    writeOf('{}', ' \t ').replace('Host', 'If-None-Match: Â\r\nHost'),
+    'GET /docs HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n',
+    last,
+  ],
+];
+
+function group(): Partial<GroupApi> {
+  const view = { score: 12.345, confidence: 0.5, verdict: 'suspicious', eventCount: 3, updatedAt: 0 } as const;
+  return {
+    trust: () => view,
+    trusts: ({ count }) => Array.from({ length: count }, (_, i) => (i % 2 === 0 ? view : undefined)),
+    submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: 0 } })),
+  };
+}
+
+/** All that comes back for these pieces, each sent once the one before was taken from the socket. */
+function talk(port: number, pieces: readonly Buffer[], ends: boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true }, () => send(0));
+    const send = (i: number): void => {
+      const piece = pieces[i];
+      if (piece === undefined) {
+        if (ends) socket.end();
+        return;
+      }
+      socket.write(piece, () => setImmediate(() => send(i + 1)));
+    };
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(text));
+  });
+}
+
+/** Without what differs from one request to the next. */
+function settled(text: string): string {
+  return text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1');
+}
+
+/** The fields of each answer in the order of their names: neither lane promises another. */
+function fieldsSorted(text: string): string {
+  return text.replace(
+    /(HTTP\/1\.1 \d+ [^\r]*\r\n)((?:[\w-]+:? ?[^\r]*\r\n)+)/g,
+    (_, status: string, fields: string) => {
+      return status + fields.split('\r\n').filter(Boolean).sort().join('\r\n');
+    },
+  );
+}
+
+async function onBothLanes(run: (face: TestFace) => Promise<string>): Promise<[string, string]> {
+  const texts: string[] = [];
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ group: group(), fastPath });
+    try {
+      const text = await run(face);
+      // Throws where something stands between whole answers. None of the requests is a HEAD.
+      answersOf(Buffer.from(text).toString('latin1'), []);
+      texts.push(fieldsSorted(settled(text)));
+    } finally {
+      await face.drain();
+    }
+  }
+  return [texts[0]!, texts[1]!];
+}
+
+for (const [number, conversation] of conversations.entries()) {
+  const whole = Buffer.from(conversation.join(''));
+  test(`conversation ${number} gets the same answers through the lane and without it, sent at once, one by one, half-closed`, async () => {
+    const pieces = { once: [whole], single: conversation.map((one) => Buffer.from(one)) };
+    for (const [how, sent] of Object.entries(pieces)) {
+      for (const ends of [false, true]) {
+        const [lane, koa] = await onBothLanes((face) => talk(face.port, sent, ends));
+        assert.ok(lane.startsWith('HTTP/1.1 '), how);
+        assert.is(lane, koa, `${how}, ${ends ? 'half-closed' : 'open'}`);
+      }
+    }
+  });
+}
+
+test('a conversation gets the same answers wherever it is cut in two', async () => {
+  const whole = Buffer.from([score, unicode, match, peers, write, last].join(''));
+  const [expected] = await onBothLanes((face) => talk(face.port, [whole], false));
+  const face = await startFace({ group: group(), fastPath: true });
+  try {
+    for (let from = 1; from < whole.length; from += 64) {
+      const cuts = Array.from({ length: Math.min(64, whole.length - from) }, (_, i) => from + i);
+      const texts = await Promise.all(
+        cuts.map((cut) => talk(face.port, [whole.subarray(0, cut), whole.subarray(cut)], false)),
+      );
+      for (const [i, text] of texts.entries()) assert.is(fieldsSorted(settled(text)), expected, `cut at ${cuts[i]}`);
+    }
+  } finally {
+    await face.drain();
+  }
+});
+
+test('what waits for an answer is what was sent, whatever other connections send meanwhile', async () => {
+  const submitted: string[] = [];
+  const answer: (() => void)[] = [];
+  const face = await startFace({
+    group: {
+      ...group(),
+      submit: (_caller, events) => {
+        submitted.push(...events.map(({ eventId }) => eventId));
+        return new Promise((resolve) => {
+          answer.push(() => resolve(events.map(() => ({ ok: true, value: { receivedAt: 0 } }))));
+        });
+      },
+    },
+  });
+  try {
+    const ids = Array.from({ length: 20 }, (_, i) => `a pipeline of ${i}`.replaceAll(' ', '-'));
+    const said = talk(
+      face.port,
+      [Buffer.from([...ids.map((event_id) => writeOf(JSON.stringify({ ...eventBody(), event_id }))), last].join(''))],
+      false,
+    );
+    for (let i = 0; i < ids.length; i++) {
+      await until(() => answer.length === i + 1);
+      // As long as what waits, and longer.
+      await talk(face.port, [Buffer.from([score.repeat(100), last].join(''))], false);
+      answer[i]!();
+    }
+    assert.is((await said).match(/HTTP\/1\.1 201 /g)?.length, ids.length);
+    assert.equal(submitted, ids);
+  } finally {
+    await face.drain();
+  }
+});
+
+test('a caller that asks without reading is not read from any more, and loses nothing', async () => {
+  const face = await startFace({ group: group(), fastPath: true });
+  const asked = 40_000;
+  try {
+    const socket = connect({ port: face.port, host: '127.0.0.1' });
+    socket.pause();
+    const long = score.replace('\r\n\r\n', `\r\nX-Padding: ${'a'.repeat(1_000)}\r\n\r\n`);
+    const all = Buffer.from(long.repeat(asked));
+    let isTaken = false;
+    socket.write(all, () => {
+      isTaken = true;
+    });
+    // 40 MB of requests and 20 MB of answers are more than all buffers between the two take.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.not(isTaken, 'the caller was read to the end');
+    let answers = 0;
+    socket.setEncoding('latin1');
+    await new Promise<void>((resolve) => {
+      let tail = '';
+      socket.on('data', (chunk: string) => {
+        const text = tail + chunk;
+        const parts = text.split('HTTP/1.1 200 OK');
+        answers += parts.length - 1;
+        tail = parts.at(-1)!.slice(-14);
+        if (answers === asked) resolve();
+      });
+      socket.resume();
+    });
+    socket.destroy();
+  } finally {
+    await face.drain();
+  }
+});
+
+/** All that comes back to one that says no more until it hears something. */
+function asksLate(port: number, before: string, after: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(before));
+    socket.setEncoding('utf8');
+    socket.once('data', () => socket.write(after));
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+  });
+}
+
+/** All that comes back to one that asks for so many scores and lets the answers lie for a while. */
+async function readsLate(port: number, asked: number, ms: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(score.repeat(asked - 1) + last);
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.resume();
+  await new Promise((resolve) => socket.once('close', resolve));
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+for (const fastPath of [true, false]) {
+  test(`who lets answers lie for longer than a head may take has all of them in the end (fast path ${fastPath})`, async () => {
+    const face = await startFace({ group: group(), fastPath });
+    // More than all buffers between the two take, so that requests are cut where reading stops.
+    const asked = 30_000;
+    // Several at a time, so that some are looked at for their lateness just when they are read from again.
+    const callers = Array.from({ length: 4 }, () => readsLate(face.port, asked, limits.headersTimeoutMs + 2_000));
+    try {
+      for (const text of await Promise.all(callers)) assert.is(text.split('HTTP/1.1 200 OK').length - 1, asked);
+    } finally {
+      await face.drain();
+    }
+  });
+
+  test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (fast path ${fastPath})`, async () => {
+    let writes = 0;
+    const face = await startFace({
+      group: {
+        ...group(),
+        submit: async (_caller, events) => {
+          writes += 1;
+          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+        },
+      },
+      fastPath,
+    });
+    try {
+      const [silent, resting, late, halved] = await Promise.all([
+        talk(face.port, [], false),
+        talk(face.port, [Buffer.from(score)], false),
+        asksLate(face.port, '', write),
+        asksLate(face.port, write.slice(0, -1), write.slice(-1)),
+      ]);
+      assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+      assert.match(resting, /^HTTP\/1\.1 200 /);
+      assert.not.match(resting, /408/);
+      for (const text of [late, halved]) assert.match(text, /^HTTP\/1\.1 408 /);
+      assert.is(writes, 0, 'what nobody is told the outcome of is not done');
+    } finally {
+      await face.drain();
+    }
+  });
+}
+
+test('at the end of the node an answer under way goes out and says that the connection closes', async () => {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let writes = 0;
+  const face = await startFace({
+    fastPath: true,
+    group: {
+      submit: async (_caller, events) => {
+        writes += 1;
+        await released;
+        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+      },
+    },
+  });
+  const idle = talk(face.port, [], false);
+  const busy = talk(face.port, [Buffer.from(write + write), Buffer.from(write)], false);
+  await until(() => writes === 1);
+  const drained = face.drain();
+  assert.is(await idle, '');
+  release();
+  const text = await busy;
+  assert.match(text, /^HTTP\/1\.1 201 [\s\S]*Connection: close\r\n/);
+  assert.is(text.split('HTTP/1.1').length - 1, 1);
+  await drained;
+  assert.is(writes, 1, 'what stands behind the last answer is not done: nobody would be told');
+});
+
+test('a caller that reads nothing has no more answers made ahead of it than the bound, and is not at rest', async () => {
+  /** A connection of which nothing is taken before it is said so. */
+  class Held extends Duplex {
+    written = 0;
+    #taken = (): void => {};
+    override _read(): void {}
+    override _write(chunk: Buffer, _encoding: BufferEncoding, taken: () => void): void {
+      this.written += chunk.length;
+      this.#taken = taken;
+    }
+    drainOne(): void {
+      this.#taken();
+    }
+    setTimeout(): this {
+      return this;
+    }
+  }
+  const answerBytes = 16_000;
+  const asked = 100;
+  let answered = 0;
+  const answer = () => {
+    answered += 1;
+    return okJson('x'.repeat(answerBytes));
+  };
+  const deps = {
+    log: pino({ level: 'silent' }),
+    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+  };
+  const fastRoute = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
+  const connections = createConnectionPath(
+    () => fastRoute,
+    deps as unknown as FaceDeps,
+    () => false,
+  );
+  const socket = new Held();
+  connections.open(socket as unknown as Socket, () => assert.unreachable());
+  socket.push(match.repeat(asked));
+  await new Promise(setImmediate);
+  const ahead = Math.ceil(limits.answersAheadBytes / answerBytes);
+  assert.ok(answered >= 1 && answered <= ahead, `${answered} answers were made`);
+  socket.emit('timeout');
+  assert.not(socket.writableEnded, 'who takes its answers slowly is bounded elsewhere');
+  for (let i = 0; i < asked && answered < asked; i++) {
+    socket.drainOne();
+    await new Promise(setImmediate);
+  }
+  assert.is(answered, asked);
+  socket.drainOne();
+  socket.emit('timeout');
+  assert.ok(socket.writableEnded, 'it rests now');
+});
+
+test.run();

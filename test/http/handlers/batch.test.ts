@@ -1,0 +1,170 @@
+/** POST /api/v1/events/batch: each item as if it had come alone. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../src/limits.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { type Answer, ask } from '../exchange.js';
+import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
+
+let node: TestNode;
+let peer: PeerClient;
+let other: PeerClient;
+
+test.before(async () => {
+  node = await startTestNode();
+  peer = await registerPeer(node.url);
+  other = await registerPeer(node.url, 'Other');
+});
+
+test.after(() => node.close());
+
+function send(events: readonly unknown[], key = peer.key): Promise<Answer> {
+  return ask(node.url, '/api/v1/events/batch', { key, json: { events } });
+}
+
+test('every event of a batch is of its own player, whatever is wrong with others', async () => {
+  const players = Array.from({ length: 11 }, () => newPlayer());
+  const events = players.map((player_id, i) => peer.event({ player_id, severity: i % 3 === 1 ? 2 : 0.5 }));
+  const { body } = await send([null, ...events]);
+  assert.equal([body.accepted, body.rejected], [7, 5]);
+  for (const [i, player_id] of players.entries()) {
+    const { status } = await ask(node.url, `/api/v1/players/${encodeURIComponent(player_id)}/trust-score`);
+    assert.is(status, i % 3 === 1 ? 404 : 200, `${i}`);
+  }
+});
+
+test('every item gets what it would have got alone, in the order sent', async () => {
+  await other.submit({ event_id: 'theirs' });
+  const first = await peer.submit({ event_id: 'stored' });
+  const { status, body } = await send([
+    peer.event({ event_id: 'new' }),
+    peer.event({ event_id: 'stored' }),
+    peer.event({ event_id: 'theirs' }),
+    peer.event({ event_id: 'new' }),
+    peer.event({ event_id: 'severe', severity: 2 }),
+    { event_id: 'incomplete' },
+    null,
+    { event_id: 7 },
+    peer.event({ event_id: 'mismatch', peer_id: other.peerId }),
+    peer.event({ event_id: 'version', schema_version: '3.0.0' }),
+    peer.event({ event_id: 'game', game_id: 'unknown' }),
+    peer.event({ event_id: 'future', timestamp: '9999-01-01T00:00:00Z' }),
+    peer.event({ event_id: 'last' }),
+  ]);
+  assert.is(status, 200);
+  const told = body.results.map((one: { event_id: unknown; status: number; code?: string }) => [
+    one.event_id,
+    one.status,
+    one.code,
+  ]);
+  assert.equal(told, [
+    ['new', 201, undefined],
+    ['stored', 409, 'duplicate_event'],
+    ['theirs', 409, 'duplicate_event'],
+    ['new', 409, 'duplicate_event'],
+    ['severe', 400, 'schema_validation_failed'],
+    ['incomplete', 400, 'schema_validation_failed'],
+    [null, 400, 'schema_validation_failed'],
+    [null, 400, 'schema_validation_failed'],
+    ['mismatch', 422, 'peer_id_mismatch'],
+    ['version', 422, 'unsupported_schema_version'],
+    ['game', 422, 'game_id_not_registered'],
+    ['future', 422, 'timestamp_in_future'],
+    ['last', 201, undefined],
+  ]);
+  assert.equal([body.accepted, body.duplicates, body.rejected], [2, 3, 8]);
+  assert.equal(body.results[1].details, { event_id: 'stored', originally_received_at: first.body.received_at });
+  assert.equal(body.results[2].details, { event_id: 'theirs', owner: 'other' });
+  assert.equal(body.results[4].details, { field: '/severity', violation: 'maximum', actual: 2, limit: 1 });
+  assert.equal(body.results[6].details, { field: '', violation: 'type' });
+});
+
+test('an event that would be too large alone is too large in a batch', async () => {
+  const limit = limits.eventBodyBytes;
+  const ofSize = (event_id: string, bytes: number, more: object = {}) => {
+    const event = { ...peer.event({ event_id }), signature: '', ...more };
+    return { ...event, signature: 'x'.repeat(bytes - Buffer.byteLength(JSON.stringify(event))) };
+  };
+  const items = [ofSize('fits', limit), ofSize('large', limit + 1), ofSize('unknown', limit + 1, { unknown: 1 })];
+  const { body } = await send([...items, peer.event({ event_id: 'small' })]);
+  const statuses = body.results.map((one: { status: number }) => one.status);
+  assert.equal(statuses, [201, 413, 413, 201]);
+  assert.is(body.results[1].code, 'payload_too_large');
+  for (const [i, json] of items.entries()) {
+    const alone = await ask(node.url, '/api/v1/events', { key: peer.key, json });
+    assert.is(alone.status, i === 0 ? 409 : statuses[i]);
+  }
+});
+
+test('an event is measured however deep it is nested', async () => {
+  const nested = (event_id: string, depth: number): string =>
+    JSON.stringify(peer.event({ event_id, signature: 0 })).replace(
+      '"signature":0',
+      `"signature":${'['.repeat(depth)}${']'.repeat(depth)}`,
+    );
+  const headers = { 'Content-Type': 'application/json' };
+  const events = [
+    nested('deep', 8_000),
+    nested('deeper', 400_000),
+    '['.repeat(50_000) + ']'.repeat(50_000),
+    nested('flat', 1),
+  ];
+  const { status, body } = await ask(node.url, '/api/v1/events/batch', {
+    key: peer.key,
+    raw: `{"events":[${events.join()}]}`,
+    headers,
+  });
+  assert.is(status, 200);
+  assert.equal(
+    body.results.map((one: { event_id: unknown; status: number }) => [one.event_id, one.status]),
+    [
+      ['deep', 201],
+      ['deeper', 413],
+      [null, 413],
+      ['flat', 201],
+    ],
+  );
+  for (const [i, raw] of events.slice(0, 3).entries()) {
+    const alone = await ask(node.url, '/api/v1/events', { key: peer.key, raw, headers });
+    assert.is(alone.status, i === 0 ? 409 : 413);
+  }
+});
+
+test('1 to 500 events are taken', async () => {
+  const player_id = newPlayer();
+  const { status, body } = await send(Array.from({ length: 500 }, () => peer.event({ player_id })));
+  assert.equal([status, body.accepted, body.results.length], [200, 500, 500]);
+  assert.is((await ask(node.url, `/api/v1/players/${player_id}/trust-score`)).body.event_count, 500);
+  const none = await send([]);
+  assert.equal(none.body.details, { field: '/events', violation: 'minItems', actual: 0, limit: 1 });
+  const over = await send(Array(501).fill(0));
+  assert.equal(over.body.details, { field: '/events', violation: 'maxItems', actual: 501, limit: 500 });
+});
+
+test('the envelope is checked like any body', async () => {
+  const json = async (body: unknown): Promise<unknown> =>
+    (await ask(node.url, '/api/v1/events/batch', { key: peer.key, json: body })).body.details;
+  assert.equal(await json({}), { field: '/events', violation: 'required' });
+  assert.equal(await json({ events: {} }), { field: '/events', violation: 'type' });
+  assert.equal(await json({ events: [peer.event()], extra: 1 }), {
+    field: '/extra',
+    violation: 'additionalProperties',
+  });
+  assert.equal(await json([]), { field: '', violation: 'type' });
+});
+
+test('a batch body is at most 1 MiB, JSON, and needs a key', async () => {
+  const path = '/api/v1/events/batch';
+  const headers = { 'Content-Type': 'application/json' };
+  const fits = JSON.stringify({ events: [peer.event()] }).padEnd(1024 * 1024, ' ');
+  const status = async (raw: string, more: object = {}): Promise<number> =>
+    (await ask(node.url, path, { method: 'POST', raw, headers, key: peer.key, ...more })).status;
+  assert.is(await status(fits), 200);
+  assert.is(await status(`${fits} `), 413);
+  assert.is(await status('{'), 400);
+  assert.is(await status(fits, { headers: { 'Content-Type': 'text/plain' } }), 415);
+  assert.is(await status(fits, { key: '' }), 401);
+  assert.is(await status(fits, { key: 'ptf_dev_wrong' }), 401);
+});
+
+test.run();

@@ -1,0 +1,275 @@
+/** The reads about players: scores, verdicts, matches and events, and how they may be cached. */
+import { hash } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startStillNode, type TestNode } from '../../support/node.js';
+import { type Answer, ask } from '../exchange.js';
+import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
+
+const salt = 'a salt of sixteen bytes or more';
+
+let node: TestNode;
+let peers: PeerClient[];
+let peer: PeerClient;
+
+test.before(async () => {
+  node = await startStillNode({ GROUP_SALT: salt });
+  peers = [];
+  for (const name of ['One', 'Two', 'Three']) peers.push(await registerPeer(node.url, name));
+  peer = peers[0]!;
+});
+
+test.after(() => node.close());
+
+function read(playerId: string, what: string, how = {}): Promise<Answer> {
+  return ask(node.url, `/api/v1/players/${encodeURIComponent(playerId)}/${what}`, how);
+}
+
+const hour = /^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/;
+
+test('a score and a verdict tell the same, rounded and cut', async () => {
+  const player = newPlayer();
+  // The word of a pre-trusted peer counts before weights are computed.
+  await node.group.preTrust('add', peer.peerId, 'test');
+  await peer.submit({ player_id: player, severity: 1 });
+  const { body: score } = await read(player, 'trust-score');
+  assert.is(score.player_id, player);
+  assert.ok(score.score < 50 && score.score > 0);
+  assert.ok(score.confidence > 0 && score.confidence < 1);
+  assert.match(String(score.score), /^\d+(\.\d{1,2})?$/);
+  assert.match(String(score.confidence), /^0(\.\d{1,4})?$/);
+  assert.match(score.updated_at, hour);
+  assert.is(score.event_count, 1);
+  const { body: verdict } = await read(player, 'verdict');
+  const { confidence, updated_at } = score;
+  assert.equal(verdict, { player_id: player, verdict: score.verdict, confidence, updated_at });
+  await node.group.preTrust('remove', peer.peerId, 'test');
+});
+
+test('an unknown player is 404 in every read', async () => {
+  for (const what of ['trust-score', 'verdict', 'events']) {
+    const { status, body } = await read('nobody', what);
+    assert.equal([status, body.code], [404, 'player_not_found']);
+  }
+});
+
+test('a player is one under its id and under its hash, in either case', async () => {
+  const player = newPlayer();
+  const subject = hash('sha256', player + salt);
+  await peer.submit({ player_id: player });
+  await peer.submit({ player_id: subject.toUpperCase() });
+  for (const id of [player, subject, subject.toUpperCase()]) {
+    const { body } = await read(id, 'trust-score');
+    assert.equal([body.player_id, body.event_count], [id, 2]);
+  }
+});
+
+test('explain adds what the score is made of, and the split from three peers on', async () => {
+  const player = newPlayer();
+  await peer.submit({ player_id: player, severity: 1 });
+  const one = (await read(player, 'trust-score?explain=true')).body.explain;
+  assert.equal(Object.keys(one).sort(), [
+    'half_life_days',
+    'peers',
+    'pre_trusted',
+    'reasons',
+    'two_sided',
+    'weights_based_on_seq',
+    'witnesses',
+  ]);
+  assert.ok(one.reasons.length > 0);
+  assert.equal([one.peers, one.pre_trusted, one.half_life_days], [1, false, 30]);
+  await peers[1]?.submit({ player_id: player });
+  await peers[2]?.submit({ player_id: player, event_type: 'commendation' });
+  const three = (await read(player, 'trust-score?explain=true')).body.explain;
+  assert.is(three.peers, 3);
+  assert.ok(three.lowering > 0 && three.raising > 0);
+  for (const { peerId } of peers) assert.not(JSON.stringify(three).includes(peerId));
+  assert.is((await read(player, 'trust-score?explain=false')).body.explain, undefined);
+  for (const value of ['', '1', 'TRUE', 'true&explain=true']) {
+    assert.is((await read(player, `trust-score?explain=${value}`)).body.code, 'invalid_parameter', value);
+  }
+});
+
+test('an id in a path is decoded once and must be UTF-8 of 1 to 128 code points', async () => {
+  await peer.submit({ player_id: 'a%2Fb/c' });
+  assert.is((await ask(node.url, '/api/v1/players/a%252Fb%2Fc/verdict')).body.player_id, 'a%2Fb/c');
+  for (const id of ['%', '%zz', '%ff', '%c0%af', '%ed%a0%80', 'x'.repeat(129), '%F0%9F%98%80'.repeat(129)]) {
+    for (const what of ['trust-score', 'verdict', 'events']) {
+      const { status, body } = await ask(node.url, `/api/v1/players/${id}/${what}`);
+      assert.equal([status, body.code], [400, 'invalid_parameter'], `${id} ${what}`);
+    }
+  }
+});
+
+test('unknown parameters are ignored', async () => {
+  const player = newPlayer();
+  await peer.submit({ player_id: player });
+  assert.is((await read(player, 'trust-score?x=1&%zz&explain=true')).status, 200);
+});
+
+test('a match is answered in the order asked, with repeats and unknown players', async () => {
+  const [known, comma] = [newPlayer(), `${newPlayer()},+`];
+  await peer.submit({ player_id: known });
+  await peer.submit({ player_id: comma });
+  const ids = `${known},nobody,${encodeURIComponent(comma)},${known}`;
+  const { status, body } = await ask(node.url, `/api/v1/trust-scores?ids=${ids}`);
+  assert.is(status, 200);
+  const alone = (await read(known, 'trust-score')).body;
+  const withComma = (await read(comma, 'trust-score')).body;
+  assert.equal(body.data, [alone, { player_id: 'nobody', code: 'player_not_found' }, withComma, alone]);
+});
+
+test('a match has 1 to 128 ids', async () => {
+  const match = async (query: string): Promise<Answer> => ask(node.url, `/api/v1/trust-scores${query}`);
+  assert.is((await match(`?ids=${Array(128).fill('x').join(',')}`)).body.data.length, 128);
+  for (const query of [
+    '',
+    '?ids=',
+    '?ids=a,,b',
+    `?ids=${Array(129).fill('x').join(',')}`,
+    '?ids=%ff',
+    '?ids=a&ids=b',
+  ]) {
+    const { status, body } = await match(query);
+    assert.equal([status, body.code], [400, 'invalid_parameter'], query.slice(0, 20));
+  }
+});
+
+test('the events of a player are a summary for all, and in full only for who sent them', async () => {
+  const player = newPlayer();
+  const timestamp = '2026-01-07T12:00:00Z';
+  const sent = await peer.submit({ player_id: player, timestamp });
+  await peers[1]?.submit({ player_id: player, timestamp, event_type: 'report_spam' });
+  const few = (await read(player, 'events')).body;
+  assert.equal(few, {
+    player_id: player,
+    total: 2,
+    summarised: 2,
+    summary: [{ event_type: 'other', count: 2 }],
+    data: [],
+    next_cursor: null,
+  });
+  await peers[2]?.submit({ player_id: player, timestamp, event_type: 'report_spam' });
+  const { body } = await read(player, 'events', { key: peer.key });
+  assert.equal([body.total, body.summarised], [3, 3]);
+  const rows = [...body.summary].sort((a, b) => (a.event_type < b.event_type ? -1 : 1));
+  // 2026-01-07 is a Wednesday in the second ISO week of 2026.
+  assert.equal(rows, [
+    { event_type: 'report_cheating', week: '2026-W02', count: 1 },
+    { event_type: 'report_spam', week: '2026-W02', count: 2 },
+  ]);
+  assert.equal(body.data, [sent.body]);
+  assert.equal((await read(player, 'events', { key: 'ptf_dev_wrong' })).body.data, []);
+});
+
+test('own events come newest first, page by page', async () => {
+  const player = newPlayer();
+  const ids: string[] = [];
+  for (let at = 0; at < 5; at += 1) ids.unshift((await peer.submit({ player_id: player })).body.event_id);
+  const seen: string[] = [];
+  let cursor = '';
+  let pages = 0;
+  do {
+    const { body } = await read(player, `events?limit=2${cursor}`, { key: peer.key });
+    seen.push(...body.data.map((one: { event_id: string }) => one.event_id));
+    cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
+    pages += 1;
+  } while (cursor !== '' && pages < 10);
+  assert.equal([seen, pages], [ids, 3]);
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=']) {
+    assert.is((await read(player, `events?${query}`)).body.code, 'invalid_parameter', query);
+  }
+});
+
+test('without a key a read has a tag, may be kept for two seconds, and is not sent twice', async () => {
+  const player = newPlayer();
+  await peer.submit({ player_id: player });
+  const paths = [
+    `/api/v1/players/${player}/trust-score`,
+    `/api/v1/players/${player}/verdict`,
+    `/api/v1/players/${player}/events`,
+    `/api/v1/trust-scores?ids=${player}`,
+    '/api/v1/peers',
+  ];
+  for (const path of paths) {
+    const first = await ask(node.url, path);
+    assert.is(first.headers['cache-control'], 'public, max-age=2', path);
+    const tag = first.headers.etag ?? '';
+    assert.match(tag, /^"[\w-]+"$/, path);
+    for (const known of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+      const again = await ask(node.url, path, { headers: { 'If-None-Match': known } });
+      assert.equal([again.status, again.text, again.headers.etag], [304, '', tag], path);
+    }
+    assert.is((await ask(node.url, path, { headers: { 'If-None-Match': '"other"' } })).status, 200);
+  }
+});
+
+test('a tag that was good before a change is good no more, of a score as of a match', async () => {
+  const [player, unknown] = [newPlayer(), newPlayer()];
+  await peer.submit({ player_id: player });
+  const score = `/api/v1/players/${player}/trust-score`;
+  const match = `/api/v1/trust-scores?ids=${player},${unknown}`;
+  const known = new Map<string, Answer>();
+  const changed = async (path: string): Promise<void> => {
+    const before = known.get(path);
+    const now = await ask(node.url, path, { headers: { 'If-None-Match': before?.headers.etag ?? '"none"' } });
+    assert.is(now.status, 200, path);
+    assert.is.not(now.text, before?.text, path);
+    assert.is.not(now.headers.etag, before?.headers.etag, path);
+    known.set(path, now);
+  };
+  for (const path of [score, match]) await changed(path);
+  await peer.submit({ player_id: player });
+  for (const path of [score, match]) await changed(path);
+  await peer.submit({ player_id: unknown });
+  await changed(match);
+  assert.is(
+    (await ask(node.url, score, { headers: { 'If-None-Match': known.get(score)?.headers.etag ?? '' } })).status,
+    304,
+  );
+});
+
+test('with a key, good or bad, no answer may be kept', async () => {
+  const player = newPlayer();
+  await peer.submit({ player_id: player });
+  for (const key of [peer.key, 'ptf_dev_wrong']) {
+    for (const path of [
+      `/api/v1/players/${player}/trust-score`,
+      '/api/v1/players/nobody/verdict',
+      '/api/v1/peers',
+      '/nowhere',
+    ]) {
+      const { headers, status } = await ask(node.url, path, { key, headers: { 'If-None-Match': '*' } });
+      assert.is(headers['cache-control'], 'private, no-store', path);
+      assert.is(headers.etag, undefined);
+      assert.is.not(status, 304);
+    }
+  }
+  assert.is(
+    (await ask(node.url, `/api/v1/players/${player}/verdict`, { key: '' })).headers['cache-control'],
+    'public, max-age=2',
+  );
+});
+
+test('HEAD has the head of GET and no body', async () => {
+  const player = newPlayer();
+  await peer.submit({ player_id: player });
+  const path = `/api/v1/players/${player}/trust-score`;
+  const [get, head] = [await ask(node.url, path), await ask(node.url, path, { method: 'HEAD' })];
+  assert.is(head.text, '');
+  for (const name of ['etag', 'content-length', 'content-type', 'cache-control', 'vary']) {
+    assert.is(head.headers[name], get.headers[name], name);
+  }
+  assert.is((await ask(node.url, '/api/v1/players/nobody/verdict', { method: 'HEAD' })).status, 404);
+});
+
+test('the pages and files of the description carry tags, too', async () => {
+  for (const path of ['/api/v1/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css']) {
+    const { headers, text } = await ask(node.url, path);
+    assert.ok(text.length > 0);
+    assert.is((await ask(node.url, path, { headers: { 'If-None-Match': headers.etag ?? '' } })).status, 304, path);
+  }
+});
+
+test.run();

@@ -1,0 +1,204 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import { pino } from 'pino';
+import { request } from 'undici';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refused } from '../../../src/errors.js';
+import type { GroupApi } from '../../../src/group/api.js';
+import { createMetrics, type Metrics } from '../../../src/http/metrics/metrics.js';
+import { startMetricsServer } from '../../../src/http/metrics/metrics-server.js';
+import { until } from '../../support/until.js';
+import { ask, askRaw } from '../exchange.js';
+import { startFace } from '../face.js';
+import { activeKey, groupDouble } from '../group-double.js';
+
+const version = '9.8.7';
+
+/** The value of one line of Prometheus text. */
+function sampleOf(text: string, line: string): number | undefined {
+  const found = text.split('\n').find((one) => one.startsWith(`${line} `));
+  return found === undefined ? undefined : Number(found.slice(line.length + 1));
+}
+
+async function textOf(metrics: Metrics): Promise<string> {
+  metrics.watch(groupDouble());
+  return metrics.text();
+}
+
+test('answers are counted by route template, method, status and code, never by id', async () => {
+  const metrics = createMetrics(version);
+  const face = await startFace({ metrics });
+  await ask(face.url, '/api/v1/players/very-secret/verdict', { key: activeKey });
+  await ask(face.url, '/api/v1/players/second-secret/verdict');
+  await ask(face.url, '/api/v1/health');
+  await ask(face.url, '/very-secret-path');
+  await face.drain();
+  const text = await textOf(metrics);
+  const verdict =
+    'ptf_http_requests_total{route="/api/v1/players/{id}/verdict",method="GET",status="404",code="player_not_found"}';
+  assert.is(sampleOf(text, verdict), 2);
+  assert.is(sampleOf(text, 'ptf_http_requests_total{route="/api/v1/health",method="GET",status="200",code=""}'), 1);
+  assert.is(
+    sampleOf(text, 'ptf_http_requests_total{route="none",method="GET",status="404",code="route_not_found"}'),
+    1,
+  );
+  assert.is(sampleOf(text, 'ptf_http_request_duration_seconds_count{route="/api/v1/health",method="GET"}'), 1);
+  for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
+});
+
+test('what is answered without a request, as it does not parse or there are too many connections, is counted too', async () => {
+  const metrics = createMetrics(version);
+  const face = await startFace({ metrics, settings: { connectionsMax: 1 } });
+  const busy = connect(face.port, '127.0.0.1');
+  await once(busy, 'connect');
+  const fields = `Host: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\nContent-Length: 5\r\nExpect: 100-continue`;
+  busy.write(`POST /api/v1/events HTTP/1.1\r\n${fields}\r\n\r\n`);
+  // Once it is told to continue it has a request under way, and is not closed for a new connection.
+  await once(busy, 'data');
+  assert.is((await askRaw(face.port, []))[0]?.status, 503);
+  busy.destroy();
+  await until(async () => (await askRaw(face.port, ['no request\r\n\r\n']))[0]?.status === 400);
+  await face.drain();
+  const text = await textOf(metrics);
+  const none = 'ptf_http_requests_total{route="none",method="other"';
+  assert.ok(sampleOf(text, `${none},status="503",code="overloaded"}`)! >= 1);
+  assert.ok(sampleOf(text, `${none},status="400",code="invalid_parameter"}`)! >= 1);
+});
+
+test('a request that breaks off counts as what its caller was told, and as nothing else', async () => {
+  for (const type of ['application/json', 'application/json; charset=utf-8']) {
+    const metrics = createMetrics(version);
+    const face = await startFace({ metrics });
+    const socket = connect(face.port, '127.0.0.1');
+    let told = '';
+    socket.on('data', (chunk) => {
+      told += chunk;
+    });
+    const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: ${type}\r\n`;
+    socket.end(`${head}Content-Length: 9\r\n\r\n{"a"`);
+    await once(socket, 'close');
+    await face.drain();
+    await turnOfLoop();
+    assert.match(told, /^HTTP\/1\.1 400 /);
+    const counted = (await textOf(metrics)).match(/^ptf_http_requests_total.*$/gm);
+    assert.equal(counted, [
+      'ptf_http_requests_total{route="none",method="other",status="400",code="invalid_parameter"} 1',
+    ]);
+  }
+});
+
+test('an answer counts also where its caller gave up waiting: what is slow must show', async () => {
+  const metrics = createMetrics(version);
+  let answer: () => void = () => undefined;
+  let isAsked = false;
+  const playerEvents: GroupApi['playerEvents'] = () =>
+    new Promise((resolve) => {
+      isAsked = true;
+      answer = () => resolve(refused('player_not_found'));
+    });
+  const face = await startFace({ metrics, group: { playerEvents } });
+  const socket = connect(face.port, '127.0.0.1');
+  socket.write(`GET /api/v1/players/p/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
+  await until(() => isAsked);
+  socket.resetAndDestroy();
+  for (let turn = 0; turn < 10; turn++) await turnOfLoop();
+  answer();
+  await face.drain();
+  assert.match(await textOf(metrics), /^ptf_http_requests_total\{route="[^"]*events",.*status="404".*\} 1$/m);
+});
+
+test('the group tells of turns, events and work', async () => {
+  const metrics = createMetrics(version);
+  metrics.turnCommitted(3, 1000, 2);
+  metrics.turnCommitted(1, 500, 4);
+  metrics.eventsDecided('report_spam', 'accepted', 2);
+  metrics.eventsDecided('report_spam', 'duplicate_event', 1);
+  metrics.workDone('snapshot', false, 1500);
+  const text = await textOf(metrics);
+  assert.is(sampleOf(text, 'ptf_commit_records_sum'), 4);
+  assert.is(sampleOf(text, 'ptf_commit_bytes_total'), 1500);
+  assert.is(sampleOf(text, 'ptf_commit_duration_seconds_sum'), 0.006);
+  assert.is(sampleOf(text, 'ptf_events_decided_total{event_type="report_spam",outcome="duplicate_event"}'), 1);
+  assert.is(sampleOf(text, 'ptf_work_duration_seconds_sum{kind="snapshot",ok="false"}'), 1.5);
+});
+
+test("gauges show the group's status at the moment of the scrape", async () => {
+  const metrics = createMetrics(version);
+  assert.is(sampleOf(await metrics.text(), 'ptf_log_last_seq'), 0);
+  let lastSeq = 1;
+  const group = groupDouble();
+  metrics.watch({ ...group, status: () => ({ ...group.status(), lastSeq }) });
+  lastSeq = 42;
+  const text = await metrics.text();
+  assert.is(sampleOf(text, 'ptf_log_last_seq'), 42);
+  assert.is(sampleOf(text, 'ptf_ready'), 1);
+  assert.is(sampleOf(text, 'ptf_mailbox_events'), 3);
+  assert.is(sampleOf(text, 'ptf_snapshot_last_seq'), 9);
+  const peer = group.peers(0, 1)[0]!;
+  assert.is(sampleOf(text, `ptf_peer_weight{peer_id="${peer.peerId}"}`), peer.weight);
+  assert.is(sampleOf(text, `ptf_peer_players{peer_id="${peer.peerId}"}`), 7);
+  assert.is(sampleOf(text, 'ptf_disk_free_bytes'), 5e9);
+  assert.equal(
+    ['active', 'suspended', 'revoked'].map((name) => sampleOf(text, `ptf_peers{status="${name}"}`)),
+    [1, 1, 0],
+  );
+  assert.is(sampleOf(text, 'ptf_build_info{version="9.8.7"}'), 1);
+  assert.is(sampleOf(text, 'ptf_group_info{group_id="local",identity_mode="privacy-first",environment="dev"}'), 1);
+  assert.match(text, /^process_cpu_seconds_total /m);
+  assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('promtool finds no fault with the metrics', async () => {
+  const metrics = createMetrics('1.2.3');
+  const face = await startFace({ metrics });
+  await ask(face.url, '/api/v1/health');
+  await face.drain();
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: await metrics.text(),
+    encoding: 'utf8',
+  });
+  if (error !== undefined) process.stdout.write('SKIPPED: promtool is not at hand\n');
+  else assert.equal([status, stdout, stderr], [0, '', '']);
+});
+
+test('the metrics have a server of their own, with nothing else on it', async () => {
+  const server = await startMetricsServer(createMetrics(version), '127.0.0.1', 0, pino({ level: 'silent' }));
+  const url = `http://${server.host}:${server.port}`;
+  const status = async (path: string, method: 'GET' | 'POST' | 'HEAD'): Promise<number> => {
+    const answer = await request(`${url}${path}`, { method });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const { headers, body } = await request(`${url}/metrics`);
+  assert.match(String(headers['content-type']), /^text\/plain/);
+  assert.match(await body.text(), /^# HELP ptf_http_requests_total /m);
+  assert.equal(
+    await Promise.all([
+      status('/', 'GET'),
+      status('/api/v1/health', 'GET'),
+      status('/metrics', 'POST'),
+      status('/metrics', 'HEAD'),
+    ]),
+    [404, 404, 405, 200],
+  );
+  await server.close();
+});
+
+test('metrics that cannot be read are 500 with nothing else, and the log says why', async () => {
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
+  const failing = { text: () => Promise.reject(new Error('a secret sentence')), contentType: 'text/plain' };
+  const server = await startMetricsServer(failing, '127.0.0.1', 0, log);
+  const { statusCode, body } = await request(`http://${server.host}:${server.port}/metrics`);
+  assert.equal([statusCode, await body.text()], [500, '']);
+  const [{ level, msg, err } = {}, ...others] = logged;
+  // pino: 50 is `error`.
+  assert.equal([level, msg, others], [50, 'the metrics could not be read', []]);
+  assert.match(JSON.stringify(err), /a secret sentence/);
+  await server.close();
+});
+
+test.run();

@@ -1,0 +1,197 @@
+/** Every endpoint against every kind of caller, with authentication on and off. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Route, routes } from '../../../src/contract/routes.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { type Answer, ask, askRaw } from '../exchange.js';
+import { startFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
+
+interface Callers {
+  readonly node: TestNode;
+  readonly active: PeerClient;
+  readonly suspended: PeerClient;
+  readonly revoked: PeerClient;
+}
+
+async function callers(variables: Record<string, string>): Promise<Callers> {
+  const node = await startTestNode(variables);
+  const active = await registerPeer(node.url, 'Active');
+  const suspended = await registerPeer(node.url, 'Suspended');
+  const revoked = await registerPeer(node.url, 'Revoked');
+  await setStatus(node, suspended.peerId, 'suspended');
+  await setStatus(node, revoked.peerId, 'revoked');
+  return { node, active, suspended, revoked };
+}
+
+/** Asks a route in a form that passes every check but those of the caller. */
+async function call(url: string, route: Route, key: string, acting: PeerClient): Promise<Answer> {
+  const json =
+    route.path === routes.registerPeer.path
+      ? { peer_name: 'New', game_ids: ['arena'] }
+      : route.path === routes.submitEvents.path
+        ? { events: [acting.event()] }
+        : acting.event();
+  const query = route.path === routes.getTrustScores.path ? '?ids=nobody' : '';
+  const path = route.path
+    .replace('{hash}', 'ab'.repeat(32))
+    .replace('{asset}', 'start.js')
+    .replace(/\{\w+\}/, 'nobody');
+  return ask(url, `${path}${query}`, { method: route.method, key, ...(route.body === undefined ? {} : { json }) });
+}
+
+const table = Object.values<Route>(routes);
+
+test('with authentication on, keys decide on the routes that need one and never on the others', async () => {
+  const { node, active, suspended, revoked } = await callers({});
+  const kinds: readonly (readonly [key: string, code: string | null])[] = [
+    ['', 'missing_api_key'],
+    ['   ', 'missing_api_key'],
+    ['ptf_dev_unknown', 'invalid_api_key'],
+    [`${active.key}x`, 'invalid_api_key'],
+    [active.key.toLowerCase(), 'invalid_api_key'],
+    [suspended.key, 'peer_not_active'],
+    [revoked.key, 'peer_not_active'],
+    [active.key, null],
+  ];
+  for (const route of table) {
+    for (const [key, code] of kinds) {
+      const { body, status } = await call(node.url, route, key, active);
+      const place = `${route.method} ${route.path} ${key.slice(0, 12)}`;
+      if (route.auth === 'required' && code !== null) {
+        assert.is(body.code, code, place);
+      } else {
+        assert.not([401, 403].includes(status), place);
+      }
+    }
+  }
+  assert.is((await ask(node.url, '/api/v1/events', { json: active.event() })).body.error, 'missing api key');
+  assert.is((await ask(node.url, '/api/v1/events', { json: active.event(), key: 'x' })).body.error, 'invalid api key');
+  assert.is((await suspended.submit()).body.error, 'peer not active');
+  await node.close();
+});
+
+test('suspension can be lifted, and a rotated key dies at once', async () => {
+  const { node, active, suspended } = await callers({});
+  await setStatus(node, suspended.peerId, 'active');
+  assert.is((await suspended.submit()).status, 201);
+  const rotated = await node.group.rotateKey(active.peerId, 0, 'test');
+  assert.is((await active.submit()).body.code, 'invalid_api_key');
+  const key = rotated.ok ? rotated.value.apiKey : '';
+  assert.is((await ask(node.url, '/api/v1/events', { key, json: active.event() })).status, 201);
+  await node.close();
+});
+
+test('with authentication off, no route asks for a key, and the body names the acting peer', async () => {
+  const { node, active, suspended, revoked } = await callers({ PEER_AUTH_ENABLED: 'false' });
+  for (const route of table) {
+    for (const key of ['', 'ptf_dev_unknown', suspended.key, active.key]) {
+      const { status } = await call(node.url, route, key, active);
+      assert.not([401, 403].includes(status), `${route.method} ${route.path}`);
+    }
+  }
+  const send = (json: unknown): Promise<Answer> => ask(node.url, '/api/v1/events', { json });
+  assert.is((await send(active.event())).status, 201);
+  const unknown = await send(active.event({ peer_id: 'nobody' }));
+  assert.equal([unknown.status, unknown.body.code], [422, 'unknown_peer']);
+  for (const peer of [suspended, revoked]) {
+    const { status, body } = await send(peer.event());
+    assert.equal([status, body.code], [403, 'peer_not_active']);
+  }
+  await node.close();
+});
+
+test('with authentication off, the items of a batch may name different peers', async () => {
+  const { node, active, suspended } = await callers({ PEER_AUTH_ENABLED: 'false' });
+  const second = await registerPeer(node.url, 'Second');
+  const player_id = newPlayer();
+  const events = [
+    active.event({ player_id }),
+    second.event({ player_id }),
+    suspended.event(),
+    active.event({ peer_id: 'x' }),
+  ];
+  const { body } = await ask(node.url, '/api/v1/events/batch', { json: { events } });
+  assert.equal(
+    body.results.map((one: { status: number }) => one.status),
+    [201, 201, 403, 422],
+  );
+  const { body: withdrawn } = await ask(node.url, `/api/v1/events/${events[0]?.event_id}`, { method: 'DELETE' });
+  assert.is(withdrawn.event_id, events[0]?.event_id);
+  await node.close();
+});
+
+test('in high-security mode only subject hashes pass, in bodies, too', async () => {
+  const node = await startTestNode({ IDENTITY_MODE: 'high-security' });
+  const peer = await registerPeer(node.url);
+  assert.is((await ask(node.url, '/api/v1/peers')).body.group.identity_mode, 'high-security');
+  const refused = await peer.submit({ player_id: 'passport-1' });
+  assert.equal([refused.status, refused.body.code], [422, 'subject_hash_required']);
+  const player_id = 'AB'.repeat(32);
+  assert.is((await peer.submit({ player_id })).status, 201);
+  assert.is((await ask(node.url, `/api/v1/players/${player_id.toLowerCase()}/trust-score`)).body.event_count, 1);
+  for (const what of ['trust-score', 'verdict', 'events']) {
+    assert.is((await ask(node.url, `/api/v1/players/passport-1/${what}`)).body.code, 'subject_hash_required');
+  }
+  await node.close();
+});
+
+test('a key that was sent as a bearer token is told which header it belongs in', async () => {
+  const face = await startFace();
+  try {
+    const headers = { Authorization: `Bearer ${activeKey}` };
+    const refused = await ask(face.url, '/api/v1/audit', { headers });
+    assert.equal([refused.status, refused.body.error, refused.body.code], [401, 'missing api key', 'missing_api_key']);
+    assert.is(refused.body.details.expected_header, 'X-Peer-API-Key');
+    assert.match(refused.body.details.hint, /X-Peer-API-Key/);
+    assert.match(refused.headers['www-authenticate'] ?? '', /header="X-Peer-API-Key"/);
+    assert.is((await ask(face.url, '/api/v1/audit')).body.details, undefined);
+  } finally {
+    await face.drain();
+  }
+});
+
+test('the root says where to go, and sends browsers to the description', async () => {
+  const face = await startFace();
+  try {
+    const index = await ask(face.url, '/');
+    assert.is(index.status, 200);
+    for (const path of [index.body.docs, index.body.openapi, index.body.health, index.body.peers]) {
+      assert.is((await ask(face.url, `/${path}`)).status, 200, path);
+    }
+    const browser = await fetch(`${face.url}/`, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
+    assert.equal([browser.status, browser.headers.get('location')], [302, 'docs']);
+    const asked = await ask(face.url, '/', { headers: { Accept: 'text/html' } });
+    assert.is(asked.status, 302);
+  } finally {
+    await face.drain();
+  }
+});
+
+test('an expectation other than 100-continue is 417, and its body is not waited for', async () => {
+  const face = await startFace();
+  try {
+    for (const [head, status] of [
+      ['GET /api/v1/players/x/trust-score HTTP/1.1\r\nExpect: 200-ok\r\n', 417],
+      ['GET /api/v1/peers HTTP/1.1\r\nExpect: something, 100-continue\r\n', 417],
+      ['POST /api/v1/events HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
+      ['DELETE /api/v1/events/x HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
+      ['GET /api/v1/peers HTTP/1.1\r\nExpect: 100-Continue\r\nConnection: close\r\n', 200],
+      ['GET /api/v1/peers HTTP/1.0\r\nExpect: x\r\n', 200],
+    ] as const) {
+      const [method, path] = head.split(' ');
+      const [told] = await askRaw(face.port, [`${head}Host: x\r\n\r\n`], {
+        method: method!,
+        path: path!,
+        until: (text) => text.includes('}'),
+      });
+      assert.is(told?.status, status, head);
+      if (status === 417) assert.is(JSON.parse(told?.text ?? '').code, 'expectation_failed');
+    }
+  } finally {
+    await face.drain();
+  }
+});
+
+test.run();

@@ -1,0 +1,154 @@
+/** Every operation against every kind of caller, each cell from one table. The wire's own rules about keys stand in `access.test.ts`. */
+import { hash } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type OperationId, routes } from '../../../src/contract/routes.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { type Answer, ask } from '../exchange.js';
+import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
+
+const salt = 'a salt of sixteen bytes';
+
+/**
+ * `owner` acts on what is its own; `other` is an active peer that acts on what is the owner's, under the owner's name; `off` and
+ * `off, bad key` are callers of a node whose peer authentication is off.
+ */
+const callers = [
+  'no key',
+  'blank key',
+  'bad key',
+  'owner',
+  'other',
+  'suspended',
+  'revoked',
+  'off',
+  'off, bad key',
+] as const;
+type Caller = (typeof callers)[number];
+
+/** What each caller gets, in the order of `callers`. */
+type Row = readonly [string, string, string, string, string, string, string, string, string];
+
+function all(cell: string): Row {
+  return [cell, cell, cell, cell, cell, cell, cell, cell, cell];
+}
+
+const missing = '401 missing_api_key';
+const invalid = '401 invalid_api_key';
+const inactive = '403 peer_not_active';
+
+/** The status, the code of a refusal, and in brackets what a body shows of it. */
+const table: Readonly<Record<OperationId, Row>> = {
+  getIndex: all('200'),
+  getHealth: all('200'),
+  getReadiness: all('200'),
+  getOpenApi: all('200'),
+  getDocs: all('200'),
+  getDocsAsset: all('200'),
+  registerPeer: all('201'),
+  getTrustScore: all('200'),
+  getTrustScores: all('200'),
+  getVerdict: all('200'),
+  // How much each peer sent is for active peers only.
+  listPeers: ['200', '200', '200', '200 [counts]', '200 [counts]', '200', '200', '200', '200'],
+  // Only its own events, and only in full to the peer that sent them.
+  listPlayerEvents: ['200', '200', '200', '200 [own events]', '200', '200', '200', '200', '200'],
+  streamVerdicts: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+  listAudit: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+  submitEvent: [missing, missing, invalid, '201', '422 peer_id_mismatch', inactive, inactive, '201', '201'],
+  submitEvents: [
+    missing,
+    missing,
+    invalid,
+    '200 [201]',
+    '200 [422 peer_id_mismatch]',
+    inactive,
+    inactive,
+    '200 [201]',
+    '200 [201]',
+  ],
+  withdrawEvent: [missing, missing, invalid, '200', '404 event_not_found', inactive, inactive, '200', '200'],
+  listErasedEvents: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+  // Erasure is a right of the player, whichever peer passes it on.
+  eraseSubject: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+};
+
+interface Group {
+  readonly node: TestNode;
+  readonly owner: PeerClient;
+  readonly keys: Readonly<Record<Caller, string | undefined>>;
+}
+
+async function groupWith(PEER_AUTH_ENABLED: string): Promise<Group> {
+  const node = await startTestNode({ PEER_AUTH_ENABLED, GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1000' });
+  const [owner, other, suspended, revoked] = await Promise.all(
+    ['Owner', 'Other', 'Suspended', 'Revoked'].map((name) => registerPeer(node.url, name)),
+  );
+  if (!owner || !other || !suspended || !revoked) throw new Error('a peer is missing');
+  await setStatus(node, suspended.peerId, 'suspended');
+  await setStatus(node, revoked.peerId, 'revoked');
+  const bad = 'ptf_dev_nobody';
+  return {
+    node,
+    owner,
+    keys: {
+      'no key': undefined,
+      'blank key': ' \t ',
+      'bad key': bad,
+      owner: owner.key,
+      other: other.key,
+      suspended: suspended.key,
+      revoked: revoked.key,
+      off: undefined,
+      'off, bad key': bad,
+    },
+  };
+}
+
+/** Asks for something of the owner that exists, in a form that passes every check but those of the caller. */
+async function call({ node, owner }: Group, id: OperationId, key: string | undefined): Promise<Answer> {
+  const route = routes[id];
+  const player_id = newPlayer();
+  const stored = owner.event({ player_id });
+  assert.is((await ask(node.url, '/api/v1/events', { key: owner.key, json: stored })).status, 201);
+  const path = route.path
+    .replace('{hash}', hash('sha256', player_id + salt, 'hex'))
+    .replace('{asset}', 'start.js')
+    .replace('{event_id}', stored.event_id)
+    .replace('{id}', player_id);
+  const bodies: Partial<Record<OperationId, unknown>> = {
+    registerPeer: { peer_name: 'New', game_ids: ['arena'] },
+    submitEvent: owner.event({ player_id }),
+    submitEvents: { events: [owner.event({ player_id })] },
+  };
+  const json = bodies[id];
+  return ask(node.url, id === 'getTrustScores' ? `${path}?ids=${player_id}` : path, {
+    method: route.method,
+    ...(key === undefined ? {} : { key }),
+    ...(json === undefined ? {} : { json }),
+  });
+}
+
+/** An answer in the words of the table. */
+function cellOf(id: OperationId, { status, body }: Answer): string {
+  if (status >= 400) return `${status} ${body.code}`;
+  if (id === 'submitEvents') return `200 [${[body.results[0].status, body.results[0].code].filter(Boolean).join(' ')}]`;
+  if (id === 'listPeers') return body.data[0].event_count === undefined ? '200' : '200 [counts]';
+  if (id === 'listPlayerEvents') return body.data.length === 0 ? '200' : '200 [own events]';
+  return String(status);
+}
+
+test('who may do what is what the table says, in every cell', async () => {
+  const on = await groupWith('true');
+  const off = await groupWith('false');
+  for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
+    for (const [place, caller] of callers.entries()) {
+      const group = caller.startsWith('off') ? off : on;
+      assert.is(cellOf(id, await call(group, id, group.keys[caller])), row[place], `${id}, ${caller}`);
+    }
+  }
+  await on.node.close();
+  await off.node.close();
+});
+
+test.run();

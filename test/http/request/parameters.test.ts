@@ -1,0 +1,118 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Outcome } from '../../../src/errors.js';
+import { decodeCursor, encodeCursor } from '../../../src/http/request/cursor.js';
+import {
+  type MatchIds,
+  readCursor,
+  readExplain,
+  readIds,
+  readLimit,
+  readPlayerId,
+  readSubjectHash,
+} from '../../../src/http/request/parameters.js';
+
+function read<T>(outcome: Outcome<T>): T | string {
+  return outcome.ok ? outcome.value : outcome.code;
+}
+
+test('a limit is a whole number from 1 to 200, 50 where absent', () => {
+  assert.is(read(readLimit('')), 50);
+  assert.is(read(readLimit('limit=1')), 1);
+  assert.is(read(readLimit('limit=200&other=x')), 200);
+  for (const value of ['', '0', '201', '-1', '1.5', '1e2', 'ten', '0x10', ' 1', '+1', '99999999999']) {
+    assert.is(read(readLimit(`limit=${value}`)), 'invalid_parameter', value);
+  }
+  assert.is(read(readLimit('limit=1&limit=1')), 'invalid_parameter');
+});
+
+test('explain takes true and false only', () => {
+  assert.is(read(readExplain('')), false);
+  assert.is(read(readExplain('explain=false')), false);
+  assert.is(read(readExplain('explain=true')), true);
+  assert.is(read(readExplain('explain=tru%65')), true);
+  for (const query of ['explain', 'explain=', 'explain=1', 'explain=TRUE']) {
+    assert.is(read(readExplain(query)), 'invalid_parameter', query);
+  }
+});
+
+test('ids are split at literal commas before they are decoded', () => {
+  assert.equal(idsOf('ids=a,b'), ['a', 'b']);
+  assert.equal(idsOf('ids=a%2Cb,c+d,a%2Cb'), ['a,b', 'c+d', 'a,b']);
+  assert.equal(idsOf('ids=a"b,c\\d,%F0%9F%98%80,e'), ['a"b', 'c\\d', '\u{1F600}', 'e']);
+  assert.equal(idsOf(`ids=${Array(128).fill('x').join(',')}`), Array(128).fill('x'));
+  assert.equal(idsOf(`ids=${'%F0%9F%98%80'.repeat(128)},${'y'.repeat(128)}`), [
+    '\u{1F600}'.repeat(128),
+    'y'.repeat(128),
+  ]);
+});
+
+test('whether JSON writes all ids of a match as they are', () => {
+  const isPlain = (query: string) => (read(readIds(query)) as MatchIds).isPlain;
+  assert.is(isPlain("ids=a,b.c:d-e_f~g'(h)"), true);
+  for (const query of ['ids=a,b"', 'ids=a\\,b', 'ids=a,%22', 'ids=a,%41']) assert.is(isPlain(query), false, query);
+});
+
+function idsOf(query: string): string[] {
+  const { texts } = read(readIds(query)) as MatchIds;
+  return Array.from({ length: texts.count }, (_, i) => texts.text(i));
+}
+
+test('no ids, an empty one, too many or too long ones are refused', () => {
+  const bad = [
+    '',
+    'ids=',
+    'ids=a,',
+    'ids=,a',
+    'ids=a,,b',
+    'ids=%zz',
+    `ids=${Array(129).fill('x').join(',')}`,
+    `ids=${'x'.repeat(129)}`,
+    `ids=${'%F0%9F%98%80'.repeat(129)}`,
+  ];
+  for (const query of bad) assert.is(read(readIds(query)), 'invalid_parameter', query);
+});
+
+test('a player id has 1 to 128 code points', () => {
+  assert.is(read(readPlayerId('\u{1F600}'.repeat(128))), '\u{1F600}'.repeat(128));
+  for (const id of ['', '\u{1F600}'.repeat(129), 'x'.repeat(129), 'x'.repeat(1000)]) {
+    assert.is(read(readPlayerId(id)), 'invalid_parameter');
+  }
+});
+
+test('a subject hash is 64 hexadecimal characters, lower-cased', () => {
+  assert.is(read(readSubjectHash('AB'.repeat(32))), 'ab'.repeat(32));
+  for (const hash of ['', 'ab', 'ab'.repeat(33), `${'ab'.repeat(31)}zz`]) {
+    assert.is(read(readSubjectHash(hash)), 'invalid_parameter');
+  }
+});
+
+test('a cursor comes back as the position it was made of', () => {
+  for (const position of [0, 1, 12_345, Number.MAX_SAFE_INTEGER]) {
+    assert.is(decodeCursor('peers', encodeCursor('peers', position)), position);
+  }
+  assert.is(read(readCursor('', 'peers')), null);
+  assert.is(read(readCursor(`cursor=${encodeCursor('peers', 7)}`, 'peers')), 7);
+});
+
+test('a cursor of another listing, or one that was touched, is refused', () => {
+  const good = encodeCursor('peers', 7);
+  const other = (text: string): string => Buffer.from(text).toString('base64url');
+  const bad = [
+    encodeCursor('events', 7),
+    `${good}=`,
+    ` ${good}`,
+    `${good}A`,
+    good.toUpperCase(),
+    '',
+    '!',
+    other('1:peers:-1'),
+    other('1:peers:07'),
+    other('2:peers:7'),
+    other('1:peers:9007199254740993'),
+    'A'.repeat(300),
+  ];
+  for (const text of bad) assert.is(read(readCursor(`cursor=${text}`, 'peers')), 'invalid_parameter', text);
+});
+
+test.run();

@@ -1,0 +1,158 @@
+/** Limits per peer and per address: off by default, the same on the fast path and through Koa, and told as the contract says. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { addressKeyOf, CallerLimit } from '../../../src/http/request/rate-limits.js';
+import { until } from '../../support/until.js';
+import { type Answer, ask } from '../exchange.js';
+import { startFace, type TestFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { eventBody } from '../samples.js';
+
+const scores = '/api/v1/trust-scores?ids=a';
+
+async function withFace(
+  settings: {
+    readonly rateLimitPeerPerS?: number;
+    readonly rateLimitAddressPerS?: number;
+    readonly registrationsPerAddressPerHour?: number;
+  },
+  run: (face: TestFace) => Promise<void>,
+): Promise<void> {
+  const face = await startFace({ settings });
+  try {
+    await run(face);
+  } finally {
+    await face.drain();
+  }
+}
+
+/** Asks more often than a second's share is worth, whenever the second began; the last answer of each status. */
+async function many(count: number, one: () => Promise<Answer>): Promise<Map<number, Answer>> {
+  const answers = await Promise.all(Array.from({ length: count }, one));
+  return new Map(answers.map((answer) => [answer.status, answer]));
+}
+
+/** A wait of so many seconds, less those that went by since `startedAt`: on a busy machine one may. */
+function holdsWait(header: string | undefined, seconds: number, startedAt: number): void {
+  const waitS = Number(header);
+  const gone = (performance.now() - startedAt) / 1000;
+  assert.ok(waitS <= seconds && waitS >= seconds - gone, `${header} after ${gone} s`);
+}
+
+test('without a limit nothing is refused', async () => {
+  await withFace({}, async ({ url }) => {
+    assert.equal([...(await many(200, () => ask(url, scores, { key: activeKey }))).keys()], [200]);
+  });
+});
+
+test('a peer beyond its limit gets 429 with the fields that say when to come again, on reads and on writes', async () => {
+  for (const [path, how] of [
+    [scores, {}],
+    ['/api/v1/peers', {}],
+    ['/api/v1/events', { json: eventBody() }],
+  ] as const) {
+    await withFace({ rateLimitPeerPerS: 2 }, async ({ url }) => {
+      const answers = await many(20, () => ask(url, path, { key: activeKey, ...how }));
+      const refused = answers.get(429);
+      assert.ok(answers.size === 2 && refused !== undefined, path);
+      assert.equal(refused.body, {
+        error: 'too many requests; try again later',
+        code: 'rate_limited',
+        details: { limit: 'peer', per_s: 2 },
+      });
+      assert.is(refused.headers['retry-after'], '1');
+      assert.is(refused.headers['ratelimit-policy'], '"peer";q=2;w=1');
+      assert.is(refused.headers.ratelimit, '"peer";r=0;t=1');
+      // Whoever has no key, or a bad one, is no peer: nothing of that limit is theirs.
+      assert.is((await ask(url, scores)).status, 200);
+    });
+  }
+});
+
+test('an address beyond its limit gets 429 before its key is looked at, and probes are always answered', async () => {
+  await withFace({ rateLimitAddressPerS: 2 }, async ({ url }) => {
+    const answers = await many(20, () => ask(url, '/api/v1/audit', { key: 'a guess' }));
+    assert.equal([...answers.keys()].sort(), [401, 429]);
+    assert.is(answers.get(429)?.headers['ratelimit-policy'], '"address";q=2;w=1');
+    assert.equal([...(await many(20, () => ask(url, '/api/v1/ready'))).keys()], [200]);
+  });
+});
+
+test('an address registers so many peers in an hour, and is then told how long to wait', async () => {
+  await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
+    const register = (json: unknown) => ask(url, '/api/v1/peers/register', { json });
+    const valid = { peer_name: 'P', game_ids: ['g'] };
+    // What is refused for its body registers nobody.
+    for (let i = 0; i < 3; i++) assert.is((await register({ ...valid, game_ids: [] })).status, 400);
+    assert.equal([(await register(valid)).status, (await register(valid)).status], [201, 201]);
+    const refused = await register(valid);
+    assert.equal([refused.status, refused.body.code], [429, 'rate_limited']);
+    assert.equal(refused.body.details, { limit: 'registrations', per_hour: 2 });
+    assert.is(refused.headers['ratelimit-policy'], '"registrations";q=2;w=3600');
+    assert.ok(Number(refused.headers['retry-after']) > 3500);
+    assert.is((await ask(url, '/api/v1/peers')).status, 200);
+  });
+});
+
+test('a batch counts its events: one larger than the limit is taken, and waited for', async () => {
+  await withFace({ rateLimitPeerPerS: 10 }, async ({ url }) => {
+    const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
+    const startedAt = performance.now();
+    assert.is((await ask(url, '/api/v1/events/batch', { key: activeKey, json: { events } })).status, 200);
+    const next = await ask(url, scores, { key: activeKey });
+    assert.is(next.status, 429);
+    // 50 events at 10 per second.
+    holdsWait(next.headers['retry-after'], 5, startedAt);
+  });
+});
+
+test('the limit is lifted when its second is over', async () => {
+  const limit = new CallerLimit('peer', 1);
+  const taken = async (): Promise<boolean> => (await limit.take('a')) === null;
+  assert.equal([await taken(), await taken()], [true, false]);
+  await until(taken);
+});
+
+test('what is refused is not paid for: neither by a longer wait nor beside a batch that was taken', async () => {
+  const limit = new CallerLimit('peer', 10);
+  const startedAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => limit.take('a')));
+  assert.is(answers.filter((one) => one === null).length, 10);
+  await limit.charge('a', 40);
+  // 10 requests and 40 more events at 10 per second.
+  holdsWait((await limit.take('a'))?.headers?.['Retry-After'], 5, startedAt);
+});
+
+test('callers beyond the bound share one count', async () => {
+  const limit = new CallerLimit('address', 1, 1, 2);
+  const statuses = await Promise.all(
+    ['first', 'second', 'late', 'later'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
+  );
+  assert.equal(statuses, [200, 200, 200, 429]);
+});
+
+test('whoever waits for a batch keeps its place among those that are counted', async () => {
+  const limit = new CallerLimit('address', 1, 1, 1);
+  const startedAt = performance.now();
+  await limit.take('waits');
+  await limit.charge('waits', 59);
+  // A place without a wait is free again after a second.
+  await until(() => performance.now() - startedAt > 1_100);
+  const statuses = await Promise.all(
+    ['late', 'later', 'waits'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
+  );
+  assert.equal(statuses, [200, 429, 429]);
+});
+
+test('an IPv4 address counts as itself, however it is written, and IPv6 addresses by their /64', () => {
+  assert.is(addressKeyOf('192.0.2.7'), '192.0.2.7');
+  assert.is(addressKeyOf('::ffff:192.0.2.7'), '192.0.2.7');
+  assert.is(addressKeyOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  assert.is(addressKeyOf('2001:db8:1:2::9'), '2001:db8:1:2::/64');
+  assert.is(addressKeyOf('2001:db8::1'), '2001:db8:0:0::/64');
+  assert.is(addressKeyOf('2001::2:3:4:5:6:7'), '2001:0:2:3::/64');
+  assert.is(addressKeyOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  assert.is(addressKeyOf('::1'), '0:0:0:0::/64');
+});
+
+test.run();

@@ -1,0 +1,274 @@
+/** How many batches a node takes in at a time, and what stays of a body. */
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Holder } from '../../../src/group/holder.js';
+import { ConnectionGuard } from '../../../src/http/server/connection-guard.js';
+import { limits } from '../../../src/limits.js';
+import { until } from '../../support/until.js';
+import { ask, askRaw } from '../exchange.js';
+import { startFace } from '../face.js';
+import { activeKey, peerView } from '../group-double.js';
+import { eventBody } from '../samples.js';
+
+interface Given {
+  readonly holder?: Holder;
+  readonly now?: number;
+  readonly overloaded?: boolean;
+  readonly isFirst?: boolean;
+}
+
+/** A table, with the codes of the bodies that it ended. */
+function tableOf() {
+  const ended: string[] = [];
+  const table = new ConnectionGuard({
+    arrivedOn: () => ({ request: undefined, complete: false }),
+    end: (_socket, code) => ended.push(code),
+  });
+  const begin = ({ holder = 'one', now = 0, overloaded = true, isFirst = false }: Given = {}) =>
+    table.beginBody({ holder, socket: {} as Socket, events: 1, now, overloaded, isFirst });
+  return { table, ended, begin };
+}
+
+test('in an overload only so many batches arrive at a time, and further ones once those are there', () => {
+  const { begin } = tableOf();
+  const arriving = Array.from({ length: limits.batchesArriving }, () => begin()!);
+  assert.is(begin({ now: 1 }), undefined);
+  arriving[5]!.end();
+  assert.ok(begin({ now: 1 }));
+  assert.is(begin({ now: 1 }), undefined);
+});
+
+test('batches that take long to arrive keep no others out', () => {
+  const { begin } = tableOf();
+  for (let i = 0; i < limits.batchesArriving; i++) begin({ now: i === 0 ? 0 : 10 });
+  assert.is(begin({ now: limits.arrivingMs - 1 }), undefined);
+  assert.ok(begin({ now: limits.arrivingMs }));
+  assert.is(begin({ now: limits.arrivingMs }), undefined);
+});
+
+test('a holder that comes first is taken in beyond that, up to its share', () => {
+  const { begin } = tableOf();
+  while (begin() !== undefined);
+  assert.is(begin({ holder: 'two' }), undefined);
+  let taken = 0;
+  while (begin({ holder: 'two', isFirst: true }) !== undefined) taken += 1;
+  assert.is(taken, limits.batchesArriving / 2);
+  assert.is(begin({ isFirst: true }), undefined, 'the first holder has more than its share');
+});
+
+test('a node that is not overloaded takes in whatever comes', () => {
+  const { begin } = tableOf();
+  for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(begin({ overloaded: false }));
+});
+
+test('bytes count as they arrive, and the largest body of whoever holds the most gives way', () => {
+  const { begin, ended } = tableOf();
+  const size = limits.batchBodyBytes;
+  const many = Array.from({ length: limits.arrivingBytes / size }, () => begin({ overloaded: false })!);
+  for (const body of many) body.arrived(size - 1);
+  const large = begin({ overloaded: false })!;
+  assert.ok(large.arrived(many.length));
+  const dropped: number[] = [];
+  for (const [i, body] of many.entries()) body.onDrop = () => void dropped.push(i);
+  const other = begin({ holder: 'two', overloaded: false })!;
+  assert.ok(other.arrived(2 * size));
+  assert.equal(dropped, [0, 1, 2].slice(0, dropped.length));
+  assert.equal(
+    ended,
+    dropped.map(() => 'overloaded'),
+  );
+  assert.ok(dropped.length >= 2);
+  // Whoever holds the most has no room for more of its own.
+  while (large.arrived(size));
+  assert.ok(large.isOver);
+  assert.ok(!other.isOver);
+});
+
+test('what a body held is free once it has ended, however often it ends', () => {
+  const { begin, ended } = tableOf();
+  for (let i = 0; i < 10; i++) {
+    const body = begin({ overloaded: false })!;
+    assert.ok(body.arrived(limits.arrivingBytes));
+    for (let again = 0; again < 2; again++) body.end();
+  }
+  assert.equal(ended, []);
+});
+
+test('a body that comes too slowly ends, one that comes fast enough and one that began just now do not', () => {
+  const { table, begin, ended } = tableOf();
+  const [slow, fast] = [begin()!, begin()!];
+  for (let look = 1; look <= limits.arrivingSlowLooks; look++) {
+    slow.arrived(limits.arrivingBytesPerLook - 1);
+    fast.arrived(limits.arrivingBytesPerLook);
+    const late = begin({ now: limits.arrivingMs * 2 * look })!;
+    table.endSlowBodies();
+    assert.not(late.isOver);
+    late.end();
+    assert.is(slow.isOver, look === limits.arrivingSlowLooks);
+  }
+  assert.not(fast.isOver);
+  assert.equal(ended, ['request_timeout']);
+});
+
+test('a node that stood still between two looks ends nobody', () => {
+  const { table, begin, ended } = tableOf();
+  const body = begin()!;
+  for (let seconds = 0; seconds < 10; seconds++) {
+    table.endSlowBodies();
+    table.endSlowBodies();
+    body.arrived(limits.arrivingBytesPerLook);
+  }
+  assert.equal(ended, []);
+});
+
+test('bodies that stay half sent keep no batch of another peer out, and end with 408, on the fast path and through Koa', async () => {
+  const peers = [activeKey, 'ptf_dev_other'].map((key, index) => ({ key, view: peerView(index) }));
+  const byDigest = new Map(peers.map(({ key, view }) => [hash('sha256', key, 'hex'), view]));
+  const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
+  const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
+  for (const fastPath of [true, false]) {
+    const face = await startFace({
+      fastPath,
+      group: { peerByKeyDigest: (digest) => byDigest.get(digest) },
+    });
+    const answers = halves.flatMap((half) =>
+      Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, async () => {
+        const [answer] = await askRaw(face.port, [head + half], { method: 'POST', path: '/api/v1/events/batch' });
+        return answer?.status;
+      }),
+    );
+    const { status } = await ask(face.url, '/api/v1/events/batch', { key: 'ptf_dev_other', json: { events: [{}] } });
+    assert.is(status, 200);
+    for (const answer of answers) assert.is(await answer, 408);
+    await face.drain();
+  }
+});
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+function batchHead(bytes: number): string {
+  return (
+    `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-Api-Key: ${activeKey}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
+  );
+}
+
+/** Sends a body that is read and refused, and leaves the connection open. */
+async function send(port: number, body: Buffer): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(batchHead(body.length));
+  socket.write(body);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  assert.match(answer.toString(), /^HTTP\/1\.1 400 /);
+  return socket;
+}
+
+test('a connection that rests holds nothing of the body that it sent', async () => {
+  const face = await startFace();
+  const body = Buffer.from(JSON.stringify('x'.repeat(1_000_000)));
+  const sockets: Socket[] = [];
+  try {
+    sockets.push(await send(face.port, body));
+    collect();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 0; i < 24; i++) sockets.push(await send(face.port, body));
+    let kept = Number.POSITIVE_INFINITY;
+    // What the node holds never goes; what waits for its turn to be freed does.
+    for (let look = 0; look < 100 && kept >= 6 * body.length; look++) {
+      await delay(20);
+      collect();
+      kept = process.memoryUsage().arrayBuffers - before;
+    }
+    assert.ok(kept < 6 * body.length, `${kept} bytes of ${24 * body.length} are kept`);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await face.drain();
+  }
+});
+
+const ways = [
+  { way: 'the fast path on the connection', fastPath: true, pieces: 1 },
+  { way: 'the fast path behind node:http', fastPath: true, pieces: 2 },
+  { way: 'Koa', fastPath: false, pieces: 1 },
+];
+for (const { way, fastPath, pieces } of ways) {
+  test(`nor does one that waits for its commit (${way})`, async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let waiting = 0;
+    const face = await startFace({
+      fastPath,
+      group: {
+        submit: async (_caller, events) => {
+          waiting += 1;
+          await released;
+          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+        },
+      },
+    });
+    const paddedBytes = 40_000;
+    const body = JSON.stringify({ events: [eventBody()] }).padEnd(paddedBytes);
+    const sockets: Socket[] = [];
+    const open = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) sockets.push(connect(face.port, '127.0.0.1').on('error', () => undefined));
+      for (const socket of sockets.slice(-count)) socket.write(batchHead(body.length) + (pieces === 1 ? body : ''));
+      if (pieces > 1) await delay(100);
+      for (const socket of sockets.slice(-count)) if (pieces > 1) socket.write(body);
+      await until(() => waiting === sockets.length);
+    };
+    try {
+      await open(10);
+      collect();
+      const before = process.memoryUsage().heapUsed;
+      const count = 60;
+      await open(count);
+      collect();
+      const kept = (process.memoryUsage().heapUsed - before) / count;
+      assert.ok(kept < paddedBytes / 2, `${kept} bytes of a request are kept`);
+    } finally {
+      release();
+      for (const socket of sockets) socket.destroy();
+      await face.drain();
+    }
+  });
+}
+
+test('nor anything of what was read from it', async () => {
+  const face = await startFace();
+  const marked = { events: 'none', mark: 'x'.repeat(300_000) };
+  const read: WeakRef<object>[] = [];
+  const parse = JSON.parse;
+  JSON.parse = (...given: Parameters<typeof parse>) => {
+    const value: unknown = parse(...given);
+    if (typeof value === 'object' && value !== null && 'mark' in value) read.push(new WeakRef(value));
+    return value;
+  };
+  const sockets: Socket[] = [];
+  try {
+    for (let i = 0; i < 8; i++) sockets.push(await send(face.port, Buffer.from(JSON.stringify(marked))));
+    assert.is(read.length, sockets.length);
+    let kept = read.length;
+    for (let look = 0; look < 100 && kept > 1; look++) {
+      await delay(20);
+      collect();
+      kept = read.filter((body) => body.deref() !== undefined).length;
+    }
+    // The newest stays with the errors that the validator found last.
+    assert.ok(kept <= 1, `${kept} of ${read.length} are kept`);
+  } finally {
+    JSON.parse = parse;
+    for (const socket of sockets) socket.destroy();
+    await face.drain();
+  }
+});
+
+test.run();

@@ -1,0 +1,249 @@
+/** The bounds of connections: unread answers, late requests, pipelines. `arriving.test.ts` has those of bodies. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Arrived,
+  type ConnectionBounds,
+  ConnectionGuard,
+  connectionBounds,
+} from '../../../src/http/server/connection-guard.js';
+import { limits } from '../../../src/limits.js';
+import { until } from '../../support/until.js';
+
+const nothing: Arrived = { request: undefined, complete: false };
+
+/** Time that stands still until `pass`. */
+class ManualTime {
+  #now = 0;
+  #due: { readonly at: number; readonly run: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): void {
+    this.#due.push({ at: this.#now + ms, run });
+  }
+
+  /** Lets `ms` pass, a millisecond at a time. */
+  pass(ms: number): void {
+    for (const end = this.#now + ms; this.#now < end; ) {
+      this.#now += 1;
+      const due = this.#due.filter(({ at }) => at <= this.#now);
+      this.#due = this.#due.filter(({ at }) => at > this.#now);
+      for (const { run } of due) run();
+    }
+  }
+}
+
+function guarded(bounds: Partial<ConnectionBounds> = {}) {
+  const time = new ManualTime();
+  const ended: unknown[] = [];
+  const seen = { arrived: nothing };
+  const end = (socket: unknown, code: string) => {
+    assert.is(code, 'request_timeout');
+    ended.push(socket);
+  };
+  const guard = new ConnectionGuard({ arrivedOn: () => seen.arrived, end }, { ...connectionBounds, ...bounds }, time);
+  const open = () => {
+    const socket = new Socket();
+    guard.watch(socket);
+    guard.watchParsed(socket);
+    return socket;
+  };
+  return { time, ended, seen, guard, open };
+}
+
+/** A connection that was reported as late when `arrived` had come. */
+function late(arrived: Arrived) {
+  const one = guarded();
+  one.seen.arrived = arrived;
+  const socket = one.open();
+  one.guard.reportLate(socket);
+  return { ...one, socket };
+}
+
+const longMs = 10 * (connectionBounds.headersMs + connectionBounds.requestMs);
+
+test('a connection whose request is as late as it was reported is ended once', () => {
+  const { time, ended, socket } = late(nothing);
+  assert.equal(ended, []);
+  time.pass(1);
+  assert.equal(ended, [socket]);
+  time.pass(longMs);
+  assert.is(ended.length, 1);
+});
+
+test('a request that arrived whole before its turn came is left alone', () => {
+  const { time, ended, seen } = late(nothing);
+  seen.arrived = { request: { complete: true }, complete: true };
+  time.pass(longMs);
+  assert.equal(ended, []);
+});
+
+test('a head that came before its turn has the time of a request for its body, and is ended after it', () => {
+  const { time, ended, seen } = late(nothing);
+  seen.arrived = { request: { complete: false }, complete: false };
+  time.pass(connectionBounds.requestMs);
+  assert.equal(ended, []);
+  time.pass(2);
+  assert.is(ended.length, 1);
+});
+
+test('a body that came within that time is left alone', () => {
+  const { time, ended, seen } = late(nothing);
+  const request = { complete: false };
+  seen.arrived = { request, complete: false };
+  time.pass(connectionBounds.requestMs / 2);
+  seen.arrived = { request, complete: true };
+  time.pass(longMs);
+  assert.equal(ended, []);
+});
+
+test('nothing is done to a connection that is gone', () => {
+  const { time, ended, socket } = late(nothing);
+  socket.destroy();
+  time.pass(longMs);
+  assert.equal(ended, []);
+});
+
+// Found on a busy machine: a head that was cut where reading stopped was called late in the moment in which it was read from again.
+test('a caller that was not read from until a moment ago is not late, and has the time of a head', () => {
+  const { time, ended, guard, open } = guarded();
+  const socket = open();
+  socket.pause();
+  guard.reportLate(socket);
+  time.pass(10 * connectionBounds.headersMs);
+  assert.equal(ended, [], 'it is not read from');
+  socket.resume();
+  socket.emit('resume');
+  const before = time.now();
+  while (ended.length === 0) time.pass(1);
+  assert.ok(time.now() - before >= connectionBounds.headersMs, `${time.now() - before} ms`);
+  assert.ok(time.now() - before <= 2 * connectionBounds.headersMs + 2, `${time.now() - before} ms`);
+});
+
+test('late connections are ended in order, a few in each millisecond, also those reported meanwhile', () => {
+  const { time, ended, guard, open } = guarded();
+  const sockets = Array.from({ length: 5 * connectionBounds.endedPerMs + 1 }, open);
+  for (const socket of sockets) guard.reportLate(socket);
+  assert.equal(ended, []);
+  for (let ms = 1; ended.length < sockets.length; ms++) {
+    time.pass(1);
+    assert.is(ended.length, Math.min(sockets.length, ms * connectionBounds.endedPerMs));
+    if (ms > 3) continue;
+    sockets.push(open());
+    guard.reportLate(sockets.at(-1)!);
+  }
+  assert.ok(ended.every((socket, i) => socket === sockets[i]));
+});
+
+test('where very many are late, more are ended in a millisecond', () => {
+  const { time, ended, guard, open } = guarded({ endedTurns: 8 });
+  for (let i = 0; i < 80; i++) guard.reportLate(open());
+  time.pass(1);
+  assert.is(ended.length, 10);
+});
+
+test('a caller that takes nothing of its answers for too long is ended, and one that takes some is not', async () => {
+  const { time, guard } = guarded();
+  const sockets: Socket[] = [];
+  const server = createServer();
+  server.on('connection', (socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const callers = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  try {
+    for (const caller of callers) caller.pause();
+    await until(() => sockets.length === 2);
+    for (const socket of sockets) {
+      guard.watch(socket);
+      socket.write(Buffer.alloc(16 * 2 ** 20));
+    }
+    await until(() => sockets.every((socket) => socket.writableLength > 0));
+    guard.endUnread();
+    time.pass(connectionBounds.unreadMs - 1);
+    guard.endUnread();
+    assert.equal(
+      sockets.map(({ destroyed }) => destroyed),
+      [false, false],
+    );
+    const reader = callers.find(({ localPort }) => localPort === sockets[0]?.remotePort)!;
+    reader.resume();
+    await until(() => sockets[0]?.writableLength === 0);
+    guard.endUnread();
+    time.pass(1);
+    guard.endUnread();
+    assert.equal(
+      sockets.map(({ destroyed }) => destroyed),
+      [false, true],
+    );
+  } finally {
+    for (const caller of callers) caller.destroy();
+    server.close();
+  }
+});
+
+// Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to the disk.
+test('a connection with many that wait is not read from, whoever lets it flow', async () => {
+  const { guard } = guarded();
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request) => requests.push(request));
+  server.on('connection', (socket) => {
+    guard.watch(socket);
+    guard.watchParsed(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const send = () => client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  try {
+    send();
+    await until(() => requests.length === 1);
+    const socket = requests[0]?.socket as Socket;
+    for (let i = 0; i < limits.pipelinedPerConnection; i++) assert.ok(guard.enqueue({ socket, headers: {} }));
+    assert.ok(socket.isPaused());
+    // As who drops a body does; and as who begins to read one that stops it at once: its socket says that it flows though it does not.
+    for (const flow of [() => socket.resume(), () => socket.resume().pause()]) {
+      flow();
+      send();
+      await delay(100);
+      assert.is(requests.length, 1);
+    }
+    for (let i = 0; i < limits.pipelinedPerConnection / 2; i++) guard.dequeue({ socket, headers: {} });
+    await until(() => requests.length === 3);
+  } finally {
+    client.destroy();
+    server.close();
+  }
+});
+
+test('bodies that wait take the places of many requests, up to what one read brings', () => {
+  const { guard, open } = guarded();
+  const socket = open();
+  const kept = { socket, headers: { 'content-length': String(10 * limits.pipelinedPlaceBytes) } };
+  for (let i = 0; i < Math.floor(limits.pipelinedMax / 11); i++) assert.ok(guard.enqueue(kept));
+  const large = { socket, headers: { 'transfer-encoding': 'chunked' } };
+  assert.ok(guard.enqueue(large));
+  assert.not.ok(guard.enqueue({ socket, headers: {} }));
+  guard.dequeue(large);
+  assert.ok(guard.enqueue({ socket, headers: {} }));
+});
+
+test('a connection that ends leaves its places to the others', async () => {
+  const { guard, open } = guarded();
+  const [gone, other] = [open(), open()];
+  while (guard.enqueue({ socket: gone, headers: {} }));
+  assert.not.ok(guard.enqueue({ socket: other, headers: {} }));
+  gone.destroy();
+  await once(gone, 'close');
+  for (let i = 0; i < limits.pipelinedMax; i++) assert.ok(guard.enqueue({ socket: other, headers: {} }));
+  assert.not.ok(guard.enqueue({ socket: other, headers: {} }));
+});
+
+test.run();

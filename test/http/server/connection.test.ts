@@ -1,0 +1,417 @@
+/** What a connection may expect: an order among its requests, an end without loss, and no blame for hanging up. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { GroupApi } from '../../../src/group/api.js';
+import { limits } from '../../../src/limits.js';
+import { askRaw } from '../exchange.js';
+import { startFace, type TestFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { eventBody } from '../samples.js';
+
+const submissionHead = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
+const peersRead = 'GET /api/v1/peers HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+function submission(): string {
+  const text = JSON.stringify(eventBody());
+  return `${submissionHead}Content-Length: ${text.length}\r\n\r\n${text}`;
+}
+
+/** Runs on both lanes: neither may know a rule of its own. */
+async function onBothLanes(group: () => Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ group: group(), fastPath });
+    try {
+      await run(face);
+    } finally {
+      await face.drain();
+    }
+  }
+}
+
+function opened(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+/** All that comes back until the other side closes. */
+function received(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    socket.on('error', () => {});
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(text));
+  });
+}
+
+test('a read pipelined behind a write finds it done', async () => {
+  let written = 0;
+  const seen: number[] = [];
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      written += 1;
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+    peers: () => {
+      seen.push(written);
+      return [];
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    written = 0;
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.write(submission() + submission() + peersRead);
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 201', 'HTTP/1.1 200']);
+  });
+  assert.equal(seen, [2, 2]);
+});
+
+test('what is pipelined behind an answer that closes the connection is not begun', async () => {
+  let submitted = 0;
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      submitted += 1;
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.write(peersRead + submission());
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200']);
+  });
+  assert.is(submitted, 0);
+});
+
+test('garbage in the body behind a write does not cost the write its answer', async () => {
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.write(`${submission()}${submissionHead}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 400']);
+  });
+});
+
+test('garbage behind a write is answered though the caller has closed its half', async () => {
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const socket = await opened(face.port);
+    const all = received(socket);
+    socket.end(`${submission()}GET %20/ HTTP/1.1\r\nHost: x\r\n\r\n`);
+    assert.equal((await all).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 400']);
+  });
+});
+
+test('what waits behind a write is answered once, in order, whoever answers it, also where the caller has closed its half', async () => {
+  let release = (): void => {};
+  const group = (): Partial<GroupApi> => ({
+    submit: async (_caller, events) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+    },
+  });
+  const score = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
+  const health = score.replace('players/nobody/trust-score', 'health');
+  for (const behind of [[score], [health], [health, score], [score, health], [health, health]]) {
+    await onBothLanes(group, async (face) => {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      socket.write(submission() + behind[0]);
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      socket.end(behind[1] ?? '');
+      // Answered on another connection: all of this one was read.
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      release();
+      const expected = ['HTTP/1.1 201', ...behind.map((one) => (one === score ? 'HTTP/1.1 404' : 'HTTP/1.1 200'))];
+      assert.equal((await all).match(/HTTP\/1\.1 \d+/g), expected, behind.join(''));
+    });
+  }
+});
+
+test('a request to speak another protocol is answered in this one and ends the connection, so that nothing behind it is lost in silence', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      const upgrade = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+      socket.write(upgrade + peersRead);
+      const expected = ['HTTP/1.1 200', 'Connection: close'];
+      assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), expected);
+      const other = await opened(face.port);
+      const rest = received(other);
+      other.end(`${upgrade.replace('Connection: upgrade\r\n', '')}GET #x HTTP/1.1\r\n\r\n`);
+      assert.equal((await rest).match(/HTTP\/1\.1 \d+|Connection: .*/g), expected, 'garbage behind it');
+    },
+  );
+});
+
+test('behind an answer that ends the connection nothing is carried out and nothing is refused', async () => {
+  let submitted = 0;
+  const group = (): Partial<GroupApi> => ({
+    submit: () => {
+      submitted += 1;
+      return Promise.resolve({ kind: 'refused', code: 'overloaded' } as never);
+    },
+  });
+  await onBothLanes(group, async (face) => {
+    const last = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nhello';
+    const noChunk = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX0\r\n\r\n';
+    for (const behind of [submission(), noChunk, 'GET #x HTTP/1.1\r\n\r\n']) {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      socket.write(last + behind);
+      assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), ['HTTP/1.1 200', 'Connection: close'], behind);
+    }
+  });
+  assert.is(submitted, 0);
+});
+
+test('what was asked before a tunnel is answered before the tunnel is refused', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const socket = await opened(face.port);
+      const all = received(socket);
+      const health = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
+      socket.end(`${health}${submission()}${health}CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const statuses = [200, 201, 200, 400].map((status) => `HTTP/1.1 ${status}`);
+      assert.equal((await all).match(/HTTP\/1\.1 \d+/g), statuses);
+    },
+  );
+});
+
+test('a caller that asks for a tunnel behind an event and hangs up before its commit ends nobody else', async () => {
+  let commit = (): void => undefined;
+  let submitted = (): void => undefined;
+  await onBothLanes(
+    () => ({
+      submit: (_caller, events) => {
+        submitted();
+        return new Promise((resolve) => {
+          commit = () => resolve(events.map(() => ({ ok: true, value: { receivedAt: 0 } })));
+        });
+      },
+    }),
+    async (face) => {
+      const isSubmitted = new Promise<void>((resolve) => {
+        submitted = resolve;
+      });
+      const socket = await opened(face.port);
+      const gone = received(socket);
+      // The first leaves the lane of whole sockets; the tunnel makes node:http leave the connection.
+      const health = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
+      socket.write(`${health}${submission()}CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await isSubmitted;
+      socket.resetAndDestroy();
+      await gone;
+      for (let again = 0; again < 3; again++) {
+        const [answer] = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+        assert.is(answer?.status, 200);
+      }
+      commit();
+    },
+  );
+});
+
+test('a request that breaks off amid its body is refused under its own id and in the form that it accepts', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const asked = 'X-Request-Id: my-id-1\r\nAccept: application/problem+json\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const [answer] = await askRaw(face.port, [`${submissionHead}${asked}1\r\n{\r\nzz\r\n`]);
+      assert.equal(
+        [answer?.status, answer?.headers['x-request-id'], answer?.headers['content-type']],
+        [400, 'my-id-1', 'application/problem+json; charset=utf-8'],
+      );
+    },
+  );
+});
+
+test('a head with two Host fields is malformed', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const twice = 'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n';
+      const [answer] = await askRaw(face.port, [twice], { path: '/api/v1/players/x/trust-score' });
+      assert.equal([answer?.status, answer?.body.code], [400, 'invalid_parameter']);
+    },
+  );
+});
+
+test('a caller that hangs up amid its body is no fault of ours', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const socket = await opened(face.port);
+      const gone = received(socket);
+      socket.write(`${submissionHead}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n{`);
+      await new Promise((resolve) => socket.once('data', resolve));
+      const plain = await opened(face.port);
+      const plainGone = received(plain);
+      plain.write(`${submissionHead}Content-Length: 100\r\n\r\n{`);
+      // A second request, answered, shows that the first was read.
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      socket.destroy();
+      plain.destroy();
+      await Promise.all([gone, plainGone]);
+      await face.drain();
+      // pino's number for error is 50.
+      assert.equal(
+        face.logged.filter(({ level, status }) => Number(level) >= 50 || Number(status) >= 500),
+        [],
+      );
+    },
+  );
+});
+
+test('draining lets a request arrive that is on its way, and tells who takes too long', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const text = JSON.stringify(eventBody());
+      const head = `${submissionHead}Content-Length: ${text.length}\r\n\r\n`;
+      const [slow, stuck] = [await opened(face.port), await opened(face.port)];
+      const answers = [received(slow), received(stuck)];
+      for (const socket of [slow, stuck]) socket.write(head + text.slice(0, 10));
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      const drained = face.drain();
+      // Longer than until the first sweep over the connections, and long before the last.
+      setTimeout(() => slow.write(text.slice(10)), limits.connectionsCheckingIntervalMs + 100);
+      const [late = '', never = ''] = await Promise.all(answers);
+      await drained;
+      assert.match(late, /^HTTP\/1\.1 201 [\s\S]*Connection: close/);
+      assert.match(never, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+    },
+  );
+});
+
+test('a request that came in full while the process stood still is answered, however late that is in a drain', async () => {
+  await onBothLanes(
+    () => ({}),
+    async (face) => {
+      const text = JSON.stringify(eventBody());
+      const socket = await opened(face.port);
+      const answer = received(socket);
+      socket.write(`${submissionHead}Content-Length: ${text.length}\r\n\r\n${text.slice(0, 10)}`);
+      await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      const startedAt = performance.now();
+      const drained = face.drain();
+      await new Promise((resolve) => setTimeout(resolve, limits.connectionsCheckingIntervalMs + 100));
+      // From here the event loop looks at its timers first, and only then at its sockets.
+      await turnOfLoop();
+      // It lies in the kernel until the event loop goes on, after the time that an arriving request is given.
+      socket.write(text.slice(10));
+      while (performance.now() - startedAt < 2_600);
+      assert.match(await answer, /^HTTP\/1\.1 201 /);
+      await drained;
+    },
+  );
+});
+
+test('an erasure whose body breaks off or makes no sense is refused, and not carried out', async () => {
+  let erased = 0;
+  const group = (): Partial<GroupApi> => ({
+    erase: async () => {
+      erased += 1;
+      return { ok: true, value: { status: 'erased', eventsErased: 0, erasedAt: 0, receipt: 'r' } };
+    },
+  });
+  await onBothLanes(group, async ({ port }) => {
+    erased = 0;
+    const path = `/api/v1/subjects/${'a'.repeat(64)}`;
+    const head = `DELETE ${path} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n`;
+    const chunked = `${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
+    const row = { method: 'DELETE', path };
+    const status = async (bytes: string) => (await askRaw(port, [bytes], row)).map((answer) => answer.status);
+    assert.equal(await status(`${chunked}zz\r\n`), [400]);
+    assert.is(erased, 0);
+    assert.equal(await status(`${chunked}2\r\n{}\r\n0\r\n\r\n`), [200]);
+    assert.equal(await status(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`), [200]);
+    assert.is(erased, 2);
+  });
+});
+
+/** Connects so many times, sends a request on each, sets the flag, and tells how many were answered. */
+const manyCallers = `
+const { connect } = require('node:net');
+const { parentPort, workerData } = require('node:worker_threads');
+const { port, count, flag } = workerData;
+let [open, closed, answered] = [0, 0, 0];
+for (let i = 0; i < count; i++) {
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write('GET /api/v1/health HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', () => {
+      open += 1;
+      if (open === count) Atomics.notify(flag, 0, Atomics.store(flag, 0, 1));
+    });
+  });
+  socket.once('data', (answer) => {
+    if (String(answer).startsWith('HTTP/1.1 200')) answered += 1;
+  });
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    closed += 1;
+    if (closed === count) parentPort.postMessage(answered);
+  });
+}`;
+
+test('callers whom only the system has taken when the node stops are answered', async () => {
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ fastPath });
+    const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const count = 40;
+    const callers = new Worker(manyCallers, { eval: true, workerData: { port: face.port, count, flag } });
+    // The event loop stands still until all of them have connected and sent.
+    Atomics.wait(flag, 0, 0);
+    const told = once(callers, 'message');
+    await face.drain();
+    assert.equal(await told, [count]);
+  }
+});
+
+test('a body that is announced, not sent and read by no route keeps no new caller out', async () => {
+  for (const fastPath of [true, false]) {
+    const face = await startFace({ fastPath, settings: { connectionsMax: 2 } });
+    try {
+      for (let i = 0; i < 2; i++) {
+        const socket = await opened(face.port);
+        void received(socket);
+        socket.write('GET /api/v1/peers HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n');
+        // Its head was read.
+        await once(socket, 'data');
+      }
+      const answers = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+      assert.equal(
+        answers.map(({ status }) => status),
+        [200],
+      );
+    } finally {
+      await face.drain();
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,240 @@
+/** Bytes on the wire: heads and bodies that no client library would send, and what closes a connection. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../src/limits.js';
+import { ask, askRaw } from '../exchange.js';
+import { startFace, type TestFace } from '../face.js';
+import { activeKey } from '../group-double.js';
+import { eventBody } from '../samples.js';
+
+let face: TestFace;
+
+test.before(async () => {
+  face = await startFace();
+});
+
+test.after(() => face.drain());
+
+const host = 'Host: x\r\n';
+const close = 'Connection: close\r\n';
+const events = { method: 'POST', path: '/api/v1/events' };
+
+/** The head of an event submission up to its own fields. */
+function submission(fields: string): string {
+  return `POST /api/v1/events HTTP/1.1\r\n${host}X-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n${fields}\r\n`;
+}
+
+async function codes(pieces: readonly (string | Uint8Array)[], row = {}): Promise<unknown[]> {
+  return (await askRaw(face.port, pieces, row)).map(({ status, body }) =>
+    body?.code ? [status, body.code] : [status],
+  );
+}
+
+test('what is no HTTP is 400 in the form of every error, and the connection ends', async () => {
+  const garbage = [
+    'hello\r\n\r\n',
+    'GET\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    'GET / HTTP/1.1\r\nBad Header: x\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost x\r\n\r\n',
+    `POST /api/v1/events HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`,
+    `POST /api/v1/events HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`,
+    `POST /api/v1/events HTTP/1.1\r\n${host}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    `CONNECT a:1 HTTP/1.1\r\n${host}\r\n`,
+  ];
+  for (const bytes of garbage) {
+    const [answer] = await askRaw(face.port, [Buffer.from(bytes, 'latin1')]);
+    assert.equal(
+      [answer?.status, answer?.body.code, answer?.headers.connection],
+      [400, 'invalid_parameter', 'close'],
+      bytes,
+    );
+  }
+});
+
+test('a caller that asks for a tunnel and hangs up does no harm', async () => {
+  const { connect } = await import('node:net');
+  const tunnels = Array.from({ length: 50 }, async () => {
+    const socket = connect(face.port, '127.0.0.1');
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.once('connect', () => socket.write(`CONNECT a:1 HTTP/1.1\r\n${host}\r\n`, () => socket.resetAndDestroy()));
+    await closed;
+  });
+  await Promise.all(tunnels);
+  assert.is((await ask(face.url, '/api/v1/health')).status, 200);
+});
+
+test('a request of HTTP/1.1 without Host is refused, one of HTTP/1.0 is not', async () => {
+  const path = '/api/v1/health';
+  assert.equal(await codes([`GET ${path} HTTP/1.1\r\n${close}\r\n`], { path }), [[400, 'invalid_parameter']]);
+  assert.equal(await codes([`GET ${path} HTTP/1.0\r\n\r\n`], { path }), [[200]]);
+});
+
+test('a target may be absolute, but hold no raw byte beyond ASCII and no fragment', async () => {
+  const path = '/api/v1/health';
+  assert.equal(await codes([`GET http://x${path} HTTP/1.1\r\n${host}${close}\r\n`], { path }), [[200]]);
+  for (const target of ['/api/v1/players/\xc3\xa9/verdict', '/api/v1/health#x', 'http://[::1', 'api/v1/health']) {
+    const bytes = Buffer.from(`GET ${target} HTTP/1.1\r\n${host}${close}\r\n`, 'latin1');
+    assert.equal(await codes([bytes]), [[400, 'invalid_parameter']], target);
+  }
+});
+
+test('a head over its bound is 414 where the target is the larger part, else 431', async () => {
+  for (const size of [limits.headBytes, limits.parserHeadBytes, 2 * limits.parserHeadBytes]) {
+    const target = `/${'a'.repeat(size)}`;
+    assert.equal(await codes([`GET ${target} HTTP/1.1\r\n${host}${close}\r\n`]), [[414, 'uri_too_long']], `${size}`);
+    const field = `A: ${'a b '.repeat(size / 4)}\r\n`;
+    assert.equal(
+      await codes([`GET / HTTP/1.1\r\n${host}${close}${field}\r\n`]),
+      [[431, 'headers_too_large']],
+      `${size}`,
+    );
+  }
+});
+
+test('64 header fields are taken, 65 are 431', async () => {
+  const path = '/api/v1/health';
+  const fields = (count: number): string => Array.from({ length: count }, (_, at) => `A${at}: a\r\n`).join('');
+  assert.equal(await codes([`GET ${path} HTTP/1.1\r\n${host}${close}${fields(62)}\r\n`], { path }), [[200]]);
+  assert.equal(await codes([`GET ${path} HTTP/1.1\r\n${host}${close}${fields(63)}\r\n`]), [[431, 'headers_too_large']]);
+  assert.equal(await codes([`GET ${path} HTTP/1.1\r\n${host}${close}${fields(1000)}\r\n`]), [
+    [431, 'headers_too_large'],
+  ]);
+});
+
+test('a request that does not arrive in time is 408', async () => {
+  const [head, body] = await Promise.all([
+    askRaw(face.port, ['GET / HTTP/1.1\r\nHost: x\r\nA: ']),
+    askRaw(face.port, [submission('Content-Length: 100\r\n'), '{']),
+  ]);
+  for (const answers of [head, body]) {
+    assert.equal(
+      answers.map((one) => [one.status, one.body.code, one.headers.connection]),
+      [[408, 'request_timeout', 'close']],
+    );
+  }
+});
+
+test('a body may come in chunks, cut anywhere', async () => {
+  const text = Buffer.from(JSON.stringify(eventBody({ player_id: 'pl\u00e4yer \u{1F600}' })));
+  const chunks = [...text].map((byte) =>
+    Buffer.concat([Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]),
+  );
+  const pieces = [submission(`Transfer-Encoding: chunked\r\n${close}`), ...chunks, '0\r\n\r\n'];
+  const [answer] = await askRaw(face.port, pieces, events);
+  assert.equal([answer?.status, answer?.body.player_id], [201, 'pl\u00e4yer \u{1F600}']);
+});
+
+test('a chunk that is none is 400', async () => {
+  const pieces = [submission('Transfer-Encoding: chunked\r\n'), 'zz\r\n{}\r\n'];
+  assert.equal(await codes(pieces, events), [[400, 'invalid_parameter']]);
+});
+
+test('a body that is too long is 413 as soon as that is known, and the connection ends', async () => {
+  const declared = await askRaw(face.port, [submission(`Content-Length: ${limits.eventBodyBytes + 1}\r\n`)], {
+    ...events,
+    until: (text) => text.includes('}'),
+  });
+  assert.equal(
+    declared.map((one) => [one.status, one.headers.connection]),
+    [[413, 'close']],
+  );
+  const huge = await askRaw(face.port, [submission('Content-Length: 99999999999999999999\r\n')], {
+    ...events,
+    until: (text) => text.includes('}'),
+  });
+  assert.equal(
+    huge.map((one) => one.status),
+    [400],
+  );
+  const chunk = `1000\r\n${'a'.repeat(0x1000)}\r\n`;
+  const flood = Array.from({ length: 300 }, () => chunk);
+  const chunked = await askRaw(
+    face.port,
+    [submission('Transfer-Encoding: chunked\r\n'), ...flood, '0\r\n\r\n'],
+    events,
+  );
+  assert.equal(
+    chunked.map((one) => [one.status, one.headers.connection]),
+    [[413, 'close']],
+  );
+});
+
+const expect = 'Expect: 100-continue\r\n';
+
+test('who asks first whether to continue is told so, or is refused before sending', async () => {
+  const text = JSON.stringify(eventBody());
+  const pieces = [submission(`Content-Length: ${text.length}\r\n${expect}${close}`), text];
+  assert.equal(await codes(pieces, events), [[201]]);
+  const refused = await askRaw(face.port, [submission(`Content-Length: 9000000\r\n${expect}`)], {
+    ...events,
+    until: (received) => received.includes('}'),
+  });
+  assert.equal(
+    refused.map((one) => one.status),
+    [413],
+  );
+});
+
+test('a caller that asks whether to continue with a long body that no route reads is told to', async () => {
+  const head = `PUT /api/v1/peers HTTP/1.1\r\n${host}${expect}Content-Length: 2000000\r\n\r\n`;
+  // Nothing is answered before that: a caller that is told nothing ends with 408.
+  const until = (received: string) => received.startsWith('HTTP/1.1 100 Continue\r\n\r\n');
+  assert.equal(await codes([head], { path: '/api/v1/peers', method: 'PUT', until }), []);
+});
+
+test('a client that has closed its half still gets its answer', async () => {
+  const { connect } = await import('node:net');
+  const text = JSON.stringify(eventBody());
+  const received = await new Promise<string>((resolve, reject) => {
+    let all = '';
+    const socket = connect({ port: face.port, host: '127.0.0.1', allowHalfOpen: true }, () => {
+      socket.end(`${submission(`Content-Length: ${text.length}\r\n`)}${text}`);
+    });
+    socket.on('data', (chunk) => {
+      all += String(chunk);
+    });
+    socket.on('end', () => resolve(all));
+    socket.on('error', reject);
+  });
+  assert.match(received, /^HTTP\/1.1 201 /);
+});
+
+test('pipelined requests are answered in order, and garbage after them last', async () => {
+  const get = (id: string): string => `GET /api/v1/health HTTP/1.1\r\n${host}X-Request-Id: ${id}\r\n\r\n`;
+  const answers = await askRaw(face.port, [`${get('a')}${get('b')}garbage\r\n\r\n`], { path: '/api/v1/health' });
+  assert.equal(
+    answers.map(({ status, headers }) => [status, status === 200 ? headers['x-request-id'] : '']),
+    [
+      [200, 'a'],
+      [200, 'b'],
+      [400, ''],
+    ],
+  );
+});
+
+test('a request id of the caller is answered where it is harmless', async () => {
+  const id = async (given: string): Promise<string | undefined> =>
+    (await ask(face.url, '/api/v1/health', { headers: { 'X-Request-Id': given } })).headers['x-request-id'];
+  assert.is(await id('abc-1.2_3'), 'abc-1.2_3');
+  assert.is.not(await id('a b'), 'a b');
+  assert.is.not(await id('a'.repeat(129)), 'a'.repeat(129));
+  assert.is.not(await id(''), '');
+});
+
+test('no answer names the software', async () => {
+  const { headers } = await ask(face.url, '/api/v1/health');
+  assert.is(headers.server, undefined);
+  assert.is(headers['x-powered-by'], undefined);
+});
+
+test('a log line has the route and never the address, an id or a key', async () => {
+  await ask(face.url, '/api/v1/players/very-secret-player/verdict?x=hidden', { key: activeKey });
+  const text = JSON.stringify(face.logged);
+  assert.ok(text.includes('/api/v1/players/{id}/verdict'));
+  for (const word of ['very-secret-player', 'hidden', activeKey]) assert.not(text.includes(word), word);
+});
+
+test.run();

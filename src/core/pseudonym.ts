@@ -90,14 +90,17 @@ export class Pseudonyms {
 
   /** The bytes of id `i` and then those of the salt, valid until the next call. Hashing strings takes four times as long. */
   #messageOf(playerIds: Texts, i: number): Uint8Array {
-    const length = playerIds.length(i);
-    if (this.#message.length !== length + this.#saltBytes.length) {
-      this.#message = new Uint8Array(length + this.#saltBytes.length);
-      this.#message.set(this.#saltBytes, length);
-    }
+    const { bytes } = playerIds;
     const start = playerIds.start(i);
-    for (let k = 0; k < length; k++) this.#message[k] = playerIds.bytes[start + k]!;
-    return this.#message;
+    const length = playerIds.length(i);
+    let message = this.#message;
+    if (message.length !== length + this.#saltBytes.length) {
+      message = new Uint8Array(length + this.#saltBytes.length);
+      message.set(this.#saltBytes, length);
+      this.#message = message;
+    }
+    for (let k = 0; k < length; k++) message[k] = bytes[start + k]!;
+    return message;
   }
 }
 

@@ -29,14 +29,14 @@ export function pseudonymise(playerId: string, salt: string, mode: IdentityMode)
   if (isSubjectHash(playerId)) return subjectBytes(playerId);
   if (mode === 'high-security') return null;
   const bytes = new Uint8Array(KEY_BYTES);
-  writeDigest(playerId, salt, bytes, 0);
+  writeDigest(playerId + salt, bytes, 0);
   return bytes;
 }
 
-/** Writes SHA-256(UTF-8(player id) + UTF-8(salt)) to byte `at`. */
-function writeDigest(playerId: string, salt: string, bytes: Uint8Array, at: number): void {
+/** Writes the SHA-256 of a message to byte `at`. */
+function writeDigest(message: string | Uint8Array, bytes: Uint8Array, at: number): void {
   // `crypto.hash` returns a string with one character per byte in half the time that it takes to return a buffer.
-  const digest = hash('sha256', playerId + salt, 'binary');
+  const digest = hash('sha256', message, 'binary');
   for (let i = 0; i < KEY_BYTES; i++) bytes[at + i] = digest.charCodeAt(i);
 }
 
@@ -54,11 +54,15 @@ export class Pseudonyms {
   readonly saltCheck: string;
   readonly #salt: string;
   readonly #mode: IdentityMode;
+  readonly #saltBytes: Uint8Array;
+  /** The id that was hashed last and the salt behind it. Most ids of a platform have one length, so it is kept. */
+  #message: Uint8Array = new Uint8Array(0);
 
   constructor(salt: string, mode: IdentityMode) {
     this.#salt = salt;
     this.saltCheck = saltCheckOf(salt);
     this.#mode = mode;
+    this.#saltBytes = Buffer.from(salt);
   }
 
   /** See `pseudonymise`. */
@@ -79,9 +83,24 @@ export class Pseudonyms {
       if (playerIds.length(i) === HASH_LENGTH && readHex(playerIds.bytes, playerIds.start(i), keys, i * KEY_WORDS))
         continue;
       if (this.#mode === 'high-security') return false;
-      writeDigest(playerIds.text(i), this.#salt, bytes, i * KEY_BYTES);
+      writeDigest(this.#messageOf(playerIds, i), bytes, i * KEY_BYTES);
     }
     return true;
+  }
+
+  /** The bytes of id `i` and then those of the salt, valid until the next call. Hashing strings takes four times as long. */
+  #messageOf(playerIds: Texts, i: number): Uint8Array {
+    const { bytes } = playerIds;
+    const start = playerIds.start(i);
+    const length = playerIds.length(i);
+    let message = this.#message;
+    if (message.length !== length + this.#saltBytes.length) {
+      message = new Uint8Array(length + this.#saltBytes.length);
+      message.set(this.#saltBytes, length);
+      this.#message = message;
+    }
+    for (let k = 0; k < length; k++) message[k] = bytes[start + k]!;
+    return message;
   }
 }
 

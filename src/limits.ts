@@ -129,10 +129,8 @@ export const limits = {
   redactionWithdrawals: 1_024,
   /** Erased subjects that it takes out along with them. */
   redactionErasures: 64,
-  /** How often a withdrawal looks for its event again, where something left the log meanwhile. */
-  withdrawalTries: 8,
-  /** How often a submission is read about again, where the same pair of peer and player moved on meanwhile. */
-  repeatTries: 8,
+  /** How often a withdrawal or a submission looks into the log again, where what it read has changed meanwhile. */
+  rereadTries: 8,
   /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
   /** Until when an erasure that waits should be decided: what laws give for one. */

@@ -19,9 +19,9 @@
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { EventColumns, EventKeys } from './event-columns.js';
-import { readEvent } from './packed-records.js';
+import { isRepeated, readEvent } from './packed-records.js';
 import { RecordBytes } from './record-bytes.js';
-import { type DecidedEvent, decodeRecord, fitsColumns, isRepeated, type LogRecord } from './records.js';
+import { type DecidedEvent, decodeRecord, fitsColumns, type LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;

@@ -14,6 +14,25 @@ const GONE_BYTES = 22;
 const KEPT_HEAD = 12;
 const KEPT_BYTES = 80;
 
+/** An event carries the tag of its id from version 2 on, and is one that repeats another in version 3. */
+const TAGGED = 2;
+const REPEATED = 3;
+
+export function eventVersion({ repeats }: DecidedEvent, isTagged: boolean): number {
+  if (!isTagged) return 1;
+  return repeats === undefined ? TAGGED : REPEATED;
+}
+
+/** Whether the event at byte `at` carries the tag of its id. */
+export function hasTag(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1] === TAGGED || isRepeated(bytes, at);
+}
+
+/** Whether the event at byte `at` repeats another. */
+export function isRepeated(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1] === REPEATED;
+}
+
 /** Bytes that `writeEvent` takes. */
 export function eventBytes({ event_id, schema_version }: DecidedEvent, isTagged: boolean): number {
   return headOf(isTagged) + event_id.length + schema_version.length;

@@ -16,6 +16,9 @@ import {
   encodeKept,
   encodeWeights,
   eventBytes,
+  eventVersion,
+  hasTag,
+  isRepeated,
   writeEvent,
 } from './packed-records.js';
 import type { PeerRelation } from './trust/witnesses.js';
@@ -313,12 +316,7 @@ const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/**
- * An event carries the tag of its id from version 2 on, and is one that repeats another in version 3; weights carry their witness groups from version
- * 2 on. Of all other records there is one version.
- */
-const TAGGED = 2;
-const REPEATED = 3;
+/** Weights carry their witness groups from version 2 on; of all other records but events there is one version. */
 const WITH_WITNESSES = 2;
 
 /** A record that this release cannot read. */
@@ -336,13 +334,8 @@ export function writeEventRecord(
   at: number,
 ): void {
   bytes[at] = typeIds.event_accepted;
-  bytes[at + 1] = versionOf(event, isTagged);
+  bytes[at + 1] = eventVersion(event, isTagged);
   writeEvent(event, keys, isTagged, bytes, view, at);
-}
-
-function versionOf({ repeats }: DecidedEvent, isTagged: boolean): number {
-  if (!isTagged) return 1;
-  return repeats === undefined ? TAGGED : REPEATED;
 }
 
 /** Bytes of a record, type and version included. */
@@ -406,12 +399,7 @@ export function fitsColumns(bytes: Uint8Array, at: number): boolean {
 }
 
 function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === typeIds.event_accepted && (bytes[at + 1] === TAGGED || isRepeated(bytes, at));
-}
-
-/** Whether the event at byte `at` repeats another. */
-export function isRepeated(bytes: Uint8Array, at: number): boolean {
-  return bytes[at + 1] === REPEATED;
+  return bytes[at] === typeIds.event_accepted && hasTag(bytes, at);
 }
 
 /** JSON would make `null` of a number that is none, and a replay would lead elsewhere. */

@@ -3,7 +3,7 @@
  * no rule of its own; what it adds is waiting.
  */
 import { hash } from 'node:crypto';
-import type { EventSubmission, GroupBounds, Registration, SubmitEvents } from '../core/commands.js';
+import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
 import { groupsOf, type PeerRelation, WitnessLinks, type WitnessPair } from '../core/trust/witnesses.js';
@@ -32,7 +32,7 @@ import type {
   WeightsPage,
 } from './api.js';
 import type { BackgroundCheck } from './check.js';
-import type { Answer, Answers, Command, RepeatsUnknown } from './commands.js';
+import type { Answer, Answers, Command } from './commands.js';
 import type { Holder } from './holder.js';
 import { ownEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
@@ -40,6 +40,7 @@ import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports
 import { GroupReads } from './reads.js';
 import { notThere, overloaded } from './refusals.js';
 import { assumptionOf, simulationView } from './simulations.js';
+import { type Submitting, submitAll } from './submitting.js';
 import type { VerdictFeed } from './verdict-feed.js';
 import { publishedWeights } from './weights-history.js';
 
@@ -106,44 +107,14 @@ export class Group extends GroupReads implements GroupApi {
     events: readonly EventSubmission[],
     holder: Holder = caller?.index ?? NO_KEY,
   ): Promise<Outcome<AcceptedEvent>[]> {
-    return this.#submit({ caller: caller?.index ?? null, events }, holder, limits.repeatTries);
-  }
-
-  #submit(submission: SubmitEvents, holder: Holder, tries: number): Promise<Outcome<AcceptedEvent>[]> {
-    const { caller } = submission;
-    const { length } = submission.events;
-    return new Promise((resolve, reject) => {
-      const answered = this.#whenSubmitted(caller, holder, tries, resolve, reject);
-      const refusal = this.#offer({ type: 'submit', ...submission }, answered, length, length * EVENT_BYTES, holder);
-      if (refusal !== undefined) resolve(Array.from({ length }, () => refusal));
-    });
-  }
-
-  /** Takes the answer to a submission. Holds no events: these are let go of with their turn, not with its commit. */
-  #whenSubmitted(
-    caller: number | null,
-    holder: Holder,
-    tries: number,
-    resolve: (outcomes: Outcome<AcceptedEvent>[]) => void,
-    reject: (error: unknown) => void,
-  ): (answer: Answers['submit']) => void {
-    return (answer) => {
-      if (Array.isArray(answer)) resolve(answer);
-      else this.#submitChecked(caller, answer, holder, tries).then(resolve, reject);
+    const to: Submitting = {
+      offer: (submission, answered) => {
+        const { length } = submission.events;
+        return this.#offer({ type: 'submit', ...submission }, answered, length, length * EVENT_BYTES, holder);
+      },
+      read: (query) => this.#pool((pool) => pool.repeats(query)),
     };
-  }
-
-  /** Reads which events repeat earlier ones, and submits them again with that. */
-  async #submitChecked(
-    caller: number | null,
-    { events, checks, asOf, retired, withdrawn }: RepeatsUnknown,
-    holder: Holder,
-    tries: number,
-  ): Promise<Outcome<AcceptedEvent>[]> {
-    if (tries === 0) return events.map(() => overloaded());
-    const found = await this.#pool((pool) => pool.repeats({ checks, retired, withdrawn }));
-    if (!found.ok) return events.map(() => found);
-    return this.#submit({ caller, events, checked: { asOf, found: found.value } }, holder, tries - 1);
+    return submitAll(to, { caller: caller?.index ?? null, events }, limits.rereadTries);
   }
 
   async register(registration: Registration, by: string, byOperator = false): Promise<Outcome<IssuedKey>> {
@@ -154,7 +125,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   async withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>> {
-    for (let tries = 0; tries < limits.withdrawalTries; tries++) {
+    for (let tries = 0; tries < limits.rereadTries; tries++) {
       const located = await this.#ask({ type: 'locate', eventId });
       if (isRefusal(located)) return located;
       if (located.seq === 0) return refused('event_not_found');

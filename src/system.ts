@@ -1,6 +1,7 @@
 /** The world as a group needs it, from Node itself: the time of day, timers and chance. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock, Entropy, Timers } from './group/ports.js';
+import type { Clock, Timers } from './group/ports/clock.js';
+import type { Entropy } from './group/ports/random.js';
 
 export const clock: Clock = { now: () => Date.now() };
 

@@ -4,7 +4,7 @@ import { BackgroundCheck, type CheckDeps, type CheckTimes } from './group/check.
 import type { ClockGuard } from './group/clock-guard.js';
 import { DiskWatch, type DiskWatchDeps } from './group/disk.js';
 import type { GroupLoop } from './group/loop.js';
-import type { Clock } from './group/ports.js';
+import type { Clock } from './group/ports/clock.js';
 import { DAY_MS, limits } from './limits.js';
 import { writeClockSeen } from './store/clock-seen.js';
 import { writeExpectedHead } from './store/expected-head.js';

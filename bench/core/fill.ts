@@ -12,7 +12,7 @@ import { keyOf } from '../../src/core/event-columns.js';
 import { pseudonymise } from '../../src/core/pseudonym.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
 import type { Outcome } from '../../src/errors.js';
-import type { LogWriter } from '../../src/group/ports.js';
+import type { LogWriter } from '../../src/group/ports/log.js';
 import { type Follower, lastSeqOf, recover } from '../../src/group/recovery.js';
 import { limits } from '../../src/limits.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';

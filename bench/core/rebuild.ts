@@ -7,7 +7,7 @@ import { sipKey } from '../../src/core/siphash.js';
 import type { GroupState } from '../../src/core/state.js';
 import { Subjects } from '../../src/core/subjects.js';
 import { TAG_WORDS } from '../../src/core/words.js';
-import type { SnapshotStore } from '../../src/group/ports.js';
+import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { openLogReader } from '../../src/store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';

@@ -2,9 +2,11 @@
  * From a data set to evidence columns, and from computed peer trust to what every player would read, for tests and the
  * quality bench.
  */
+
+import { momentOf } from '../../src/core/decay.js';
 import { logit } from '../../src/core/evidence.js';
 import type { EvidenceView } from '../../src/core/evidence-view.js';
-import { logOddsOf, momentOf, trustOf } from '../../src/core/score.js';
+import { logOddsOf, trustOf } from '../../src/core/score.js';
 import { sigmoid } from '../../src/core/sigmoid.js';
 import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/columns.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';

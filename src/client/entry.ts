@@ -35,12 +35,9 @@ export type { Fallback } from './score-reader.js';
 export {
   EventSpool,
   type FullPolicy,
-  type SetAsideEvent,
   type SpoolOptions,
-  type SpoolPhase,
-  type SpoolProgress,
-  type SpoolTarget,
 } from './spool/event-spool.js';
+export type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './spool/progress.js';
 export { isSubjectHash, subjectHash } from './subject.js';
 export type {
   DeferredEvent,

@@ -21,7 +21,8 @@ import { crc32 } from 'node:zlib';
 import type { EventColumns, EventKeys } from './event-columns.js';
 import { isRepeated, readEvent } from './packed-records.js';
 import { RecordBytes } from './record-bytes.js';
-import { type DecidedEvent, decodeRecord, fitsColumns, type LogRecord } from './records.js';
+import { decodeRecord, fitsColumns } from './record-codec.js';
+import type { DecidedEvent, LogRecord } from './records.js';
 
 const MAGIC = 0x4250;
 const VERSION = 1;

@@ -2,7 +2,7 @@
 import type { ChainLink } from './chain.js';
 import type { EventTypeId, EventTypeName } from './event-types.js';
 import type { EventAccepted } from './records.js';
-import type { PeerRelation } from './trust/witnesses.js';
+import type { PeerRelation } from './relations.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
 import type { SubjectKey } from './words.js';
 

@@ -59,3 +59,27 @@ export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { e
   if (lives <= limits.epochHalfLivesMax) return null;
   return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: powerOfTwo(-lives) };
 }
+
+/** The scale of sums of evidence: the epoch (ms since 1970) to which they are scaled, and the half-life. */
+export interface Scale {
+  readonly epoch: number;
+  readonly halfLifeDays: number;
+}
+
+/** The moment of a read, with the factor that brings sums to their worth at it. */
+export interface Moment {
+  readonly at: number;
+  readonly worth: number;
+}
+
+export function momentOf(state: Scale, at: number): Moment {
+  return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
+}
+
+/**
+ * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates nothing: a read is never
+ * before the newest evidence.
+ */
+export function worthFor(state: Scale, evidenceAt: number, moment: Moment): number {
+  return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
+}

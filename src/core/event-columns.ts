@@ -2,9 +2,8 @@
  * A stretch of events as columns: what a state takes in of each, side by side, so that neither bytes of a batch become an object per
  * event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
  */
-import { type IdTag, writeTag } from './event-ids.js';
-import type { DecidedEvent } from './records.js';
-import { copyKey, encodeKey, KEY_BYTES, KEY_WORDS, type SubjectKey, TAG_WORDS } from './words.js';
+
+import { copyKey, encodeKey, type IdTag, KEY_BYTES, KEY_WORDS, type SubjectKey, TAG_WORDS, writeTag } from './words.js';
 
 /** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
 const EVENTS = 256;
@@ -34,6 +33,16 @@ export function keyColumns(capacity: number): { -readonly [K in keyof KeyColumns
 export interface EventKeys {
   readonly columns: EventColumns;
   readonly i: number;
+}
+
+/** The values of an event that a state takes in beside its keys. `timestamp` is in ms since 1970. */
+export interface EventValues {
+  readonly peer: number;
+  readonly event_type: number;
+  readonly mass: number;
+  /** Present where the event repeats an earlier one, and so adds no evidence. */
+  readonly repeats?: number;
+  readonly timestamp: number;
 }
 
 export class EventColumns implements KeyColumns {
@@ -78,7 +87,7 @@ export class EventColumns implements KeyColumns {
   }
 
   /** The rest of event `i`, whose keys are there. */
-  setRest(i: number, { peer, event_type, mass, repeats, timestamp }: DecidedEvent): void {
+  setRest(i: number, { peer, event_type, mass, repeats, timestamp }: EventValues): void {
     this.peers[i] = peer;
     this.types[i] = event_type;
     this.masses[i] = repeats === undefined ? mass : 0;

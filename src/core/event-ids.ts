@@ -12,12 +12,7 @@
 import { limits } from '../limits.js';
 import type { EventColumns } from './event-columns.js';
 import { tableMemory } from './segment.js';
-import { copyTag, copyTagBytes, TAG_WORDS } from './words.js';
-
-/** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
-export type IdTag = string;
-
-export const ID_TAG_BYTES = 10;
+import { copyTag, copyTagBytes, type IdTag, TAG_WORDS, writeTag } from './words.js';
 
 const WORDS = 9;
 const SHARD_BITS = 10;
@@ -62,11 +57,6 @@ interface Shard {
 }
 
 const wanted = new Uint16Array(TAG_WORDS);
-
-/** Writes a tag's words to `at` of a column of tags. */
-export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
-  for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
-}
 
 /** A page of the table, and an id of it where a walk is. */
 class HeldIds {

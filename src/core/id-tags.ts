@@ -1,7 +1,6 @@
 /** The keyed tags under which a group remembers the ids of events. */
 import { hash } from 'node:crypto';
-import { ID_TAG_BYTES, type IdTag, writeTag } from './event-ids.js';
-import { TAG_WORDS } from './words.js';
+import { ID_TAG_BYTES, type IdTag, TAG_WORDS, writeTag } from './words.js';
 
 export class IdTags {
   readonly #key: string;

@@ -1,9 +1,8 @@
 /** The bytes of records of which there are many, after the two that say type and version. Little-endian. */
 import type { EventColumns, EventKeys } from './event-columns.js';
-import { ID_TAG_BYTES } from './event-ids.js';
 import type { EventTypeId } from './event-types.js';
 import type { DecidedEvent, EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
-import { encodeKey, encodeTag, KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
+import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 /** Of an event without its tag, and of one that begins with it. */
 const UNTAGGED_HEAD = 76;

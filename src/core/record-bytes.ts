@@ -1,7 +1,8 @@
 /** The bytes of records, one after the other as a batch has them, while they are gathered. */
 import type { EventKeys } from './event-columns.js';
 import { eventBytes } from './packed-records.js';
-import { type DecidedEvent, encodeRecord, type LogRecord, writeEventRecord } from './records.js';
+import { encodeRecord, writeEventRecord } from './record-codec.js';
+import type { DecidedEvent, LogRecord } from './records.js';
 
 /** Enough for a turn of one event. */
 const BYTES_AT_FIRST = 256;

@@ -2,7 +2,7 @@
  * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights (docs/SCORING.md, "A read").
  * O(peers that reported the player), unless several of them belong to witness groups; no allocation but the answer.
  */
-import { worthAt, worthOf } from './decay.js';
+import { type Moment, worthFor, worthOf } from './decay.js';
 import { saturate, strength, unit } from './evidence.js';
 import type { EvidenceView, PeerColumns } from './evidence-view.js';
 import type { GroupState } from './state.js';
@@ -55,28 +55,6 @@ export interface TrustExplanation {
   readonly suspicious: number;
   readonly halfLifeDays: number;
   readonly weightsBasedOnSeq: number;
-}
-
-/** The moment of a read, with the factor that brings sums to their worth at it. */
-export interface Moment {
-  readonly at: number;
-  readonly worth: number;
-}
-
-export function momentOf(state: Pick<EvidenceView, 'epoch' | 'halfLifeDays'>, at: number): Moment {
-  return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
-}
-
-/**
- * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates nothing: a read is never
- * before the newest evidence.
- */
-export function worthFor(
-  state: Pick<EvidenceView, 'epoch' | 'halfLifeDays'>,
-  evidenceAt: number,
-  moment: Moment,
-): number {
-  return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
 }
 
 const NOBODY = -1;

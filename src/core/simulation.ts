@@ -3,9 +3,11 @@
  * that it starts from is not touched. Both sides are computed here, from the same evidence at the same moment, so that what
  * differs is the assumption's doing alone.
  */
+
+import { momentOf } from './decay.js';
 import type { EvidenceView, PeerColumns } from './evidence-view.js';
 import { subjectHex } from './pseudonym.js';
-import { momentOf, type TrustView, trustOf } from './score.js';
+import { type TrustView, trustOf } from './score.js';
 import type { GroupState } from './state.js';
 import { gatherVotes } from './trust/gather.js';
 import { computePeerTrust } from './trust/peer-trust.js';

@@ -2,8 +2,8 @@
 import type { HourlyCount } from './hourly-counts.js';
 import type { Peer } from './peers.js';
 import type { GroupFormed } from './records.js';
+import type { PeerRelation } from './relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from './state.js';
-import type { PeerRelation } from './trust/witnesses.js';
 import type { Weights } from './weights.js';
 
 export interface SnapshotMeta {

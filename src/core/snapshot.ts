@@ -14,10 +14,9 @@
  */
 import { limits } from '../limits.js';
 import { type KeyColumns, keyColumns } from './event-columns.js';
-import { ID_TAG_BYTES } from './event-ids.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 import type { GroupState } from './state.js';
-import { KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
+import { ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from './words.js';
 
 export const SNAPSHOT_VERSION = 1;
 

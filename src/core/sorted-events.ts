@@ -16,9 +16,9 @@
 import { limits } from '../limits.js';
 import { evidenceAt } from './decay.js';
 import type { EventColumns } from './event-columns.js';
-import { type EventIds, ID_PARTS, type IdTag, idPartOf, writeTag } from './event-ids.js';
+import { type EventIds, ID_PARTS, idPartOf } from './event-ids.js';
 import { hourOf, type Subjects } from './subjects.js';
-import { copyKey, copyTag, KEY_WORDS, TAG_WORDS } from './words.js';
+import { copyKey, copyTag, type IdTag, KEY_WORDS, TAG_WORDS, writeTag } from './words.js';
 
 const PLAYER_WORDS = 16;
 const PLAYER_DOUBLES = PLAYER_WORDS / 2;

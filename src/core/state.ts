@@ -28,12 +28,12 @@ import type {
   SubjectErased,
   WeightsPublished,
 } from './records.js';
+import type { PeerRelation } from './relations.js';
 import { RepeatFilter, repeatKey } from './repeat-filter.js';
 import { sipKey } from './siphash.js';
 import { SortedEvents } from './sorted-events.js';
 import { Subjects } from './subjects.js';
 import { NumberColumn, Times } from './times.js';
-import type { PeerRelation } from './trust/witnesses.js';
 import { OPERATOR } from './vocabulary.js';
 import { noWeights, PeerWeights, type Weights } from './weights.js';
 

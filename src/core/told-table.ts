@@ -3,52 +3,15 @@
  * state that the table follows record by record. It tells values, not happenings, so a player that moved twice is told once.
  */
 
+import type { ToldPiece, ToldRow, ToldUpTo, ToldWalk } from '../group/verdict-changes.js';
+import type { Moment } from './decay.js';
 import type { EventColumns } from './event-columns.js';
 import { subjectBytes, subjectHex } from './pseudonym.js';
 import type { LogRecord } from './records.js';
-import { CONFIDENCE_UNIT, type Moment, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from './score.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from './score.js';
 import type { GroupState } from './state.js';
 import { verdictNumbers, verdicts } from './vocabulary.js';
 import { KEY_WORDS } from './words.js';
-
-/** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
-export interface ToldRow {
-  /** Hex. */
-  readonly subject: string;
-  readonly text: string | null;
-  /** Of an erased player: numbers of the peers whose events went with it. */
-  readonly peers?: readonly number[];
-}
-
-/** Up to which record, and up to when (ms since 1970), all has been told. */
-export interface ToldUpTo {
-  readonly seq: number;
-  readonly asOf: number;
-}
-
-/** The next of what there is to tell. */
-export interface ToldPiece {
-  /** Counts the pieces that told anything; what this one tells, it tells at this position. */
-  readonly position: number;
-  /** Erased players first. */
-  readonly rows: readonly ToldRow[];
-  /** Null before everything was told once. */
-  readonly upTo: ToldUpTo | null;
-  /** Whether there is more to tell at once, and whether erased players are among it. */
-  readonly more: boolean;
-  readonly moreErased: boolean;
-}
-
-/** A part of what was told after a position, in the order of rows. */
-export interface ToldWalk {
-  /** Of the table when it was read. */
-  readonly position: number;
-  readonly count: number;
-  /** Rows as JSON, joined by commas. */
-  readonly text: string;
-  /** The row to go on at; null at the end. */
-  readonly next: number | null;
-}
 
 /** What moves enough to be told: hundredths of a score, ten-thousandths of a confidence. */
 export interface ToldSteps {

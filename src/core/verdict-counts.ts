@@ -1,5 +1,7 @@
 /** How the players of a group spread over the verdicts: a walk over all of them, or over every n-th of very many. */
-import { type Moment, trustOf } from './score.js';
+
+import type { Moment } from './decay.js';
+import { trustOf } from './score.js';
 import type { GroupState } from './state.js';
 import type { Verdict } from './vocabulary.js';
 

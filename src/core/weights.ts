@@ -4,7 +4,7 @@
  */
 import { logit } from './evidence.js';
 import type { PeerColumns } from './evidence-view.js';
-import type { GroupState } from './state.js';
+import type { Peers } from './peers.js';
 import { trustConstants as k } from './trust-constants.js';
 
 /** Weights as a record published them, by number of the peer. */
@@ -47,6 +47,13 @@ export function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
 }
 
+/** The parts of a state from which the columns are derived. */
+interface WeightsSource {
+  readonly weights: Weights;
+  readonly preTrusted: readonly number[];
+  readonly peers: Pick<Peers, 'list' | 'at'>;
+}
+
 const PEERS_AT_FIRST = 64;
 
 export class PeerWeights implements PeerColumns {
@@ -62,18 +69,18 @@ export class PeerWeights implements PeerColumns {
   distance = suspiciousDistance(k.badSharePrior);
 
   /** Takes over what the state says of all its peers. */
-  refresh(state: GroupState): void {
-    const { z, witness, pi } = state.weights;
+  refresh(source: WeightsSource): void {
+    const { z, witness, pi } = source.weights;
     this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);
-    for (const { index } of state.peers.list) this.refreshPeer(state, index);
+    for (const { index } of source.peers.list) this.refreshPeer(source, index);
     this.isGrouped.fill(0);
     markGroups(this, witness?.length ?? 0);
   }
 
   /** The same of one, whose witness group stays as it is. */
-  refreshPeer(state: GroupState, peer: number): void {
+  refreshPeer(source: WeightsSource, peer: number): void {
     if (peer >= this.tau.length) this.#grow();
-    const { weights, preTrusted } = state;
+    const { weights, preTrusted } = source;
     const known = peer < weights.tau.length;
     const isPreTrusted = preTrusted.includes(peer);
     // A peer without computed weights has none; the operator vouches for one that is pre-trusted.
@@ -87,7 +94,7 @@ export class PeerWeights implements PeerColumns {
     this.weight[peer] = weightOf(tau, a, b);
     this.witness[peer] = known ? (weights.witness?.[peer] ?? peer) : peer;
     this.preTrusted[peer] = isPreTrusted ? 1 : 0;
-    this.excluded[peer] = state.peers.at(peer).status === 'revoked' ? 1 : 0;
+    this.excluded[peer] = source.peers.at(peer).status === 'revoked' ? 1 : 0;
   }
 
   #grow(): void {

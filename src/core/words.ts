@@ -104,3 +104,13 @@ export function encodeTag(words: Uint16Array, at: number, view: DataView, to: nu
   view.setUint16(to + 6, words[at + 3]!, true);
   view.setUint16(to + 8, words[at + 4]!, true);
 }
+
+/** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
+export type IdTag = string;
+
+export const ID_TAG_BYTES = 10;
+
+/** Writes a tag's words to `at` of a column of tags. */
+export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
+  for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
+}

@@ -6,37 +6,15 @@ import { type Batch, BatchWriter } from '../core/batch.js';
 import type { GroupBounds } from '../core/commands.js';
 import type { GroupState } from '../core/state.js';
 import { type Refusal, refused } from '../errors.js';
-import type { Answer, Command } from './commands.js';
+import type { Command } from './commands.js';
+import type { Effect } from './effects.js';
 import { LookAhead } from './look-ahead.js';
 import { type Mail, Mailbox } from './mailbox.js';
-import type { StoredBatch } from './ports.js';
-import type { RedactionPiece } from './redaction.js';
-import { type AgeBound, Redactor, type RedactorStep } from './redactor.js';
+import type { StoredBatch } from './ports/log.js';
+import type { RedactionPiece } from './ports/pool.js';
+import { type AgeBound, Redactor } from './redactor.js';
 import { overloaded } from './refusals.js';
 import { type Removal, Turn } from './turn.js';
-
-export type Effect<T> =
-  | {
-      readonly type: 'commit';
-      readonly batch: StoredBatch;
-      readonly records: number;
-      readonly rewrites: readonly StoredBatch[];
-    }
-  | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
-  | DecidedEvents
-  /**
-   * `drop_snapshots`: remove every snapshot, since it may hold an erased subject; then call `snapshotsDropped`. `redact`: work for
-   * the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free space of the log; then `scrubbed`.
-   */
-  | RedactorStep;
-
-/** Submitted events of one type with one outcome: `accepted`, or the code of a refusal. */
-export interface DecidedEvents {
-  readonly type: 'decided';
-  readonly eventType: string;
-  readonly outcome: string;
-  readonly events: number;
-}
 
 export class GroupActor<T> {
   readonly state: GroupState;

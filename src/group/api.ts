@@ -6,14 +6,14 @@
 import type { EventSubmission, Registration } from '../core/commands.js';
 import type { KeyColumns } from '../core/event-columns.js';
 import type { EventTypeName } from '../core/event-types.js';
+import type { PeerRelation, WitnessReason } from '../core/relations.js';
 import type { TrustExplanation, TrustView } from '../core/score.js';
 import type { Simulation } from '../core/simulation.js';
-import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holder } from './holder.js';
-import type { VerdictFeed } from './verdict-feed.js';
+import type { VerdictChanges } from './verdict-changes.js';
 
 export type { EventSubmission, Registration, TrustExplanation, TrustView, VerdictCounts };
 
@@ -296,7 +296,7 @@ export interface GroupViews {
   /** At most `limit` of a peer's events that went with erasures, from position `from` on. */
   ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;
   /** Every change of a verdict as it becomes durable. */
-  readonly verdicts: Pick<VerdictFeed, 'mark' | 'erasedAt' | 'listen' | 'recent' | 'walk'>;
+  readonly verdicts: VerdictChanges;
 }
 
 /** Commands: each resolves once what it changed is durable, or with a refusal. Rejects only on a broken invariant. */

@@ -2,7 +2,7 @@
  * The newest changes that the verdict stream told, the last of each player only, so that a reader that was cut off for a moment
  * resumes from memory. Bounded in rows; an erased player leaves it at once.
  */
-import type { ToldRow } from '../core/told-table.js';
+import type { ToldRow } from './verdict-changes.js';
 
 export class ChangeRing {
   readonly #rowsMax: number;

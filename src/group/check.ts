@@ -4,7 +4,8 @@
  */
 import { limits } from '../limits.js';
 import type { CheckStatus, VerifyReport } from './api.js';
-import type { Clock, GroupPool, Timers } from './ports.js';
+import type { Clock, Timers } from './ports/clock.js';
+import type { GroupPool } from './ports/pool.js';
 
 /** When checks begin, in ms: the first after a start, and each further one after the beginning of the one before. */
 export interface CheckTimes {

@@ -3,7 +3,7 @@
  * comes after it, until that time has come. It holds the rule; the clock and the times that were seen before come in as arguments.
  */
 import { limits } from '../limits.js';
-import type { Clock, Timers } from './ports.js';
+import type { Clock, Timers } from './ports/clock.js';
 
 export interface ClockGuardDeps {
   readonly clock: Clock;

@@ -5,7 +5,8 @@
 import { type Batch, chainStart } from '../core/batch.js';
 import type { LogRecord } from '../core/records.js';
 import { limits } from '../limits.js';
-import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
+import type { LogReader, StoredBatch } from './ports/log.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom, lastSeqOf } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 

@@ -3,7 +3,8 @@
  * holds the rule and the last look; the space itself comes in through a port.
  */
 import { limits } from '../limits.js';
-import type { DiskGauge, DiskUse, Timers } from './ports.js';
+import type { Timers } from './ports/clock.js';
+import type { DiskGauge, DiskUse } from './ports/disk.js';
 
 export interface DiskWatchDeps {
   readonly gauge: DiskGauge;

@@ -7,7 +7,9 @@ import type { GroupFormed } from '../core/records.js';
 import { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
 import type { GroupIdentity } from './api.js';
-import type { Clock, Entropy, LogWriter } from './ports.js';
+import type { Clock } from './ports/clock.js';
+import type { LogWriter } from './ports/log.js';
+import type { Entropy } from './ports/random.js';
 import { Follower } from './recovery.js';
 
 function saltDigest(salt: Uint8Array): string {

@@ -6,7 +6,8 @@ import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { readAgain } from '../core/decide-removal.js';
 import { subjectHex } from '../core/pseudonym.js';
-import { groupsOf, type PeerRelation, WitnessLinks, type WitnessPair } from '../core/trust/witnesses.js';
+import type { PeerRelation, WitnessPair } from '../core/relations.js';
+import { groupsOf, WitnessLinks } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
@@ -32,19 +33,20 @@ import type {
   WeightsPage,
 } from './api.js';
 import type { BackgroundCheck } from './check.js';
-import type { Answer, Answers, Command } from './commands.js';
+import type { Answers, Command } from './commands.js';
+import type { Resolve } from './effects.js';
 import type { Holder } from './holder.js';
 import { ownEvent } from './listing.js';
 import type { GroupLoop } from './loop.js';
-import { type Clock, type Entropy, type GroupPool, PoolBusyError } from './ports.js';
+import type { Clock } from './ports/clock.js';
+import { type GroupPool, PoolBusyError } from './ports/pool.js';
+import type { Entropy } from './ports/random.js';
 import { GroupReads } from './reads.js';
 import { notThere, overloaded } from './refusals.js';
 import { assumptionOf, simulationView } from './simulations.js';
 import { type Submitting, submitAll } from './submitting.js';
 import type { VerdictFeed } from './verdict-feed.js';
 import { publishedWeights } from './weights-history.js';
-
-export type Resolve = (answer: Answer) => void;
 
 export interface GroupDeps {
   readonly identity: GroupIdentity;

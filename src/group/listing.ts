@@ -4,41 +4,13 @@ import type { Batch } from '../core/batch.js';
 import { type ChainLink, chainTo } from '../core/chain.js';
 import type { RepeatCheck, RepeatFound } from '../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../core/event-types.js';
-import type { DecidedEvent, EventAccepted, LogRecord } from '../core/records.js';
+import type { EventAccepted, LogRecord } from '../core/records.js';
 import { DAY_MS, limits } from '../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from './api.js';
-import { DamagedError, type LogReader } from './ports.js';
+import type { LogReader } from './ports/log.js';
+import type { ChainQuery, ListedEvent, Listing, ListingQuery, RepeatQuery } from './ports/pool.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom } from './recovery.js';
-
-export interface ListingQuery {
-  readonly subject: Uint8Array;
-  /** Per peer that reported the player: its number and its newest record. */
-  readonly heads: readonly { readonly peer: number; readonly head: number }[];
-  /** Events that are withdrawn, though the log may still show them. */
-  readonly withdrawn: ReadonlySet<number>;
-  /** Up to this record no event is in the log any more: no chain is followed so far back. */
-  readonly retired: number;
-  /** Number of the caller's peer, or null: no own events are listed. */
-  readonly caller: number | null;
-  readonly limit: number;
-  /** Sequence number of the own event to go on with, or null: from the newest. */
-  readonly from: number | null;
-}
-
-/** One of the caller's events; its game is a position in the peer's list. */
-export interface ListedEvent {
-  readonly seq: number;
-  readonly receivedAt: number;
-  readonly event: DecidedEvent;
-}
-
-export interface Listing {
-  readonly summarised: number;
-  readonly summary: readonly SummaryRow[];
-  readonly own: readonly ListedEvent[];
-  /** Own event to go on with, or null at the end. */
-  readonly next: number | null;
-}
 
 /** Reads records by sequence number, with the batches read last at hand. */
 export class RecordReader {
@@ -78,23 +50,9 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-/** What of a pair's chain the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
-export interface ChainQuery {
-  readonly head: number;
-  readonly eventSeq: number;
-  readonly retired: number;
-}
-
 export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuery): ChainLink[] {
   const reader = new RecordReader(log);
   return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
-}
-
-/** Which events of a submission repeat one that the log holds. */
-export interface RepeatQuery {
-  readonly checks: readonly RepeatCheck[];
-  readonly retired: number;
-  readonly withdrawn: readonly number[];
 }
 
 /** Looks for each check back through its chain; all of them together read `limits.walkRecordsMax` records at most. */

@@ -5,26 +5,22 @@
 import type { GroupState } from '../core/state.js';
 import type { Refusal } from '../errors.js';
 import { limits } from '../limits.js';
-import type { Effect, GroupActor } from './actor.js';
+import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
 import type { ClockGuard } from './clock-guard.js';
 import type { Answers, Command } from './commands.js';
 import type { DiskWatch } from './disk.js';
-import type { Resolve } from './group.js';
+import type { Effect, Resolve } from './effects.js';
 import type { Holder } from './holder.js';
 import type { Mail } from './mailbox.js';
 import type { Nonces } from './nonces.js';
-import {
-  type Clock,
-  type DiskReserve,
-  type GroupObserver,
-  type GroupPool,
-  type LogWriter,
-  ScrubDeferredError,
-  type SnapshotStore,
-  type Timers,
-} from './ports.js';
-import type { RedactionWork } from './redaction.js';
+import type { Clock, Timers } from './ports/clock.js';
+import type { DiskReserve } from './ports/disk.js';
+import type { LogWriter } from './ports/log.js';
+import type { GroupObserver } from './ports/observer.js';
+import type { GroupPool, RedactionWork } from './ports/pool.js';
+import type { SnapshotStore } from './ports/snapshots.js';
+import { ScrubDeferredError } from './ports/storage-errors.js';
 import type { AgeBound } from './redactor.js';
 import { clockAhead, diskLow, notThere, overloaded } from './refusals.js';
 import type { Share } from './shares.js';

@@ -2,9 +2,9 @@
  * The moment at which reads see the decay: the end of the running minute, so that a body, and its tag, stays the same for a
  * minute, and no evidence lies behind the read.
  */
-import { type Moment, momentOf } from '../core/score.js';
+import { type Moment, momentOf } from '../core/decay.js';
 import type { GroupState } from '../core/state.js';
-import type { Clock } from './ports.js';
+import type { Clock } from './ports/clock.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /** The nonces of turns, one of which is there before its turn: who waits for a turn need not wait for chance. */
 import { NONCE_BYTES } from '../core/batch.js';
-import type { Entropy } from './ports.js';
+import type { Entropy } from './ports/random.js';
 
 export class Nonces {
   readonly #entropy: Entropy;

@@ -14,7 +14,7 @@ import type {
 import type { Holder } from './holder.js';
 import type { GroupLoop } from './loop.js';
 import { MinuteMoment } from './moment.js';
-import type { Clock } from './ports.js';
+import type { Clock } from './ports/clock.js';
 import type { VerdictFeed } from './verdict-feed.js';
 
 const closed = { ready: false, writable: false } as const;

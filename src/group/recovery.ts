@@ -12,7 +12,9 @@ import { GroupState } from '../core/state.js';
 import type { ToldTable } from '../core/told-table.js';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
-import { DamagedError, type LogReader, type SnapshotHeader, type SnapshotStore, type StoredBatch } from './ports.js';
+import type { LogReader, StoredBatch } from './ports/log.js';
+import type { SnapshotHeader, SnapshotStore } from './ports/snapshots.js';
+import { DamagedError } from './ports/storage-errors.js';
 
 /** A state that follows a log. */
 export class Follower {

@@ -3,44 +3,14 @@
  * one bounded piece at a time. Reads only; the actor commits what comes back.
  */
 import type { Batch } from '../core/batch.js';
-import type { IdTag } from '../core/event-ids.js';
 import { getOrMake } from '../core/get-or-make.js';
 import type { EventAccepted, LogRecord } from '../core/records.js';
+import type { IdTag } from '../core/words.js';
 import { limits } from '../limits.js';
-import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
+import type { LogReader } from './ports/log.js';
+import type { RemovalPiece, RemovalWork, Rewritten } from './ports/pool.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom } from './recovery.js';
-import type { RetirePiece, RetireWork } from './retirement.js';
-
-/** What is to leave the log. */
-export type RedactionWork = RemovalWork | RetireWork;
-
-/** Withdrawn events, and all that names erased subjects. */
-export interface RemovalWork {
-  readonly type: 'removal';
-  /** Withdrawn events. */
-  readonly events: readonly number[];
-  /** Where the chains of the erased subjects go on. */
-  readonly chains: readonly number[];
-  /** The `subject_erased` records of these. */
-  readonly erasures: readonly number[];
-}
-
-export type RedactionPiece = RemovalPiece | RetirePiece;
-
-export interface Rewritten {
-  /** Batches with their new content. */
-  readonly rewrites: readonly StoredBatch[];
-  /** First sequence number and content digest of each. */
-  readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
-}
-
-export interface RemovalPiece extends Rewritten {
-  readonly type: 'removal';
-  /** The events, by peer, that leave with an erasure; those that their peer had withdrawn may be among them. */
-  readonly erased: ReadonlyMap<number, readonly number[]>;
-  /** What is left to do; null when this piece is the last. */
-  readonly rest: RemovalWork | null;
-}
 
 /** A batch, and what is to stand in it in place of records. */
 interface Held {

@@ -15,8 +15,7 @@ import { keptEvidence } from '../core/decide-removal.js';
 import type { LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { limits } from '../limits.js';
-import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork } from './redaction.js';
-import type { RetirePiece } from './retirement.js';
+import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetirePiece } from './ports/pool.js';
 
 /** What a step asks for; `drop_snapshots` and `scrub` are told back to the redactor when they are done. */
 export type RedactorStep =

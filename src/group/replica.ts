@@ -2,14 +2,16 @@
  * The replica: a state of its own that follows the log with the same `apply`. Each task first catches up to the record that it is
  * given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
  */
+
+import { momentOf } from '../core/decay.js';
 import { stateDigest } from '../core/digest.js';
 import type { EvidenceSubjects } from '../core/evidence-view.js';
 import { OtherHalfLife } from '../core/other-half-life.js';
-import { CONFIDENCE_UNIT, momentOf, SCORE_UNIT } from '../core/score.js';
-import { type Assumption, type Simulation, simulate } from '../core/simulation.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT } from '../core/score.js';
+import { type Simulation, simulate } from '../core/simulation.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../core/snapshot.js';
 import type { GroupState } from '../core/state.js';
-import { type ToldPiece, ToldTable, type ToldWalk } from '../core/told-table.js';
+import { ToldTable } from '../core/told-table.js';
 import { gatherVotes } from '../core/trust/gather.js';
 import { computePeerTrust } from '../core/trust/peer-trust.js';
 import { Scratch } from '../core/trust/scratch.js';
@@ -17,43 +19,22 @@ import { type TrustConstants, trustConstants } from '../core/trust-constants.js'
 import { countVerdicts, type VerdictCounts } from '../core/verdict-counts.js';
 import { limits } from '../limits.js';
 import type { OnProgress } from './api.js';
-import { DamagedError, type LogReader, type SnapshotMade, type SnapshotStore } from './ports.js';
+import type { LogReader } from './ports/log.js';
+import type {
+  RedactionPiece,
+  RedactionWork,
+  SimulationWork,
+  SnapshotMade,
+  TellWork,
+  Told,
+  WalkWork,
+  WeightsComputed,
+} from './ports/pool.js';
+import type { SnapshotStore } from './ports/snapshots.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from './recovery.js';
-import type { RedactionPiece, RedactionWork } from './redaction.js';
 import { takeOut } from './retirement.js';
-import type { WeightsComputed } from './weights.js';
-
-/** What is to be simulated: on the state at `upTo`, at the moment `at` (ms since 1970) or the newest record's where that is later. */
-export interface SimulationWork {
-  readonly upTo: number;
-  readonly at: number;
-  readonly assumption: Assumption;
-  readonly rowsMax: number;
-}
-
-/** The next piece of the verdict stream: all up to record `upTo`, as reads see it at `at`. Times in ms since 1970. */
-export interface TellWork {
-  /** Names what was told so far; one that the replica does not hold is begun anew. */
-  readonly generation: string;
-  readonly upTo: number;
-  readonly at: number;
-  /** When `upTo` was the newest record. */
-  readonly asOf: number;
-  /** Tells erased players and nothing else. */
-  readonly erasedOnly: boolean;
-}
-
-export interface Told extends ToldPiece {
-  /** Whether nothing of the generation was told before. */
-  readonly isFirst: boolean;
-}
-
-/** What was told after position `since`, from row `from` on. */
-export interface WalkWork {
-  readonly generation: string;
-  readonly from: number;
-  readonly since: number;
-}
+import type { ToldWalk } from './verdict-changes.js';
 
 const toldSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,

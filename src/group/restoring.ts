@@ -22,7 +22,8 @@ import { OPERATOR } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import type { CopyProgress, LogSink } from './copying.js';
 import { RecordReader } from './listing.js';
-import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
+import type { LogReader, StoredBatch } from './ports/log.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom, lastSeqOf } from './recovery.js';
 
 /** The log that is to be replaced is not one that went on from the backup: what was erased there cannot be told. */

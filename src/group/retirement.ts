@@ -4,39 +4,14 @@
  */
 import type { Batch } from '../core/batch.js';
 import { headOfPair } from '../core/decide-removal.js';
-import type { IdTag } from '../core/event-ids.js';
 import type { LogRecord } from '../core/records.js';
+import type { IdTag } from '../core/words.js';
 import { limits } from '../limits.js';
 import { RecordReader } from './listing.js';
-import type { LogReader } from './ports.js';
+import type { LogReader } from './ports/log.js';
+import type { RedactionPiece, RedactionWork, RetirePiece, RetireWork } from './ports/pool.js';
 import { batchFrom, type Follower } from './recovery.js';
-import {
-  blanked,
-  type RedactionPiece,
-  type RedactionWork,
-  type Rewritten,
-  redactPiece,
-  rewrittenBy,
-} from './redaction.js';
-
-/** Events that leave the log by their age. */
-export interface RetireWork {
-  readonly type: 'retirement';
-  /** Where the last piece ended. */
-  readonly after: number;
-  /** What comes after this record stays; it ends a batch. */
-  readonly upTo: number;
-  /** The newest durable record: where each pair's newest one is looked up. */
-  readonly durable: number;
-}
-
-/** What left by its age, and whose sums must be kept for it. */
-export interface RetirePiece extends Rewritten {
-  readonly type: 'retirement';
-  readonly upTo: number;
-  /** Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it. */
-  readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
-}
+import { blanked, redactPiece, rewrittenBy } from './redaction.js';
 
 /** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
 export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {

@@ -5,7 +5,8 @@
 import type { Batch } from '../core/batch.js';
 import type { BatchesRewritten } from '../core/records.js';
 import { DigestTable } from './digest-table.js';
-import { DamagedError, type LogReader, type StoredBatch } from './ports.js';
+import type { LogReader, StoredBatch } from './ports/log.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom } from './recovery.js';
 
 export class RewrittenBatches {

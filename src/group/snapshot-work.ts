@@ -1,6 +1,10 @@
 /** Has snapshots made in the pool as the log grows, and makes up for those that an erasure removed. */
 import { limits } from '../limits.js';
-import type { GroupObserver, GroupPool, LogWriter, SnapshotStore, Timers } from './ports.js';
+import type { Timers } from './ports/clock.js';
+import type { LogWriter } from './ports/log.js';
+import type { GroupObserver } from './ports/observer.js';
+import type { GroupPool } from './ports/pool.js';
+import type { SnapshotStore } from './ports/snapshots.js';
 
 export interface SnapshotDeps {
   readonly log: Pick<LogWriter, 'epoch'>;

@@ -3,7 +3,7 @@ import type { RepeatFound, SubmitEvents } from '../core/commands.js';
 import type { Outcome, Refusal } from '../errors.js';
 import type { AcceptedEvent } from './api.js';
 import type { Answers } from './commands.js';
-import type { RepeatQuery } from './listing.js';
+import type { RepeatQuery } from './ports/pool.js';
 import { overloaded } from './refusals.js';
 
 export interface Submitting {

@@ -23,9 +23,9 @@ import { subjectHex } from '../core/pseudonym.js';
 import type { DecidedEvent, LogRecord } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { granted, type Outcome } from '../errors.js';
-import type { DecidedEvents, Effect } from './actor.js';
 import type { AcceptedEvent } from './api.js';
 import type { Answer, Answers, Chains, Command } from './commands.js';
+import type { DecidedEvents, Effect } from './effects.js';
 import type { LookAhead } from './look-ahead.js';
 import type { Mail } from './mailbox.js';
 

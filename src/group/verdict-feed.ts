@@ -3,11 +3,14 @@
  * durable log. In a group of several peers it is asked at whole intervals only, so that the moment of a change does not tell whose event
  * it was. Here stand only the newest changes, to resume from; the rest is walked in the pool, a piece at a time.
  */
-import type { ToldRow, ToldUpTo, ToldWalk } from '../core/told-table.js';
+
 import { limits } from '../limits.js';
 import { ChangeRing } from './change-ring.js';
 import { endOfMinute } from './moment.js';
-import type { Clock, Entropy, GroupPool, Timers } from './ports.js';
+import type { Clock, Timers } from './ports/clock.js';
+import type { GroupPool } from './ports/pool.js';
+import type { Entropy } from './ports/random.js';
+import type { FeedListener, ToldMark, ToldWalk, VerdictChanges } from './verdict-changes.js';
 
 export interface FeedDeps {
   readonly pool: Pick<GroupPool, 'tell' | 'walkTold' | 'endTelling'>;
@@ -21,23 +24,7 @@ export interface FeedDeps {
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-/** A place in what was told: positions count within a generation, which ends with the node and with the replica. */
-export interface ToldMark extends ToldUpTo {
-  readonly generation: string;
-  readonly position: number;
-}
-
-export interface FeedListener {
-  /**
-   * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this resolves, but
-   * for erasures, which wait for nobody.
-   */
-  told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void>;
-  /** What was told is not known any more: nobody can go on from where it is. */
-  forgotten(): void;
-}
-
-export class VerdictFeed {
+export class VerdictFeed implements VerdictChanges {
   readonly #deps: FeedDeps;
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
@@ -68,12 +55,10 @@ export class VerdictFeed {
     this.#deps = deps;
   }
 
-  /** Null before everything was told once. */
   get mark(): ToldMark | null {
     return this.#mark;
   }
 
-  /** The position at which an erased player was told last: what was read before it may name one. */
   get erasedAt(): number {
     return this.#erasedAt;
   }
@@ -83,7 +68,6 @@ export class VerdictFeed {
     return this.#ring.size;
   }
 
-  /** Tells a listener from now on, until the result is called. */
   listen(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     if (this.#generation === null && !this.#closed) this.#begin();
@@ -93,15 +77,10 @@ export class VerdictFeed {
     };
   }
 
-  /** Rows as JSON that were told after a position; null where memory does not reach back as far. */
   recent(position: number): string[] | null {
     return this.#ring.after(position);
   }
 
-  /**
-   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than what
-   * was told meanwhile: its position says so.
-   */
   walk(generation: string, from: number, since: number): Promise<ToldWalk | null> {
     const key = `${generation} ${from} ${since}`;
     const shared = this.#walks.get(key);

@@ -11,7 +11,9 @@ import type { SnapshotMeta } from '../core/snapshot-meta.js';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import type { VerifyReport } from './api.js';
-import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from './ports.js';
+import type { LogReader, StoredBatch } from './ports/log.js';
+import type { SnapshotStore } from './ports/snapshots.js';
+import { DamagedError } from './ports/storage-errors.js';
 import { batchFrom, headerOf, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 

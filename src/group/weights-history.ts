@@ -1,17 +1,11 @@
 /** Reads the published peer weights back out of the log, in bounded pieces. */
-import type { WeightsPublished } from '../core/records.js';
 import type { GroupState } from '../core/state.js';
 import { weightOf } from '../core/weights.js';
 import { limits } from '../limits.js';
 import type { PublishedWeights } from './api.js';
-import type { LogReader } from './ports.js';
+import type { LogReader } from './ports/log.js';
+import type { WeightsPiece } from './ports/pool.js';
 import { batchFrom } from './recovery.js';
-
-export interface WeightsPiece {
-  readonly published: readonly { readonly seq: number; readonly at: number; readonly record: WeightsPublished }[];
-  /** The last record that was looked at. */
-  readonly upTo: number;
-}
 
 /** What was published after record `after`, up to record `last` or as far as one piece reaches: at least one batch. */
 export function readWeights(log: LogReader, after: number, last: number): WeightsPiece {

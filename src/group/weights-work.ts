@@ -1,8 +1,10 @@
 /** Has peer weights computed in the pool when the schedule says so, and published as a command like any other. */
 import { limits } from '../limits.js';
 import type { Answers, Command } from './commands.js';
-import type { Clock, GroupObserver, GroupPool, Timers } from './ports.js';
-import { type WeightsComputed, WeightsSchedule } from './weights.js';
+import type { Clock, Timers } from './ports/clock.js';
+import type { GroupObserver } from './ports/observer.js';
+import type { GroupPool, WeightsComputed } from './ports/pool.js';
+import { WeightsSchedule } from './weights.js';
 
 export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
 

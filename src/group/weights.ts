@@ -2,33 +2,8 @@
  * When peer weights are computed, and what was computed last. Pure: times come in, a moment to start comes out; the loop owns
  * the timer and the pool.
  */
-import type { DiscountedPair } from '../core/trust/peer-trust.js';
-import type { WitnessPair } from '../core/trust/witnesses.js';
 import { limits } from '../limits.js';
-
-/** What a computation in the pool answers. */
-export interface WeightsComputed {
-  readonly basedOnSeq: number;
-  readonly computedAt: number;
-  readonly pi: number;
-  readonly tau: Float64Array;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
-  readonly z: Float64Array;
-  readonly witness: Uint16Array;
-  readonly signals: WeightsSignals;
-}
-
-/** For operators: what stands out about peers. */
-export interface WeightsSignals {
-  /** Pairs whose joint behaviour the gate discounts. */
-  readonly pairs: readonly DiscountedPair[];
-  /** Pairs that make witness groups, each with its reason. */
-  readonly witnessPairs: readonly WitnessPair[];
-  /** Per peer: players that it reported, and those of them that another peer reported too. */
-  readonly reported: Uint32Array;
-  readonly shared: Uint32Array;
-}
+import type { WeightsComputed, WeightsSignals } from './ports/pool.js';
 
 /** Times in ms since 1970. */
 export class WeightsSchedule {

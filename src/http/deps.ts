@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/pseudonym.js';
 import type { RegistrationMode } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
-import type { Clock } from '../group/ports.js';
+import type { Clock } from '../group/ports/clock.js';
 
 export interface FaceSettings {
   /** False only for local trials: every endpoint then works without a key. */

@@ -1,25 +1,12 @@
 /** `ptf backup` and `ptf restore`: what they take, and how what comes of them looks. */
 import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
-import type {
-  BackupManifest,
-  BackupTask,
-  CopyOutcome,
-  OnCopyStatus,
-  RestoreReport,
-  RestoreTask,
-} from '../group/copies.js';
+import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../group/copies.js';
 import { limits } from '../limits.js';
 import { callNode, NoNodeError, OperatorError } from './client.js';
 import { examples, type Progress, type Session } from './session.js';
 import type { Shown } from './shown.js';
 import { facts, table } from './table.js';
-
-/** Carries out what is asked, and tells how it stands. */
-export interface Copies {
-  backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
-  restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
-}
 
 export function addBackup(program: Command, session: Session): void {
   const { copies, runtime, dir, done } = session;

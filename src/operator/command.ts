@@ -4,7 +4,7 @@
  */
 import { CommanderError } from 'commander';
 import { messageOf } from '../errors.js';
-import { DiskFullError, UnreadError } from '../group/ports.js';
+import { DiskFullError, UnreadError } from '../group/ports/storage-errors.js';
 import { OperatorError } from './client.js';
 import { programOf } from './program.js';
 import type { CommandDeps } from './session.js';

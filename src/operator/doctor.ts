@@ -3,7 +3,7 @@ import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promise
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { UnreadError } from '../group/ports.js';
+import { UnreadError } from '../group/ports/storage-errors.js';
 import { NoNodeError, OperatorError } from './client.js';
 import {
   type FileFacts,

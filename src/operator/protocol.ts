@@ -2,7 +2,7 @@
  * What the operator command and the node say to each other over the socket: each command's request, the schema that admits
  * it, and its value. Both ends check requests with the same schemas.
  */
-import type { PeerRelation, WitnessReason } from '../core/trust/witnesses.js';
+import type { PeerRelation, WitnessReason } from '../core/relations.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome } from '../errors.js';
 import { limits } from '../limits.js';

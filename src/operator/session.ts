@@ -1,8 +1,15 @@
 /** What every command of `ptf` works with: the terminal, the node behind its socket, and the ways that commands have in common. */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../group/api.js';
+import type {
+  BackupManifest,
+  BackupTask,
+  CopyOutcome,
+  OnCopyStatus,
+  RestoreReport,
+  RestoreTask,
+} from '../group/copies.js';
 import type { VerifyMode } from '../group/verification.js';
-import type { Copies } from './backups.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
 import type { CommandName, Requests, Values } from './protocol.js';
 import type { Shown } from './shown.js';
@@ -95,4 +102,10 @@ export async function showing<T>(
   } finally {
     progress.end();
   }
+}
+
+/** Carries out what is asked, and tells how it stands. */
+export interface Copies {
+  backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
+  restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
 }

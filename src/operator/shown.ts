@@ -1,5 +1,5 @@
 /** How each command's value looks to a person; `--json` prints the value itself. Pure. */
-import type { WitnessReason } from '../core/trust/witnesses.js';
+import type { WitnessReason } from '../core/relations.js';
 import { limits } from '../limits.js';
 import type { ChainReport } from './audit-chain.js';
 import type {

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../errors.js';
 import type { GroupApi, OnProgress } from '../group/api.js';
-import { UnreadError } from '../group/ports.js';
+import { UnreadError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { answerCommand, answersOf } from './answers.js';
 import { leavePlace, takePlace } from './place.js';

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { BackupManifest } from '../group/copies.js';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from './durable-file.js';
 import { isMissing, isThere } from './environment-file.js';
 

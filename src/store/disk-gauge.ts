@@ -1,7 +1,7 @@
 /** Measures the disk under a data folder with plain calls of the file system; it opens nothing. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DiskGauge, DiskUse } from '../group/ports.js';
+import type { DiskGauge, DiskUse } from '../group/ports/disk.js';
 import { dataFileOf, isMissing } from './environment-file.js';
 import { freeBytesOf } from './full-disk.js';
 import { logFolderOf } from './lmdb-log.js';

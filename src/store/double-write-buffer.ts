@@ -4,7 +4,8 @@
  * the log's environment, then still holds the batch.
  */
 import { crc32 } from 'node:zlib';
-import { DamagedError, type StoredBatch } from '../group/ports.js';
+import type { StoredBatch } from '../group/ports/log.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { dataFileOf } from './environment-file.js';
 import type { LogEnvironment } from './log-environment.js';
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import type { ExpectedHead } from '../group/verification.js';
 import { replaceFile } from './durable-file.js';
 import { isMissing } from './environment-file.js';

@@ -1,6 +1,6 @@
 /** Tells a disk without room from damage: what fails for the one looks like the other. */
 import { statfsSync } from 'node:fs';
-import { DiskFullError } from '../group/ports.js';
+import { DiskFullError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 
 /** Bytes that this process may still take on the disk of a folder. */

@@ -3,7 +3,8 @@
  * to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
  */
 import { IF_EXISTS } from 'lmdb';
-import { type LogWriter, OwnerLostError, type StoredBatch } from '../group/ports.js';
+import type { LogWriter, StoredBatch } from '../group/ports/log.js';
+import { OwnerLostError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { dataFileOf } from './environment-file.js';
 import { LmdbLogReader } from './lmdb-log.js';

@@ -1,7 +1,8 @@
 /** The append log in LMDB, for readers of every thread; its one writer is `lmdb-log-writer.ts`. */
 import { join } from 'node:path';
 import { ABORT } from 'lmdb';
-import { DamagedError, type LogReader, type StoredBatch } from '../group/ports.js';
+import type { LogReader, StoredBatch } from '../group/ports/log.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { checkEnvironmentFile, dataFileOf } from './environment-file.js';
 import {

@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { DamagedError, DiskFullError } from '../group/ports.js';
+import { DamagedError, DiskFullError } from '../group/ports/storage-errors.js';
 import { syncPath } from './durable-file.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from './environment-file.js';
 import { isFull } from './full-disk.js';

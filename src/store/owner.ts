@@ -7,7 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DamagedError, OwnerLostError } from '../group/ports.js';
+import { DamagedError, OwnerLostError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { removeDoubleWriteBuffer } from './double-write-buffer.js';
 import { checkEnvironmentFile, dataFileOf, newestTxnOf } from './environment-file.js';

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RestoreReport } from '../group/copies.js';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { closeAndSync, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
 import { replaceFile, syncPath } from './durable-file.js';
 import { dataFileOf } from './environment-file.js';

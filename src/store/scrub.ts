@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ScrubDeferredError } from '../group/ports.js';
+import { ScrubDeferredError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { dataFileOf } from './environment-file.js';
 import { freeBytesOf } from './full-disk.js';

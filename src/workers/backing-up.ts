@@ -1,7 +1,9 @@
 /** Makes a backup of a data folder, whether or not a node runs on it. Reads only, in short transactions. */
 import type { BackupManifest, BackupTask } from '../group/copies.js';
 import { type CopiedLog, copyLog, type LogSink } from '../group/copying.js';
-import { DamagedError, type LogReader, type SnapshotStore } from '../group/ports.js';
+import type { LogReader } from '../group/ports/log.js';
+import type { SnapshotStore } from '../group/ports/snapshots.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { formationOf } from '../group/recovery.js';
 import { BACKUP_FORMAT, copyKept, NewBackup } from '../store/backup-folder.js';
 import { dataFileOf, isThere } from '../store/environment-file.js';

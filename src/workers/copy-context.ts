@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { VerifyReport } from '../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStatus } from '../group/copies.js';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { ForeignLogError } from '../group/restoring.js';
 import { NotEmptyError } from '../store/backup-folder.js';
 import { writeExpectedHead } from '../store/expected-head.js';

@@ -10,15 +10,25 @@ import type { ChainLink } from '../core/chain.js';
 import type { RepeatFound } from '../core/commands.js';
 import type { LogRecord } from '../core/records.js';
 import type { Simulation } from '../core/simulation.js';
-import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../group/api.js';
-import type { ChainQuery, Listing, ListingQuery, RepeatQuery } from '../group/listing.js';
-import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports.js';
-import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
-import type { ScoringSettings, SimulationWork, TellWork, Told, WalkWork } from '../group/replica.js';
-import type { WeightsComputed } from '../group/weights.js';
-import type { WeightsPiece } from '../group/weights-history.js';
+import type {
+  ChainQuery,
+  Listing,
+  ListingQuery,
+  RedactionPiece,
+  RedactionWork,
+  RepeatQuery,
+  SimulationWork,
+  TellWork,
+  Told,
+  WalkWork,
+  WeightsComputed,
+  WeightsPiece,
+} from '../group/ports/pool.js';
+import { type GroupPool, PoolBusyError, type SnapshotMade } from '../group/ports/pool.js';
+import type { ScoringSettings } from '../group/replica.js';
+import type { ToldWalk } from '../group/verdict-changes.js';
 import { limits } from '../limits.js';
 import { ReadQueue } from './read-queue.js';
 import { verifyInChild } from './verification.js';

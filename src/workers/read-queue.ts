@@ -2,7 +2,7 @@
  * What waits for the thread that reads the log. A listing walks up to a thousand batches, and anybody may ask for one: so those of
  * callers without a key wait behind all others, and nobody waits for longer than is worth the wait.
  */
-import { PoolBusyError } from '../group/ports.js';
+import { PoolBusyError } from '../group/ports/pool.js';
 import { limits } from '../limits.js';
 
 /** In the order of their turns: single records (a withdrawal, the audit), listings by key, listings for anybody. */

@@ -3,17 +3,9 @@ import { workerData } from 'node:worker_threads';
 import type { ChainLink } from '../core/chain.js';
 import type { RepeatFound } from '../core/commands.js';
 import type { LogRecord } from '../core/records.js';
-import {
-  type ChainQuery,
-  type Listing,
-  type ListingQuery,
-  listEvents,
-  type RepeatQuery,
-  readChain,
-  readRecords,
-  readRepeats,
-} from '../group/listing.js';
-import { readWeights, type WeightsPiece } from '../group/weights-history.js';
+import { listEvents, readChain, readRecords, readRepeats } from '../group/listing.js';
+import type { ChainQuery, Listing, ListingQuery, RepeatQuery, WeightsPiece } from '../group/ports/pool.js';
+import { readWeights } from '../group/weights-history.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
 

@@ -2,12 +2,19 @@
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Simulation } from '../core/simulation.js';
-import type { ToldWalk } from '../core/told-table.js';
 import type { VerdictCounts } from '../core/verdict-counts.js';
-import type { SnapshotMade } from '../group/ports.js';
-import type { RedactionPiece, RedactionWork } from '../group/redaction.js';
-import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork } from '../group/replica.js';
-import type { WeightsComputed } from '../group/weights.js';
+import type {
+  RedactionPiece,
+  RedactionWork,
+  SimulationWork,
+  SnapshotMade,
+  TellWork,
+  Told,
+  WalkWork,
+  WeightsComputed,
+} from '../group/ports/pool.js';
+import { Replica } from '../group/replica.js';
+import type { ToldWalk } from '../group/verdict-changes.js';
 import { openLogReader } from '../store/lmdb-log.js';
 import { LmdbSnapshotStore } from '../store/lmdb-snapshots.js';
 import type { ReplicaFolder } from './pool.js';

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { NONCE_BYTES } from '../core/batch.js';
 import type { RestoreReport, RestoreTask } from '../group/copies.js';
-import { DamagedError, type LogReader } from '../group/ports.js';
+import type { LogReader } from '../group/ports/log.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { lastSeqOf, recover } from '../group/recovery.js';
 import { type RestoredLog, restoreLog } from '../group/restoring.js';
 import { copyKept, storeOf } from '../store/backup-folder.js';

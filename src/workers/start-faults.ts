@@ -1,7 +1,7 @@
 /** Whether a start with some configuration would take a data folder, by the group that it was formed as. */
 import type { GroupIdentity } from '../group/api.js';
 import { groupFaults } from '../group/formation.js';
-import { DamagedError } from '../group/ports.js';
+import { DamagedError } from '../group/ports/storage-errors.js';
 import { formationOf } from '../group/recovery.js';
 import { keptSalt } from '../store/kept-salt.js';
 import { openLogReader } from '../store/lmdb-log.js';

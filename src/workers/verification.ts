@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../group/api.js';
-import { UnreadError } from '../group/ports.js';
+import { UnreadError } from '../group/ports/storage-errors.js';
 import type { VerifyMode } from '../group/verification.js';
 import { dataFileOf } from '../store/environment-file.js';
 import { refuseIfFull } from '../store/full-disk.js';

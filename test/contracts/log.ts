@@ -1,7 +1,8 @@
 /** What every adapter of the log's port must do. Registers its tests with uvu; the caller runs them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, LogWriter, StoredBatch } from '../../src/group/ports/log.js';
+import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
 
 export interface LogHarness {
   /** A writer on an empty log. */

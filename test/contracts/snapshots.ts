@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SnapshotBlock } from '../../src/core/snapshot.js';
-import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
+import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
+import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { blocksIn } from '../support/blocks-in.js';
 import { rejection } from './log.js';
 

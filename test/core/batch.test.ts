@@ -2,10 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
 import { EventColumns, keyOf } from '../../src/core/event-columns.js';
-import { writeTag } from '../../src/core/event-ids.js';
 import { eventTypeNames, eventTypes } from '../../src/core/event-types.js';
-import { decodeRecord, encodeRecord, UnknownRecordError } from '../../src/core/records.js';
-import { TAG_WORDS } from '../../src/core/words.js';
+import { decodeRecord, encodeRecord, UnknownRecordError } from '../../src/core/record-codec.js';
+import { TAG_WORDS, writeTag } from '../../src/core/words.js';
 import { everyRecord } from '../support/every-record.js';
 
 const nonce = Buffer.alloc(16, 9);

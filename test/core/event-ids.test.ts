@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EventColumns } from '../../src/core/event-columns.js';
-import { EventIds, ID_PARTS, idPartOf, writeTag } from '../../src/core/event-ids.js';
+import { EventIds, ID_PARTS, idPartOf } from '../../src/core/event-ids.js';
+import { writeTag } from '../../src/core/words.js';
 
 const tag = (i: number) => hash('sha256', `id ${i}`, 'binary').slice(0, 10);
 

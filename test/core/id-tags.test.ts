@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeTag } from '../../src/core/event-ids.js';
 import { IdTags } from '../../src/core/id-tags.js';
-import { TAG_WORDS } from '../../src/core/words.js';
+import { TAG_WORDS, writeTag } from '../../src/core/words.js';
 
 const secret = Buffer.alloc(32, 7);
 const salt = Buffer.from('a salt of some bytes');

@@ -1,8 +1,9 @@
 /** Why a player has its verdict, in words. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../src/core/decay.js';
 import { reasonsOf } from '../../src/core/reasons.js';
-import { explanationOf, momentOf, trustOf } from '../../src/core/score.js';
+import { explanationOf, trustOf } from '../../src/core/score.js';
 import { Given, t0 } from '../support/given.js';
 
 /** What is said of a player whom the peers sent these events about. */

@@ -8,7 +8,7 @@ import { stateDigest } from '../../src/core/digest.js';
 import { EventColumns } from '../../src/core/event-columns.js';
 import type { EventTypeName } from '../../src/core/event-types.js';
 import { OtherHalfLife } from '../../src/core/other-half-life.js';
-import { decodeRecord, encodeRecord } from '../../src/core/records.js';
+import { decodeRecord, encodeRecord } from '../../src/core/record-codec.js';
 import { RepeatFilter } from '../../src/core/repeat-filter.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot.js';
 import { GroupState } from '../../src/core/state.js';

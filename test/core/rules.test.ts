@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../src/core/decay.js';
 import { decideEvent } from '../../src/core/decide-event.js';
 import {
   decideKeyRotation,
@@ -10,7 +11,7 @@ import {
 } from '../../src/core/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
-import { explanationOf, momentOf, trustOf } from '../../src/core/score.js';
+import { explanationOf, trustOf } from '../../src/core/score.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';

@@ -1,9 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../src/core/decay.js';
 import { decidePeerStatus } from '../../src/core/decide-peer.js';
 import { decideErasure } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
-import { explanationOf, momentOf, trustOf, verdictOf } from '../../src/core/score.js';
+import { explanationOf, trustOf, verdictOf } from '../../src/core/score.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
 
 function scoreAt(given: Given, player: string, at = t0) {

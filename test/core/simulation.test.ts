@@ -1,12 +1,13 @@
 /** A simulation against the real thing: a state in which the assumption was made true by records. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../src/core/decay.js';
 import { decidePeerStatus, decidePreTrust } from '../../src/core/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { stateDigest } from '../../src/core/digest.js';
 import { OtherHalfLife } from '../../src/core/other-half-life.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
+import { trustOf } from '../../src/core/score.js';
 import { type Assumption, type Simulation, simulate } from '../../src/core/simulation.js';
 import type { GroupState } from '../../src/core/state.js';
 import { gatherVotes } from '../../src/core/trust/gather.js';

@@ -1,12 +1,13 @@
 /** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../src/core/decay.js';
 import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
 import { decideHalfLife } from '../../src/core/decide-scale.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { EventTypeName } from '../../src/core/event-types.js';
 import { OtherHalfLife } from '../../src/core/other-half-life.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
+import { trustOf } from '../../src/core/score.js';
 import { GroupState } from '../../src/core/state.js';
 import { blanked } from '../../src/group/redaction.js';
 import { dayMs, Given, salt, t0 } from '../support/given.js';

@@ -1,12 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
+import { momentOf } from '../../src/core/decay.js';
 import { decideErasure } from '../../src/core/decide-removal.js';
 import { EventColumns } from '../../src/core/event-columns.js';
 import { subjectHex } from '../../src/core/pseudonym.js';
 import type { LogRecord } from '../../src/core/records.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
-import { type ToldPiece, ToldTable } from '../../src/core/told-table.js';
+import { trustOf } from '../../src/core/score.js';
+import { ToldTable } from '../../src/core/told-table.js';
+import type { ToldPiece } from '../../src/group/verdict-changes.js';
 import { dayMs, Given, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 

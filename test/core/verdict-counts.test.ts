@@ -1,7 +1,7 @@
 /** How players spread over the verdicts, counted and sampled. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/score.js';
+import { momentOf } from '../../src/core/decay.js';
 import { countVerdicts } from '../../src/core/verdict-counts.js';
 import { Given, subjectOf, t0 } from '../support/given.js';
 

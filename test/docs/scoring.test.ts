@@ -5,9 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../src/core/decay.js';
 import { type EventTypeName, eventTypes } from '../../src/core/event-types.js';
 import { saturate } from '../../src/core/evidence.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
+import { trustOf } from '../../src/core/score.js';
 import { trustConstants as k } from '../../src/core/trust-constants.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';

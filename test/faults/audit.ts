@@ -5,7 +5,7 @@
 import { auditHash, auditStart } from '../../src/core/audit.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
 import type { LogRecord } from '../../src/core/records.js';
-import type { StoredBatch } from '../../src/group/ports.js';
+import type { StoredBatch } from '../../src/group/ports/log.js';
 import type { ExpectedHead } from '../../src/group/verification.js';
 import { verifyChain } from '../../src/operator/audit-chain.js';
 import type { AuditEntryValue } from '../../src/operator/protocol.js';

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateDigest } from '../../src/core/digest.js';
-import type { LogReader } from '../../src/group/ports.js';
+import type { LogReader } from '../../src/group/ports/log.js';
 import { lastSeqOf, type Recovered, recover, snapshotAt } from '../../src/group/recovery.js';
 import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
 

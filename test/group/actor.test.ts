@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../src/core/commands.js';
+import { momentOf } from '../../src/core/decay.js';
 import { stateDigest } from '../../src/core/digest.js';
-import { momentOf, trustOf } from '../../src/core/score.js';
+import { trustOf } from '../../src/core/score.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing.js';

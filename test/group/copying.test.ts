@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateDigest } from '../../src/core/digest.js';
 import { copyLog } from '../../src/group/copying.js';
-import { DamagedError } from '../../src/group/ports.js';
+import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { rejection } from '../contracts/log.js';
 import { subjectOf } from '../support/given.js';
 import { logOf } from '../support/log-of.js';

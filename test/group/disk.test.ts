@@ -3,7 +3,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DiskWatch } from '../../src/group/disk.js';
-import type { DiskUse } from '../../src/group/ports.js';
+import type { DiskUse } from '../../src/group/ports/disk.js';
 import { limits } from '../../src/limits.js';
 
 const MB = 1e6;

@@ -3,7 +3,7 @@ import type { GroupState } from '../../src/core/state.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { copyLog, type LogSink } from '../../src/group/copying.js';
 import { RecordReader } from '../../src/group/listing.js';
-import type { LogReader } from '../../src/group/ports.js';
+import type { LogReader } from '../../src/group/ports/log.js';
 import { lastSeqOf, recover } from '../../src/group/recovery.js';
 import { limits } from '../../src/limits.js';
 import { bounds, hourMs, salt, subjectKeyOf, subjectOf } from '../support/given.js';

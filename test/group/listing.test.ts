@@ -4,7 +4,7 @@ import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { Chains } from '../../src/group/commands.js';
 import { isoWeek, listEvents } from '../../src/group/listing.js';
-import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 import { limits } from '../../src/limits.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { Machine } from './machine.js';

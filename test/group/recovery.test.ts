@@ -4,7 +4,7 @@ import { Batch, BatchWriter } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import { metaIn } from '../../src/core/snapshot.js';
 import type { Command } from '../../src/group/commands.js';
-import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 import { lastSeqOf, mustReach, recover } from '../../src/group/recovery.js';
 import { Replica } from '../../src/group/replica.js';
 import { limits } from '../../src/limits.js';

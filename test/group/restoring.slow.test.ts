@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { Batch } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
-import type { LogReader } from '../../src/group/ports.js';
+import type { LogReader } from '../../src/group/ports/log.js';
 import { ForeignLogError, type RestoredLog, restoreLog } from '../../src/group/restoring.js';
 import { rejection } from '../contracts/log.js';
 import { hourMs, subjectOf } from '../support/given.js';

@@ -6,7 +6,7 @@ import { stateDigest } from '../../src/core/digest.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { Refusal } from '../../src/errors.js';
 import type { Located } from '../../src/group/commands.js';
-import type { LogReader } from '../../src/group/ports.js';
+import type { LogReader } from '../../src/group/ports/log.js';
 import { Replica } from '../../src/group/replica.js';
 import { hourMs, salt, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

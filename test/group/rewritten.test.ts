@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/batch.js';
 import type { LogRecord } from '../../src/core/records.js';
 import { copyLog } from '../../src/group/copying.js';
-import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 import { limits } from '../../src/limits.js';
 import { t0 } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

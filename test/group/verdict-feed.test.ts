@@ -1,9 +1,9 @@
 /** The feed of the verdict stream over a replica that answers as it is told, on a clock of the test's own. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ToldRow } from '../../src/core/told-table.js';
-import type { TellWork, Told } from '../../src/group/replica.js';
-import { type ToldMark, VerdictFeed } from '../../src/group/verdict-feed.js';
+import type { TellWork, Told } from '../../src/group/ports/pool.js';
+import type { ToldMark, ToldRow } from '../../src/group/verdict-changes.js';
+import { VerdictFeed } from '../../src/group/verdict-feed.js';
 import { limits } from '../../src/limits.js';
 
 const minuteMs = 60_000;

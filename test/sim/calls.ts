@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { keyOf } from '../../src/core/event-columns.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
-import type { Resolve } from '../../src/group/group.js';
+import type { Resolve } from '../../src/group/effects.js';
 import type { AuditTrail } from './audit-trail.js';
 import { Difference, same } from './difference.js';
 import type { Ledger } from './ledger.js';

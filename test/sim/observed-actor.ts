@@ -3,9 +3,9 @@ import { Batch } from '../../src/core/batch.js';
 import type { GroupBounds } from '../../src/core/commands.js';
 import type { EventAccepted, RecordType } from '../../src/core/records.js';
 import type { GroupState } from '../../src/core/state.js';
-import { type Effect, GroupActor } from '../../src/group/actor.js';
+import { GroupActor } from '../../src/group/actor.js';
 import type { Answer, Command } from '../../src/group/commands.js';
-import type { Resolve } from '../../src/group/group.js';
+import type { Effect, Resolve } from '../../src/group/effects.js';
 import type { Mail } from '../../src/group/mailbox.js';
 
 export interface TurnTaken {

@@ -3,30 +3,29 @@ import type { ChainLink } from '../../src/core/chain.js';
 import type { RepeatFound } from '../../src/core/commands.js';
 import type { LogRecord } from '../../src/core/records.js';
 import type { Simulation } from '../../src/core/simulation.js';
-import type { ToldWalk } from '../../src/core/told-table.js';
 import type { VerdictCounts } from '../../src/core/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
+import { listEvents, readChain, readRecords, readRepeats } from '../../src/group/listing.js';
+import type { LogReader } from '../../src/group/ports/log.js';
+import type { RedactionPiece, RedactionWork, WeightsComputed } from '../../src/group/ports/pool.js';
 import {
   type ChainQuery,
+  type GroupPool,
   type Listing,
   type ListingQuery,
-  listEvents,
-  type RepeatQuery,
-  readChain,
-  readRecords,
-  readRepeats,
-} from '../../src/group/listing.js';
-import {
-  type GroupPool,
-  type LogReader,
   PoolBusyError,
+  type RepeatQuery,
+  type SimulationWork,
   type SnapshotMade,
-  type SnapshotStore,
-} from '../../src/group/ports.js';
-import type { RedactionPiece, RedactionWork } from '../../src/group/redaction.js';
-import { Replica, type SimulationWork, type TellWork, type Told, type WalkWork } from '../../src/group/replica.js';
-import type { WeightsComputed } from '../../src/group/weights.js';
-import { readWeights, type WeightsPiece } from '../../src/group/weights-history.js';
+  type TellWork,
+  type Told,
+  type WalkWork,
+  type WeightsPiece,
+} from '../../src/group/ports/pool.js';
+import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
+import { Replica } from '../../src/group/replica.js';
+import type { ToldWalk } from '../../src/group/verdict-changes.js';
+import { readWeights } from '../../src/group/weights-history.js';
 import { verifyStore } from '../support/verify-store.js';
 import type { Lane, Process } from './world.js';
 

@@ -2,8 +2,8 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { BatchWriter, chainStart } from '../../src/core/batch.js';
 import { stateDigest } from '../../src/core/digest.js';
+import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import type { ExpectedHead } from '../../src/group/verification.js';
-import type { WeightsComputed } from '../../src/group/weights.js';
 import { formedRecord, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

@@ -3,7 +3,8 @@
  * itself: the run says which lane goes on, and when time passes.
  */
 import { hash } from 'node:crypto';
-import type { Clock, Entropy, Timers } from '../../src/group/ports.js';
+import type { Clock, Timers } from '../../src/group/ports/clock.js';
+import type { Entropy } from '../../src/group/ports/random.js';
 import { Random } from '../support/random.js';
 
 /** One piece of work under way, done when its lane is let on. */

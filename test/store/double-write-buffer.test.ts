@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../src/group/ports.js';
+import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { BUFFER_KEY } from '../../src/store/double-write-buffer.js';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';

@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../src/group/ports.js';
+import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { readExpectedHead, writeExpectedHead } from '../../src/store/expected-head.js';
 import { removeFolder, temporaryFolder } from './temporary-folder.js';
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../src/group/ports.js';
+import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { limits } from '../../src/limits.js';
 import { newestTxnOf } from '../../src/store/environment-file.js';
 import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../src/store/lmdb-log.js';

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError, OwnerLostError } from '../../src/group/ports.js';
+import { DamagedError, OwnerLostError } from '../../src/group/ports/storage-errors.js';
 import { limits } from '../../src/limits.js';
 import { dataFileOf } from '../../src/store/environment-file.js';
 import { logFolderOf, openLogReader } from '../../src/store/lmdb-log.js';

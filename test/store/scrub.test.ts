@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports.js';
+import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports/storage-errors.js';
 import { checkEnvironmentFile } from '../../src/store/environment-file.js';
 import { logFolderOf } from '../../src/store/lmdb-log.js';
 import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';

@@ -1,5 +1,5 @@
 import type { SnapshotBlock } from '../../src/core/snapshot.js';
-import type { SnapshotStore } from '../../src/group/ports.js';
+import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 
 /** Copies of a snapshot's blocks, to keep. */
 export function blocksIn(store: Pick<SnapshotStore, 'lendBlocks'>, seq: number): SnapshotBlock[] {

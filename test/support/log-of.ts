@@ -1,5 +1,5 @@
 /** A log that holds what it is given: what a damaged disk would answer. */
-import type { LogReader, StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 
 export function logOf(batches: readonly StoredBatch[]): LogReader {
   const from = (first: number, limit: number) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit);

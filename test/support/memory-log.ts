@@ -1,5 +1,6 @@
 /** The log's port in memory, for the simulation: the same rules as `lmdb-log.ts`, and faults on demand. */
-import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../../src/group/ports.js';
+import type { LogReader, LogWriter, StoredBatch } from '../../src/group/ports/log.js';
+import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
 
 /** What happens to an append: written, refused (nothing written), or written with the answer lost. */
 export type AppendFault = 'ok' | 'refuse' | 'lose';

@@ -1,6 +1,7 @@
 /** The snapshots' port in memory, for the simulation. */
 import type { SnapshotBlock } from '../../src/core/snapshot.js';
-import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports.js';
+import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
+import { DamagedError } from '../../src/group/ports/storage-errors.js';
 
 interface MemorySnapshot {
   readonly header: SnapshotHeader;

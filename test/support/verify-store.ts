@@ -1,6 +1,7 @@
 /** Verifies a store in one go, as the process of its own does step by step. */
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import type { LogReader, SnapshotStore } from '../../src/group/ports.js';
+import type { LogReader } from '../../src/group/ports/log.js';
+import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { type ExpectedHead, type VerifyMode, verifySteps } from '../../src/group/verification.js';
 
 export function verifyStore(

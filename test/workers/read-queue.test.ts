@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PoolBusyError } from '../../src/group/ports.js';
+import { PoolBusyError } from '../../src/group/ports/pool.js';
 import { limits } from '../../src/limits.js';
 import { type Lane, ReadQueue } from '../../src/workers/read-queue.js';
 

@@ -4,8 +4,8 @@ import { bounds } from '../bounds.js';
 import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../runtime.js';
 import type { DeliveryResult } from '../submission.js';
 import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
-import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './event-spool.js';
 import type { Entry, Journal, Stretch } from './journal.js';
+import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './progress.js';
 import { recordsBytes } from './segment.js';
 import { type DeliveredMark, setAside } from './side-files.js';
 

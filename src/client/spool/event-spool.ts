@@ -4,28 +4,17 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
-import type { EventBody } from '../../contract/request-bodies.js';
 import { bounds } from '../bounds.js';
 import type { CallOptions } from '../calls.js';
 import { onAbort, type Runtime, systemRuntime } from '../runtime.js';
-import type { DeliveryResult, TrustEvent } from '../submission.js';
-import { TrustError, type TrustErrorCode } from '../trust-error.js';
+import type { TrustEvent } from '../submission.js';
+import { TrustError } from '../trust-error.js';
 import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
 import { type Cut, Journal } from './journal.js';
+import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
 import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './segment.js';
 import { DeliveredMark } from './side-files.js';
-
-/**
- * Where a spool delivers to: a {@link TrustClient}, or something that stands in for one.
- * @public
- */
-export interface SpoolTarget {
-  /** An event in the form in which it travels, with everything filled in. */
-  prepare(event: TrustEvent): EventBody;
-  /** Sends events in one call, and says of each what came of it. */
-  deliver(events: readonly EventBody[], options: CallOptions): Promise<DeliveryResult[]>;
-}
 
 /**
  * What a full spool does with a further event:
@@ -38,57 +27,6 @@ export interface SpoolTarget {
  * @public
  */
 export type FullPolicy = 'refuse' | 'wait' | 'drop-oldest';
-
-/**
- * An event that the service will never take as it is.
- * @public
- */
-export interface SetAsideEvent {
-  /** The event as it was sent. */
-  readonly event: EventBody;
-  /** Why it was rejected. */
-  readonly code: TrustErrorCode;
-  /** The same for people. */
-  readonly reason: string;
-}
-
-/**
- * What a spool is doing:
- *
- * - `idle`: nothing waits.
- * - `delivering`: events are on their way.
- * - `waiting`: the node is in trouble; it is tried again.
- * - `refused`: the node refuses the peer (its key, its status) or the address; it is tried again, seldom.
- * - `closed`: nothing is delivered any more.
- *
- * @public
- */
-export type SpoolPhase = 'idle' | 'delivering' | 'waiting' | 'refused' | 'closed';
-
-/**
- * How far a spool is. Counts begin with `open`, but for what waits.
- * @public
- */
-export interface SpoolProgress {
-  /** What it is doing. */
-  readonly phase: SpoolPhase;
-  /** Events on disk that wait, from earlier runs too. */
-  readonly pending: number;
-  /** Bytes of these. */
-  readonly pendingBytes: number;
-  /** Events that the node has, duplicates included. */
-  readonly delivered: number;
-  /** Of the delivered, those that the node had before: sent twice, or submitted elsewhere. */
-  readonly duplicates: number;
-  /** Events that the service will never take, set aside in a file. */
-  readonly setAside: number;
-  /** Events given up because the spool was full. */
-  readonly dropped: number;
-  /** Events that the disk spoiled: passed over. The files that hold what is left of them stay in the folder as `*.damaged`. */
-  readonly damaged: number;
-  /** What keeps delivery back; null while nothing does. */
-  readonly lastError: TrustError | null;
-}
 
 /**
  * The options of an {@link EventSpool}.

@@ -3,8 +3,9 @@
  * share, and the votes of one are counted on about so many of its players; on all where there are no more. Players are chosen by their seeded mix, which
  * falls below a threshold of the pair, or of the peer: none that a peer can choose.
  */
+
+import type { Moment } from '../decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
-import type { Moment } from '../score.js';
 import { HOME_BITS } from '../subject-index.js';
 import type { TrustConstants } from '../trust-constants.js';
 import { pairOf } from './pair-number.js';

@@ -1,8 +1,8 @@
 /** The votes of a group, read from the tables of a state at one moment, as peer trust is computed from them. */
 import { DAY_MS } from '../../limits.js';
+import { momentOf } from '../decay.js';
 import type { EvidenceView } from '../evidence-view.js';
 import type { Peers } from '../peers.js';
-import { momentOf } from '../score.js';
 import type { TrustConstants } from '../trust-constants.js';
 import type { PeerFacts } from './columns.js';
 import { GateSample, WHOLE } from './gate-sample.js';

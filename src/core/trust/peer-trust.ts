@@ -2,6 +2,8 @@
  * The trust of every peer of a group, from all evidence: one pure function, the same bits for the same input.
  * Its results are recorded and never computed again in replay.
  */
+
+import type { PeerRelation, WitnessPair } from '../relations.js';
 import { type TrustConstants, trustConstants } from '../trust-constants.js';
 import { weightOf } from '../weights.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
@@ -13,7 +15,7 @@ import type { Pairs } from './pair-list.js';
 import { Scratch } from './scratch.js';
 import { VoteSums } from './vote-sums.js';
 import { readVotes } from './votes.js';
-import { joinClones, type PeerRelation, Witnesses, type WitnessPair } from './witnesses.js';
+import { joinClones, Witnesses } from './witnesses.js';
 
 /** Two peers that agree with each other while the group trusts neither fully. */
 export interface DiscountedPair {

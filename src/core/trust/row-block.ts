@@ -1,6 +1,7 @@
 /** Rows of the players, read side by side. */
+
+import { type Moment, worthFor } from '../decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../evidence-view.js';
-import { type Moment, worthFor } from '../score.js';
 import type { RowColumns } from '../subjects.js';
 
 export const BLOCK_ROWS = 256;

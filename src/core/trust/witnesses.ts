@@ -3,26 +3,10 @@
  * (they say the same of the same players), or as carriers of one list. A group is named by its lowest peer.
  */
 import { getOrMake } from '../get-or-make.js';
+import type { PeerRelation, WitnessPair, WitnessReason } from '../relations.js';
 import type { TrustConstants } from '../trust-constants.js';
 import type { PairVisitor } from './pair-sums.js';
 import type { VoteSums } from './vote-sums.js';
-
-/** Why two peers are one witness. */
-export type WitnessReason = 'declared' | 'clones' | 'copied_list';
-
-/** Two peers that were found to be one witness, `first < second`; groups follow from all such pairs. */
-export interface WitnessPair {
-  readonly first: number;
-  readonly second: number;
-  readonly reason: WitnessReason;
-}
-
-/** What the operator declared about two peers, `first < second`. */
-export interface PeerRelation {
-  readonly first: number;
-  readonly second: number;
-  readonly relation: 'same' | 'independent';
-}
 
 export class Witnesses {
   /** Per peer the lowest peer of its group: itself, where it is alone. */

@@ -4,7 +4,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { routes } from '../../contract/routes.js';
-import type { GroupObserver } from '../../group/ports.js';
+import type { GroupObserver } from '../../group/ports/observer.js';
 import type { RequestObserver } from '../deps.js';
 import { type Gauges, gaugesOf } from './gauges.js';
 import { type LatencyCounts, RequestTally } from './request-tally.js';

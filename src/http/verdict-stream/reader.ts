@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupApi } from '../../group/api.js';
-import type { ToldMark } from '../../group/verdict-feed.js';
+import type { ToldMark } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame, snapshotFrame } from './frames.js';
 

@@ -1,11 +1,10 @@
 /** All readers of the verdict stream: how many there may be, what they are told together, and when the node ends them. */
 import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
-import type { ToldRow } from '../../core/told-table.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
-import type { ToldMark } from '../../group/verdict-feed.js';
+import type { ToldMark, ToldRow } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';

@@ -2,7 +2,7 @@
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
-import type { Clock } from '../../group/ports.js';
+import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
 import { type Answers, answerCommand } from '../answers.js';
 import { type ChainReport, verifyChain } from '../audit-chain.js';

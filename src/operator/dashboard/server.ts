@@ -10,7 +10,7 @@ import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
-import type { Clock } from '../../group/ports.js';
+import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
 import { answersOf } from '../answers.js';
 import { serverBounds } from '../server-bounds.js';

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import type { Environment } from '../../core/vocabulary.js';
-import type { Clock } from '../../group/ports.js';
+import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
 
 /** The cookie that the specification names, which the public port's registration takes too. */

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { GroupApi, VerdictCounts } from '../../group/api.js';
-import type { Clock } from '../../group/ports.js';
+import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
 import { type Answers, answerCommand } from '../answers.js';
 import { PaceHistory, type Traffic, WeightHistory } from './history.js';

@@ -1,8 +1,8 @@
 /** In a very large group gates are settled from samples of the players, for each peer and pair: what is in them, and what comes of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../../src/core/decay.js';
 import { unit } from '../../../src/core/evidence.js';
-import { momentOf } from '../../../src/core/score.js';
 import { HOME_BITS } from '../../../src/core/subject-index.js';
 import { GateSample } from '../../../src/core/trust/gate-sample.js';
 import { gatherVotes } from '../../../src/core/trust/gather.js';

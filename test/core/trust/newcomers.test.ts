@@ -1,8 +1,9 @@
 /** A wave of fresh peers in a group that has been there for a while moves next to nothing; they come to count as they grow old. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { momentOf } from '../../../src/core/decay.js';
 import { decideRegistration } from '../../../src/core/decide-peer.js';
-import { momentOf, trustOf } from '../../../src/core/score.js';
+import { trustOf } from '../../../src/core/score.js';
 import { gatherVotes } from '../../../src/core/trust/gather.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/scratch.js';

@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
+import type { PeerRelation } from '../../../src/core/relations.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import type { PeerRelation } from '../../../src/core/trust/witnesses.js';
 import { trustConstants } from '../../../src/core/trust-constants.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf, factsOf } from './small-groups.js';

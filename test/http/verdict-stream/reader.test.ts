@@ -2,9 +2,8 @@
 import { Writable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ToldWalk } from '../../../src/core/told-table.js';
 import type { GroupApi } from '../../../src/group/api.js';
-import type { ToldMark } from '../../../src/group/verdict-feed.js';
+import type { ToldMark, ToldWalk } from '../../../src/group/verdict-changes.js';
 import { comment, helloFrame } from '../../../src/http/verdict-stream/frames.js';
 import { StreamReader } from '../../../src/http/verdict-stream/reader.js';
 import { limits } from '../../../src/limits.js';

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { FeedListener, ToldMark } from '../../../src/group/verdict-feed.js';
+import type { FeedListener, ToldMark } from '../../../src/group/verdict-changes.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
 import { groupDouble, peerView } from '../group-double.js';

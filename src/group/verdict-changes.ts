@@ -1,0 +1,73 @@
+/** The change feed as its readers see it: rows, positions, and what a listener is told. */
+
+/** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
+export interface ToldRow {
+  /** Hex. */
+  readonly subject: string;
+  readonly text: string | null;
+  /** Of an erased player: numbers of the peers whose events went with it. */
+  readonly peers?: readonly number[];
+}
+
+/** Up to which record, and up to when (ms since 1970), all has been told. */
+export interface ToldUpTo {
+  readonly seq: number;
+  readonly asOf: number;
+}
+
+/** The next of what there is to tell. */
+export interface ToldPiece {
+  /** Counts the pieces that told anything; what this one tells, it tells at this position. */
+  readonly position: number;
+  /** Erased players first. */
+  readonly rows: readonly ToldRow[];
+  /** Null before everything was told once. */
+  readonly upTo: ToldUpTo | null;
+  /** Whether there is more to tell at once, and whether erased players are among it. */
+  readonly more: boolean;
+  readonly moreErased: boolean;
+}
+
+/** A part of what was told after a position, in the order of rows. */
+export interface ToldWalk {
+  /** Of the table when it was read. */
+  readonly position: number;
+  readonly count: number;
+  /** Rows as JSON, joined by commas. */
+  readonly text: string;
+  /** The row to go on at; null at the end. */
+  readonly next: number | null;
+}
+
+/** A place in what was told: positions count within a generation, which ends with the node and with the replica. */
+export interface ToldMark extends ToldUpTo {
+  readonly generation: string;
+  readonly position: number;
+}
+
+export interface FeedListener {
+  /**
+   * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this resolves, but
+   * for erasures, which wait for nobody.
+   */
+  told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void>;
+  /** What was told is not known any more: nobody can go on from where it is. */
+  forgotten(): void;
+}
+
+/** The change feed: every change of a verdict, in order, as it becomes durable. */
+export interface VerdictChanges {
+  /** The newest position; null before everything was told once. */
+  readonly mark: ToldMark | null;
+  /** The position at which an erased player was told last: what was read before it may name one. */
+  readonly erasedAt: number;
+  /** Tells a listener from now on, until the result is called. */
+  listen(listener: FeedListener): () => void;
+  /** Rows as JSON that were told after a position; null where memory does not reach back as far. */
+  recent(position: number): string[] | null;
+  /**
+   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than
+   * what was told meanwhile: its position says so.
+   */
+  walk(generation: string, from: number, since: number): Promise<ToldWalk | null>;
+}

@@ -1,7 +1,7 @@
 /** What the log of a node holds, and that it holds the events that the node acknowledged. */
 import type { StoredBatch } from '../src/group/ports/log.js';
-import { batchFrom } from '../src/group/recovery.js';
-import { openLogReader } from '../src/store/lmdb-log.js';
+import { batchFrom } from '../src/group/recovery/recovery.js';
+import { openLogReader } from '../src/store/log/lmdb-log.js';
 import type { RunningNode } from './node-target.js';
 import type { Report } from './report.js';
 import { acknowledgedBy } from './windows.js';

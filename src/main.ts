@@ -5,4 +5,4 @@
 import './require-node.js';
 import './require-open-files.js';
 
-await import('./process.js');
+await import('./node/process.js');

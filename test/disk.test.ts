@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { DiskUse } from '../src/group/ports/disk.js';
 import { limits } from '../src/limits.js';
-import { FolderGauge } from '../src/store/disk-gauge.js';
+import { FolderGauge } from '../src/store/log/disk-gauge.js';
 import { type Answer, ask } from './http/exchange.js';
 import { registerPeer } from './http/peer-client.js';
 import { startTestNode, weightsSettled } from './support/node.js';

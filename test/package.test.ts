@@ -121,7 +121,7 @@ test('the client loads with its two dependencies alone: nothing native, nothing 
   assert.match(output, 'TrustClient');
   const service = await run(
     process.execPath,
-    ['--input-type=module', '-e', "import 'peer-trust-federation/dist/node.js';"],
+    ['--input-type=module', '-e', "import 'peer-trust-federation/dist/node/node.js';"],
     bare,
   );
   assert.match(service.errors, 'ERR_PACKAGE_PATH_NOT_EXPORTED');
@@ -222,7 +222,7 @@ test('the example of a match server reads at match start, reports at its end, on
   assert.is(code, 0, errors);
   children.delete(child);
   // What was reported is in the folder or at the node: a spool on the same folder brings the rest.
-  const { EventSpool } = await import('../src/client/spool/event-spool.js');
+  const { EventSpool } = await import('../src/client/write/spool/event-spool.js');
   const spool = await EventSpool.open({ folder: join(project, 'trust-spool'), to: node.client(peer) });
   await spool.drained();
   await spool.close();

@@ -1,7 +1,7 @@
 /** The count of verdicts on a running node, from the group to its replica and back. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bytesOf, keyOf } from '../src/core/event-columns.js';
+import { bytesOf, keyOf } from '../src/core/tables/event-columns.js';
 import { startTestNode, weightsSettled } from './support/node.js';
 
 test('the replica counts what reads would say, up to the newest durable record', async () => {

@@ -1,5 +1,5 @@
 /** A group as it is formed, with the peers of a population and no events: what core measurements start from. */
-import type { GroupFormed } from '../../src/core/records.js';
+import type { GroupFormed } from '../../src/core/records/records.js';
 import { GroupState } from '../../src/core/state.js';
 import { fixedTimestamp, gameId } from '../load/requests.js';
 import { credentials, type Population } from './population.js';

@@ -4,19 +4,19 @@
  * time of its requests.
  */
 import { hash } from 'node:crypto';
-import { BatchWriter, NONCE_BYTES } from '../../src/core/batch.js';
-import { decideEvent } from '../../src/core/decide-event.js';
-import { decideRegistration } from '../../src/core/decide-peer.js';
-import { stateDigest } from '../../src/core/digest.js';
-import { keyOf } from '../../src/core/event-columns.js';
-import { pseudonymise } from '../../src/core/pseudonym.js';
-import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
+import { pseudonymise } from '../../src/core/hashing/pseudonym.js';
+import { BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
+import { decideEvent } from '../../src/core/rules/decide-event.js';
+import { decideRegistration } from '../../src/core/rules/decide-peer.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
+import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome } from '../../src/errors.js';
 import type { LogWriter } from '../../src/group/ports/log.js';
-import { type Follower, lastSeqOf, recover } from '../../src/group/recovery.js';
+import { type Follower, lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { limits } from '../../src/limits.js';
-import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
-import { claimFolder } from '../../src/store/owner.js';
+import { claimFolder } from '../../src/store/ownership/owner.js';
+import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, credentials, lowers, type Population, peerOfEntry } from './population.js';

@@ -3,9 +3,9 @@
  * longest turn (the stall of an event loop), and how long a full collection takes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { EventIds } from '../../src/core/event-ids.js';
-import { sipKey } from '../../src/core/siphash.js';
-import { Subjects } from '../../src/core/subjects.js';
+import { sipKey } from '../../src/core/hashing/siphash.js';
+import { EventIds } from '../../src/core/tables/event-ids.js';
+import { Subjects } from '../../src/core/tables/subjects.js';
 import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, type Population, peerOfEntry, writeKey } from './population.js';
 

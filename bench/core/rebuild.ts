@@ -2,15 +2,16 @@
  * From a folder back to a state: by its snapshot and the tail, by the whole log, and beside both the time that the
  * tables alone take.
  */
-import { EventIds } from '../../src/core/event-ids.js';
-import { sipKey } from '../../src/core/siphash.js';
+
+import { TAG_WORDS } from '../../src/core/columns/packed-keys.js';
+import { sipKey } from '../../src/core/hashing/siphash.js';
 import type { GroupState } from '../../src/core/state.js';
-import { Subjects } from '../../src/core/subjects.js';
-import { TAG_WORDS } from '../../src/core/words.js';
+import { EventIds } from '../../src/core/tables/event-ids.js';
+import { Subjects } from '../../src/core/tables/subjects.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
-import { openLogReader } from '../../src/store/lmdb-log.js';
-import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
+import { openLogReader } from '../../src/store/log/lmdb-log.js';
+import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 
 export interface RebuildTask {
   readonly dir: string;

@@ -2,14 +2,15 @@
  * The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node
  * around it.
  */
-import { keyColumns } from '../../src/core/event-columns.js';
+
+import { KEY_WORDS } from '../../src/core/columns/packed-keys.js';
+import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { GroupState } from '../../src/core/state.js';
-import type { Subjects } from '../../src/core/subjects.js';
-import { gatherVotes } from '../../src/core/trust/gather.js';
+import { keyColumns } from '../../src/core/tables/event-columns.js';
+import type { Subjects } from '../../src/core/tables/subjects.js';
 import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
-import { Scratch } from '../../src/core/trust/scratch.js';
-import { trustConstants } from '../../src/core/trust-constants.js';
-import { KEY_WORDS } from '../../src/core/words.js';
+import { gatherVotes } from '../../src/core/trust/sums/gather.js';
+import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import { mix } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
 import { benchTime, emptyGroup } from './empty-group.js';

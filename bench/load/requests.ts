@@ -3,7 +3,7 @@
  * from the seed and the request's number; which peer reports it, from the connection's number, and so from which one
  * is free when the request is due.
  */
-import { subjectHash } from '../../src/client/subject.js';
+import { subjectHash } from '../../src/client/ids/subject.js';
 import { BatchTemplate } from './batch-requests.js';
 import type { Kind, Workload } from './drive.js';
 

@@ -3,9 +3,9 @@
  * Ismail 2002), Dawid-Skene (1979), EigenTrust (Kamvar et al. 2003), and an oracle that knows every peer's true error
  * rates. Each returns P(bad) per player. Entries without mass are no votes.
  */
-import { logit } from '../../src/core/evidence.js';
-import { sigmoid } from '../../src/core/sigmoid.js';
-import type { EvidenceColumns } from '../../src/core/trust/columns.js';
+import { logit } from '../../src/core/evidence/evidence.js';
+import { sigmoid } from '../../src/core/evidence/sigmoid.js';
+import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
 
 /** One entry: the share `x` of a peer's mass on a player that lowers trust. */
 type VoteVisitor = (player: number, peer: number, x: number) => void;

@@ -1,5 +1,5 @@
 /** Every method that the quality bench compares, and the figures of each on one group. */
-import type { EvidenceColumns } from '../../src/core/trust/columns.js';
+import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
 import type { TrustSet } from '../data/trust-set.js';
 import { average, meanError, type Quality, quality, shareCaught, sharesCaught } from '../statistics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';

@@ -3,15 +3,15 @@
  * quality bench.
  */
 
-import { momentOf } from '../../src/core/decay.js';
-import { logit } from '../../src/core/evidence.js';
-import type { EvidenceView } from '../../src/core/evidence-view.js';
-import { logOddsOf, trustOf } from '../../src/core/score.js';
-import { sigmoid } from '../../src/core/sigmoid.js';
-import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/columns.js';
+import { momentOf } from '../../src/core/evidence/decay.js';
+import { logit } from '../../src/core/evidence/evidence.js';
+import { sigmoid } from '../../src/core/evidence/sigmoid.js';
+import { logOddsOf, trustOf } from '../../src/core/scoring/score.js';
+import type { EvidenceView } from '../../src/core/tables/evidence-view.js';
+import { markGroups, suspiciousDistance } from '../../src/core/tables/peer-weights.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
+import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/votes/columns.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
-import { markGroups, suspiciousDistance } from '../../src/core/weights.js';
 import type { TrustSet } from '../data/trust-set.js';
 
 /** Evidence of a set without decay: an observation's mass is its severity. Entries of a player are ordered by peer. */

@@ -1,7 +1,7 @@
 /** What a game server sees of the client: a match looked up by call and by cache, and events through the spool. */
-import { fetchTransport } from '../../src/client/fetch-transport.js';
-import { EventSpool } from '../../src/client/spool/event-spool.js';
+import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
+import { EventSpool } from '../../src/client/write/spool/event-spool.js';
 import { temporaryFolder } from '../ending.js';
 import { Latencies } from '../load/latency.js';
 import { gameId, matchPlayers, mix, playerId, type Site } from '../load/requests.js';

@@ -1,10 +1,10 @@
 /** What a client is told when it is made, and how what is left out is filled in. */
 import { bounds } from './bounds.js';
-import { poolTransport } from './pool-transport.js';
-import { isTime, type Runtime, systemRuntime } from './runtime.js';
-import { checkFallback, type Fallback } from './score-reader.js';
-import { secretText } from './secret.js';
-import type { Transport } from './transport.js';
+import { secretText } from './ids/secret.js';
+import { checkFallback, type Fallback } from './read/score-reader.js';
+import { poolTransport } from './transport/pool-transport.js';
+import { isTime, type Runtime, systemRuntime } from './transport/runtime.js';
+import type { Transport } from './transport/transport.js';
 import { TrustError } from './trust-error.js';
 
 /**

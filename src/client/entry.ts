@@ -7,7 +7,19 @@
  */
 import './require-node.js';
 
-export { AllowList, type AllowListEntry } from './allow-list.js';
+export type { TrustClientOptions } from './client-options.js';
+export type { FeedPhase, FeedState } from './feed/live-feed.js';
+export { isSubjectHash, subjectHash } from './ids/subject.js';
+export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
+export { AllowList, type AllowListEntry } from './policy/allow-list.js';
+export {
+  type Decision,
+  type DecisionReason,
+  type PolicyMode,
+  type PolicyOptions,
+  type PolicyTally,
+  TrustPolicy,
+} from './policy/policy.js';
 export type {
   CallOptions,
   ErasedSubject,
@@ -17,37 +29,17 @@ export type {
   RegisteredPeer,
   Registration,
   SubmitManyOptions,
-} from './calls.js';
-export type { TrustClientOptions } from './client-options.js';
-export { type Fetch, fetchTransport } from './fetch-transport.js';
-export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
+} from './read/calls.js';
+export type { Fallback } from './read/score-reader.js';
+export { type Fetch, fetchTransport } from './transport/fetch-transport.js';
+export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';
+export type { Runtime } from './transport/runtime.js';
 export {
-  type Decision,
-  type DecisionReason,
-  type PolicyMode,
-  type PolicyOptions,
-  type PolicyTally,
-  TrustPolicy,
-} from './policy.js';
-export { type PoolTransportOptions, poolTransport } from './pool-transport.js';
-export type { Runtime } from './runtime.js';
-export type { Fallback } from './score-reader.js';
-export {
-  EventSpool,
-  type FullPolicy,
-  type SpoolOptions,
-} from './spool/event-spool.js';
-export type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './spool/progress.js';
-export { isSubjectHash, subjectHash } from './subject.js';
-export type {
-  DeferredEvent,
-  DeliveryResult,
-  EventOutcome,
-  EventType,
-  SubmitManyOutcome,
-  TrustEvent,
-} from './submission.js';
-export { type Transport, TransportError, type TransportRequest, type TransportResponse } from './transport.js';
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport/transport.js';
 export { TrustClient } from './trust-client.js';
 export {
   type ClientErrorCode,
@@ -56,4 +48,17 @@ export {
   type TrustErrorCode,
   type TrustErrorFacts,
 } from './trust-error.js';
-export type { FeedPhase, FeedState } from './verdict-feed.js';
+export {
+  EventSpool,
+  type FullPolicy,
+  type SpoolOptions,
+} from './write/spool/event-spool.js';
+export type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './write/spool/progress.js';
+export type {
+  DeferredEvent,
+  DeliveryResult,
+  EventOutcome,
+  EventType,
+  SubmitManyOutcome,
+  TrustEvent,
+} from './write/submission.js';

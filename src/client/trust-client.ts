@@ -2,7 +2,13 @@
 import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
-import { type Answer, type Ask, Caller, isRecord, unexpected } from './caller.js';
+import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
+import { VerdictFeed } from './feed/live-feed.js';
+import { valuesOf } from './feed/stream-frames.js';
+import { TrustTable } from './feed/trust-table.js';
+import { SaltCheck } from './ids/salt-check.js';
+import { isSubjectHash, sentId } from './ids/subject.js';
+import type { PlayerTrust, Verdict } from './player-trust.js';
 import type {
   CallOptions,
   ErasedSubject,
@@ -12,15 +18,12 @@ import type {
   RegisteredPeer,
   Registration,
   SubmitManyOptions,
-} from './calls.js';
-import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
-import { deliverAll } from './deliver-all.js';
-import type { PlayerTrust, Verdict } from './player-trust.js';
-import { AgeClock, linked, notify, onAbort, pause } from './runtime.js';
-import { SaltCheck } from './salt-check.js';
-import { ScoreReader } from './score-reader.js';
-import { valuesOf } from './stream-frames.js';
-import { isSubjectHash, sentId } from './subject.js';
+} from './read/calls.js';
+import { ScoreReader } from './read/score-reader.js';
+import { type Answer, type Ask, Caller, isRecord, unexpected } from './transport/caller.js';
+import { AgeClock, linked, notify, onAbort, pause } from './transport/runtime.js';
+import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
+import { deliverAll } from './write/deliver-all.js';
 import {
   batchesOf,
   checkEventId,
@@ -33,10 +36,7 @@ import {
   type SubmitManyOutcome,
   type TrustEvent,
   wireEvent,
-} from './submission.js';
-import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
-import { TrustTable } from './trust-table.js';
-import { VerdictFeed } from './verdict-feed.js';
+} from './write/submission.js';
 
 const api = '/api/v1';
 

@@ -1,5 +1,5 @@
 /** The members that several bodies of the contract share, each as one schema. */
-import { eventTypeNames } from '../core/event-types.js';
+import { eventTypeNames } from '../core/evidence/event-types.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 

@@ -1,5 +1,5 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
-import { eventTypeNames } from '../core/event-types.js';
+import { eventTypeNames } from '../core/evidence/event-types.js';
 import { environments, identityModes, peerStatuses, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';

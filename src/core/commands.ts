@@ -1,10 +1,11 @@
 /** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
-import type { ChainLink } from './chain.js';
-import type { EventTypeId, EventTypeName } from './event-types.js';
-import type { EventAccepted } from './records.js';
+
+import type { SubjectKey } from './columns/packed-keys.js';
+import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
+import type { ChainLink } from './records/event-chain.js';
+import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
-import type { SubjectKey } from './words.js';
 
 /** An event as the schema admitted it, its player already replaced by the subject's key. */
 export interface EventSubmission {

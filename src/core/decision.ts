@@ -1,7 +1,7 @@
 /** What the rules answer: records to write and an outcome; and the two ways in which every rule makes one. */
 import { type ErrorCode, type Outcome, type Refusal, refused } from '../errors.js';
-import { type AuditFact, auditPart } from './audit.js';
-import type { AuditPart, LogRecord } from './records.js';
+import { type AuditFact, auditPart } from './records/audit.js';
+import type { AuditPart, LogRecord } from './records/records.js';
 import type { GroupState } from './state.js';
 
 /** What a command leads to: the records to write, then the answer. A refusal writes nothing. */

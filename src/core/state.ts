@@ -3,17 +3,13 @@
  * use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a snapshot's load fills it.
  */
 import { limits } from '../limits.js';
-import { auditStart } from './audit.js';
-import { evidenceAt } from './decay.js';
-import { ErasedEvents } from './erased-events.js';
-import { EventColumns, type EventKeys, keyOf } from './event-columns.js';
-import { EventIds } from './event-ids.js';
-import { isEvidence, takesBack } from './event-types.js';
+import { NumberColumn, Times } from './columns/times.js';
+import { evidenceAt } from './evidence/decay.js';
+import { isEvidence, takesBack } from './evidence/event-types.js';
 import { getOrMake } from './get-or-make.js';
-import { HourlyCounts } from './hourly-counts.js';
-import { IdTags } from './id-tags.js';
-import { Peers } from './peers.js';
-import { subjectBytes } from './pseudonym.js';
+import { subjectBytes } from './hashing/pseudonym.js';
+import { sipKey } from './hashing/siphash.js';
+import { auditStart } from './records/audit.js';
 import type {
   AuditPart,
   DecidedEvent,
@@ -27,15 +23,19 @@ import type {
   Redacted,
   SubjectErased,
   WeightsPublished,
-} from './records.js';
+} from './records/records.js';
 import type { PeerRelation } from './relations.js';
-import { RepeatFilter, repeatKey } from './repeat-filter.js';
-import { sipKey } from './siphash.js';
-import { SortedEvents } from './sorted-events.js';
-import { Subjects } from './subjects.js';
-import { NumberColumn, Times } from './times.js';
+import { ErasedEvents } from './tables/erased-events.js';
+import { EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
+import { EventIds } from './tables/event-ids.js';
+import { HourlyCounts } from './tables/hourly-counts.js';
+import { IdTags } from './tables/id-tags.js';
+import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
+import { Peers } from './tables/peers.js';
+import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
+import { SortedEvents } from './tables/sorted-events.js';
+import { Subjects } from './tables/subjects.js';
 import { OPERATOR } from './vocabulary.js';
-import { noWeights, PeerWeights, type Weights } from './weights.js';
 
 /** An erased subject whose bytes are still in the log. */
 export interface OpenErasure {

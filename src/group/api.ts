@@ -4,12 +4,12 @@
  * Times are in ms since 1970.
  */
 import type { EventSubmission, Registration } from '../core/commands.js';
-import type { KeyColumns } from '../core/event-columns.js';
-import type { EventTypeName } from '../core/event-types.js';
+import type { EventTypeName } from '../core/evidence/event-types.js';
 import type { PeerRelation, WitnessReason } from '../core/relations.js';
-import type { TrustExplanation, TrustView } from '../core/score.js';
-import type { Simulation } from '../core/simulation.js';
-import type { VerdictCounts } from '../core/verdict-counts.js';
+import type { TrustExplanation, TrustView } from '../core/scoring/score.js';
+import type { Simulation } from '../core/scoring/simulation.js';
+import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
+import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holder } from './holder.js';

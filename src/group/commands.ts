@@ -11,8 +11,8 @@ import type {
   SubmitEvents,
   WithdrawEvent,
 } from '../core/commands.js';
-import type { readAgain } from '../core/decide-removal.js';
-import type { ComputedWeights } from '../core/decide-scale.js';
+import type { readAgain } from '../core/rules/decide-removal.js';
+import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { Outcome } from '../errors.js';
 import type { AcceptedEvent } from './api.js';
 

@@ -4,14 +4,17 @@
  */
 import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
-import { readAgain } from '../core/decide-removal.js';
-import { subjectHex } from '../core/pseudonym.js';
+import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation, WitnessPair } from '../core/relations.js';
+import { readAgain } from '../core/rules/decide-removal.js';
 import { groupsOf, WitnessLinks } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
-import type { GroupActor } from './actor.js';
+import type { GroupActor } from './actor/actor.js';
+import type { Resolve } from './actor/effects.js';
+import type { GroupLoop } from './actor/loop.js';
+import { type Submitting, submitAll } from './actor/submission.js';
 import type {
   AcceptedEvent,
   AuditEntry,
@@ -32,21 +35,18 @@ import type {
   VerifyReport,
   WeightsPage,
 } from './api.js';
-import type { BackgroundCheck } from './check.js';
 import type { Answers, Command } from './commands.js';
-import type { Resolve } from './effects.js';
+import type { VerdictFeed } from './feed/change-feed.js';
 import type { Holder } from './holder.js';
-import { ownEvent } from './listing.js';
-import type { GroupLoop } from './loop.js';
+import { ownEvent } from './listing/listing.js';
 import type { Clock } from './ports/clock.js';
 import { type GroupPool, PoolBusyError } from './ports/pool.js';
 import type { Entropy } from './ports/random.js';
 import { GroupReads } from './reads.js';
+import type { BackgroundCheck } from './recovery/scheduled-check.js';
 import { notThere, overloaded } from './refusals.js';
-import { assumptionOf, simulationView } from './simulations.js';
-import { type Submitting, submitAll } from './submitting.js';
-import type { VerdictFeed } from './verdict-feed.js';
-import { publishedWeights } from './weights-history.js';
+import { assumptionOf, simulationView } from './replica/simulations.js';
+import { publishedWeights } from './weights/weights-history.js';
 
 export interface GroupDeps {
   readonly identity: GroupIdentity;

@@ -1,7 +1,9 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
-import type { KeyColumns } from '../core/event-columns.js';
-import type { Peer } from '../core/peers.js';
-import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/score.js';
+
+import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/scoring/score.js';
+import type { KeyColumns } from '../core/tables/event-columns.js';
+import type { Peer } from '../core/tables/peers.js';
+import type { GroupLoop } from './actor/loop.js';
 import type {
   GroupCounts,
   GroupHealth,
@@ -11,11 +13,10 @@ import type {
   PeerView,
   WeightsStatus,
 } from './api.js';
+import { MinuteMoment } from './as-of.js';
+import type { VerdictFeed } from './feed/change-feed.js';
 import type { Holder } from './holder.js';
-import type { GroupLoop } from './loop.js';
-import { MinuteMoment } from './moment.js';
 import type { Clock } from './ports/clock.js';
-import type { VerdictFeed } from './verdict-feed.js';
 
 const closed = { ready: false, writable: false } as const;
 

@@ -1,6 +1,6 @@
 /** What the HTTP face is given: it opens nothing of its own but its sockets. */
 import type { Logger } from 'pino';
-import type { Pseudonyms } from '../core/pseudonym.js';
+import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';

@@ -11,7 +11,7 @@ import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from '../../
 import { judge } from '../../bench/quality/judgement.js';
 import type { MethodName } from '../../bench/quality/methods.js';
 import { precisionOf, type VerdictCount } from '../../bench/quality/verdicts.js';
-import type { EvidenceColumns } from '../../src/core/trust/columns.js';
+import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
 
 const byComputation = { http: false, damage: false };
 

@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fetchTransport } from '../../src/client/fetch-transport.js';
-import { poolTransport } from '../../src/client/pool-transport.js';
-import { systemRuntime } from '../../src/client/runtime.js';
-import { subjectHash } from '../../src/client/subject.js';
-import type { Transport } from '../../src/client/transport.js';
+import { subjectHash } from '../../src/client/ids/subject.js';
+import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
+import { poolTransport } from '../../src/client/transport/pool-transport.js';
+import { systemRuntime } from '../../src/client/transport/runtime.js';
+import type { Transport } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { StreamDouble } from './stream-double.js';
 

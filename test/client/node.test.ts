@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fetchTransport } from '../../src/client/fetch-transport.js';
-import { poolTransport } from '../../src/client/pool-transport.js';
-import { EventSpool } from '../../src/client/spool/event-spool.js';
-import type { Transport } from '../../src/client/transport.js';
-import { TransportError } from '../../src/client/transport.js';
+import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
+import { poolTransport } from '../../src/client/transport/pool-transport.js';
+import type { Transport } from '../../src/client/transport/transport.js';
+import { TransportError } from '../../src/client/transport/transport.js';
 import { TrustError } from '../../src/client/trust-error.js';
+import { EventSpool } from '../../src/client/write/spool/event-spool.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
 import { until } from '../support/until.js';
 

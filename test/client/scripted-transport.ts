@@ -1,5 +1,5 @@
 /** A transport that answers from a script, and notes what it was asked. */
-import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport.js';
+import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport/transport.js';
 
 export interface Scripted {
   readonly status: number;

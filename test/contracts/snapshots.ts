@@ -1,7 +1,7 @@
 /** What every adapter of the snapshots' port must do. Registers its tests with uvu; the caller runs them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { blocksIn } from '../support/blocks-in.js';

@@ -1,18 +1,18 @@
 /** Two events of one peer about one player with the same type and timestamp are one piece of evidence. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
-import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
-import { decideHalfLife } from '../../src/core/decide-scale.js';
-import { stateDigest } from '../../src/core/digest.js';
-import { EventColumns } from '../../src/core/event-columns.js';
-import type { EventTypeName } from '../../src/core/event-types.js';
-import { OtherHalfLife } from '../../src/core/other-half-life.js';
-import { decodeRecord, encodeRecord } from '../../src/core/record-codec.js';
-import { RepeatFilter } from '../../src/core/repeat-filter.js';
-import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot.js';
+import type { EventTypeName } from '../../src/core/evidence/event-types.js';
+import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
+import { decodeRecord, encodeRecord } from '../../src/core/records/record-codec.js';
+import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { OtherHalfLife } from '../../src/core/scoring/scenario-half-life.js';
+import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
-import { blanked } from '../../src/group/redaction.js';
+import { EventColumns } from '../../src/core/tables/event-columns.js';
+import { RepeatFilter } from '../../src/core/tables/repeat-filter.js';
+import { blanked } from '../../src/group/removal/redaction.js';
 import { dayMs, Given, salt, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 

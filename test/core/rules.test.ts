@@ -1,17 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/decay.js';
-import { decideEvent } from '../../src/core/decide-event.js';
+import { momentOf } from '../../src/core/evidence/decay.js';
+import { decideEvent } from '../../src/core/rules/decide-event.js';
 import {
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
   decidePurge,
   decideRegistration,
-} from '../../src/core/decide-peer.js';
-import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
-import { decideHalfLife } from '../../src/core/decide-scale.js';
-import { explanationOf, trustOf } from '../../src/core/score.js';
+} from '../../src/core/rules/decide-peer.js';
+import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { explanationOf, trustOf } from '../../src/core/scoring/score.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';

@@ -1,15 +1,15 @@
 /** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/decay.js';
-import { decideWithdrawal, readAgain } from '../../src/core/decide-removal.js';
-import { decideHalfLife } from '../../src/core/decide-scale.js';
-import { stateDigest } from '../../src/core/digest.js';
-import type { EventTypeName } from '../../src/core/event-types.js';
-import { OtherHalfLife } from '../../src/core/other-half-life.js';
-import { trustOf } from '../../src/core/score.js';
+import { momentOf } from '../../src/core/evidence/decay.js';
+import type { EventTypeName } from '../../src/core/evidence/event-types.js';
+import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { OtherHalfLife } from '../../src/core/scoring/scenario-half-life.js';
+import { trustOf } from '../../src/core/scoring/score.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
-import { blanked } from '../../src/group/redaction.js';
+import { blanked } from '../../src/group/removal/redaction.js';
 import { dayMs, Given, salt, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 

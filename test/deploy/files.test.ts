@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadConfig } from '../../src/config.js';
 import { routes } from '../../src/contract/routes.js';
 import { limits } from '../../src/limits.js';
-import { variables } from '../../src/variables.js';
+import { loadConfig } from '../../src/node/config.js';
+import { variables } from '../../src/node/variables.js';
 
 const urlOf = (path: string) => new URL(`../../../${path}`, import.meta.url);
 const fileOf = (path: string) => readFileSync(urlOf(path), 'utf8');

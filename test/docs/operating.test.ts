@@ -97,8 +97,8 @@ test('every ptf line of the operating pages does what it says', async () => {
 });
 
 test('the operating pages quote what the command prints', () => {
-  const source = ['shown', 'findings', 'simulate', 'doctor'].map((name) =>
-    readFileSync(new URL(`../src/operator/${name}.ts`, docs), 'utf8'),
+  const source = ['renderers', 'findings', 'simulate', 'doctor'].map((name) =>
+    readFileSync(new URL(`../src/operator/cli/${name}.ts`, docs), 'utf8'),
   );
   for (const quoted of ['shares no player: another salt?', 'changed verdicts', 'at record']) {
     assert.ok(page.includes(quoted) && source.some((code) => code.includes(quoted)), quoted);

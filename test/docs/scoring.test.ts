@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/decay.js';
-import { type EventTypeName, eventTypes } from '../../src/core/event-types.js';
-import { saturate } from '../../src/core/evidence.js';
-import { trustOf } from '../../src/core/score.js';
-import { trustConstants as k } from '../../src/core/trust-constants.js';
+import { momentOf } from '../../src/core/evidence/decay.js';
+import { type EventTypeName, eventTypes } from '../../src/core/evidence/event-types.js';
+import { saturate } from '../../src/core/evidence/evidence.js';
+import { trustConstants as k } from '../../src/core/evidence/trust-constants.js';
+import { trustOf } from '../../src/core/scoring/score.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 

@@ -2,13 +2,13 @@
  * Tampering with the audit log: edits, deletions, reorderings and cuts of the batches that a store holds, by somebody who knows every
  * format, and by a node that lies to its peers. The verification of the store, or the head that a peer kept, must tell.
  */
-import { auditHash, auditStart } from '../../src/core/audit.js';
-import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
-import type { LogRecord } from '../../src/core/records.js';
+import { auditHash, auditStart } from '../../src/core/records/audit.js';
+import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
+import type { LogRecord } from '../../src/core/records/records.js';
 import type { StoredBatch } from '../../src/group/ports/log.js';
-import type { ExpectedHead } from '../../src/group/verification.js';
-import { verifyChain } from '../../src/operator/audit-chain.js';
-import type { AuditEntryValue } from '../../src/operator/protocol.js';
+import type { ExpectedHead } from '../../src/group/recovery/verification.js';
+import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
+import type { AuditEntryValue } from '../../src/operator/protocol/protocol.js';
 import { Machine } from '../group/machine.js';
 import { logOf } from '../support/log-of.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

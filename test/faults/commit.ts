@@ -3,13 +3,13 @@
  * and what a start recovers holds all that was acknowledged, and nothing that was not written.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { stateDigest } from '../../src/core/digest.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
-import { openLogReader } from '../../src/store/lmdb-log.js';
-import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
-import { claimFolder, ownFolder } from '../../src/store/owner.js';
-import { verifyFolder } from '../../src/workers/verify-folder.js';
+import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
+import { openLogReader } from '../../src/store/log/lmdb-log.js';
+import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
+import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
+import { verifyFolder } from '../../src/workers/verify/verify-folder.js';
 import { deadProcess } from '../store/temporary-folder.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

@@ -6,7 +6,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { verifyInChild } from '../../src/workers/verification.js';
+import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
 import { type NodeProcess, startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { until } from '../support/until.js';

@@ -4,9 +4,9 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keyOf } from '../../src/core/event-columns.js';
+import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
-import { verifyInChild } from '../../src/workers/verification.js';
+import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
 import { subjectOf } from '../support/given.js';
 import { filesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';

@@ -4,14 +4,14 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { mustReach } from '../../src/group/recovery.js';
-import { passwordFile } from '../../src/operator/dashboard/password.js';
-import { Sessions } from '../../src/operator/dashboard/sessions.js';
-import { SignIn } from '../../src/operator/dashboard/sign-in.js';
-import { openLogReader } from '../../src/store/lmdb-log.js';
-import { claimFolder } from '../../src/store/owner.js';
-import { clock } from '../../src/system.js';
-import { verifyFolder, verifyForStart } from '../../src/workers/verify-folder.js';
+import { mustReach } from '../../src/group/recovery/recovery.js';
+import { clock } from '../../src/node/system.js';
+import { passwordFile } from '../../src/operator/dashboard/sessions/password.js';
+import { Sessions } from '../../src/operator/dashboard/sessions/sessions.js';
+import { SignIn } from '../../src/operator/dashboard/sessions/sign-in.js';
+import { openLogReader } from '../../src/store/log/lmdb-log.js';
+import { claimFolder } from '../../src/store/ownership/owner.js';
+import { verifyFolder, verifyForStart } from '../../src/workers/verify/verify-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import type { Damage, Outcome, Pristine, Task } from './flips.js';
 import { contentOf, knownPassword, knownPlayer, recovered, snapshotsOf } from './life.js';

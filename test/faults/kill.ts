@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { verifyInChild } from '../../src/workers/verification.js';
+import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
 import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { until } from '../support/until.js';

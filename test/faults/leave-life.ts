@@ -2,8 +2,9 @@
  * Entry of a process that lives a short life on the folder in its arguments, and is killed: two snapshots, an erasure and a
  * withdrawal whose bytes are gone, and a tail of the log behind the newest snapshot. For faults to damage.
  */
-import { keyOf } from '../../src/core/event-columns.js';
-import { pseudonymise } from '../../src/core/pseudonym.js';
+
+import { pseudonymise } from '../../src/core/hashing/pseudonym.js';
+import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { PeerView } from '../../src/group/api.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { startTestNode, type TestNode } from '../support/node.js';

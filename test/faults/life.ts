@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stateDigest } from '../../src/core/digest.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { LogReader } from '../../src/group/ports/log.js';
-import { lastSeqOf, type Recovered, recover, snapshotAt } from '../../src/group/recovery.js';
-import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { lastSeqOf, type Recovered, recover, snapshotAt } from '../../src/group/recovery/recovery.js';
+import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 
 const entry = fileURLToPath(new URL('./leave-life.js', import.meta.url));
 

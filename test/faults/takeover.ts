@@ -3,7 +3,7 @@
  * record. Of the starters exactly one wins, and from then on nothing of the old owner is in the log.
  */
 import { join } from 'node:path';
-import { FolderOwnedError } from '../../src/store/owner.js';
+import { FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
 import { type Claim, claimHere, type Owner, RacerProcesses } from './racers.js';

@@ -1,10 +1,10 @@
 /** A group that lives at random: events, withdrawals, erasures and requests for one, over a machine of `machine.ts`. */
 import type { GroupState } from '../../src/core/state.js';
+import { copyLog, type LogSink } from '../../src/group/backup/copy-store.js';
 import type { Command, Located } from '../../src/group/commands.js';
-import { copyLog, type LogSink } from '../../src/group/copying.js';
-import { RecordReader } from '../../src/group/listing.js';
+import { RecordReader } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/log.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
+import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { limits } from '../../src/limits.js';
 import { bounds, hourMs, salt, subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';

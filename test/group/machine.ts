@@ -1,17 +1,18 @@
 /** Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may come between any two. */
-import { Batch, BatchWriter, chainStart } from '../../src/core/batch.js';
+
 import type { GroupBounds } from '../../src/core/commands.js';
-import { headOfPair } from '../../src/core/decide-removal.js';
-import type { EventAccepted } from '../../src/core/records.js';
-import { GroupActor } from '../../src/group/actor.js';
+import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
+import type { EventAccepted } from '../../src/core/records/records.js';
+import { headOfPair } from '../../src/core/rules/decide-removal.js';
+import { GroupActor } from '../../src/group/actor/actor.js';
+import type { Effect } from '../../src/group/actor/effects.js';
 import type { Answer, Command, Located } from '../../src/group/commands.js';
-import type { Effect } from '../../src/group/effects.js';
-import { RecordReader, readChain, readRepeats } from '../../src/group/listing.js';
+import { RecordReader, readChain, readRepeats } from '../../src/group/listing/listing.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/ports/pool.js';
 import { DamagedError } from '../../src/group/ports/storage-errors.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
-import { Replica } from '../../src/group/replica.js';
+import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
+import { Replica } from '../../src/group/replica/replica.js';
 import { blocksIn } from '../support/blocks-in.js';
 import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
 import { MemoryLog, type MemoryLogWriter } from '../support/memory-log.js';

@@ -1,8 +1,8 @@
 /** What becomes of a question to the replica that is answered after the feed ended, over a pool that answers when the test says so. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { VerdictFeed } from '../../src/group/feed/change-feed.js';
 import type { Told } from '../../src/group/ports/pool.js';
-import { VerdictFeed } from '../../src/group/verdict-feed.js';
 import { limits } from '../../src/limits.js';
 import { t0 } from '../support/given.js';
 

@@ -1,6 +1,6 @@
 /** The HTTP face on a group double, on a port of its own. */
 import { pino } from 'pino';
-import { Pseudonyms } from '../../src/core/pseudonym.js';
+import { Pseudonyms } from '../../src/core/hashing/pseudonym.js';
 import type { GroupApi } from '../../src/group/api.js';
 import type { FaceDeps, FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';

@@ -1,12 +1,12 @@
 /** What the command reads and writes without a node: notations, tables, and the chain recomputed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { auditPart, auditStart } from '../../src/core/audit.js';
+import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { limits } from '../../src/limits.js';
-import { parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/arguments.js';
-import { verifyChain } from '../../src/operator/audit-chain.js';
-import type { AuditEntryValue } from '../../src/operator/protocol.js';
-import { cutLine, facts, printable, table } from '../../src/operator/table.js';
+import { parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/cli/arguments.js';
+import { cutLine, facts, printable, table } from '../../src/operator/cli/table.js';
+import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
+import type { AuditEntryValue } from '../../src/operator/protocol/protocol.js';
 
 test('an overlap is a number and a unit, at most a day', () => {
   assert.is(parseOverlap('0s'), 0);

@@ -1,9 +1,9 @@
 /** Callers of a simulated node: each step that asks something of it, and the comparison of what it answers with the oracle. */
 import { hash } from 'node:crypto';
-import { keyOf } from '../../src/core/event-columns.js';
+import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
+import type { Resolve } from '../../src/group/actor/effects.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
-import type { Resolve } from '../../src/group/effects.js';
 import type { AuditTrail } from './audit-trail.js';
 import { Difference, same } from './difference.js';
 import type { Ledger } from './ledger.js';

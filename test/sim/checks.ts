@@ -1,8 +1,8 @@
 /** What must hold of a simulated node as a whole: live state, snapshots and log say one thing, and nothing erased is stored. */
-import { Batch } from '../../src/core/batch.js';
-import { stateDigest } from '../../src/core/digest.js';
+import { Batch } from '../../src/core/records/batch.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../src/core/state.js';
-import { recover } from '../../src/group/recovery.js';
+import { recover } from '../../src/group/recovery/recovery.js';
 import { salt } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { verifyStore } from '../support/verify-store.js';

@@ -2,7 +2,7 @@
  * The list of what was acknowledged, in order: facts are only ever appended, and taken back from the end where a turn proved to be
  * lost. The maps beside the list only find facts; none of them holds a sum.
  */
-import type { EventTypeName } from '../../src/core/event-types.js';
+import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 
 export interface EventFact {

@@ -2,12 +2,13 @@
  * Between the actor and the oracle: which command was decided in which turn, what it must answer, and which turn is durable. A turn
  * that a crash caught in flight is kept or taken back by what the recovered log says.
  */
-import type { ComputedWeights } from '../../src/core/decide-scale.js';
-import type { EventAccepted } from '../../src/core/records.js';
+
+import type { EventAccepted } from '../../src/core/records/records.js';
+import type { ComputedWeights } from '../../src/core/rules/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Outcome } from '../../src/errors.js';
+import type { Resolve } from '../../src/group/actor/effects.js';
 import type { Answer, Command } from '../../src/group/commands.js';
-import type { Resolve } from '../../src/group/effects.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';

@@ -1,12 +1,13 @@
 /** The real actor, with someone looking on: what was offered, which turn took it, and what was answered. */
-import { Batch } from '../../src/core/batch.js';
+
 import type { GroupBounds } from '../../src/core/commands.js';
-import type { EventAccepted, RecordType } from '../../src/core/records.js';
+import { Batch } from '../../src/core/records/batch.js';
+import type { EventAccepted, RecordType } from '../../src/core/records/records.js';
 import type { GroupState } from '../../src/core/state.js';
-import { GroupActor } from '../../src/group/actor.js';
+import { GroupActor } from '../../src/group/actor/actor.js';
+import type { Effect, Resolve } from '../../src/group/actor/effects.js';
+import type { Mail } from '../../src/group/actor/mailbox.js';
 import type { Answer, Command } from '../../src/group/commands.js';
-import type { Effect, Resolve } from '../../src/group/effects.js';
-import type { Mail } from '../../src/group/mailbox.js';
 
 export interface TurnTaken {
   readonly now: number;

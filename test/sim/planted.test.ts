@@ -1,15 +1,15 @@
 /** The simulation is worth what it finds: each of these bugs is planted into the service or the world, and must be found. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PeerEntries } from '../../src/core/peer-entries.js';
-import { RepeatFilter } from '../../src/core/repeat-filter.js';
-import { Subjects } from '../../src/core/subjects.js';
-import { trustConstants } from '../../src/core/trust-constants.js';
-import { PeerWeights } from '../../src/core/weights.js';
-import { MinuteMoment } from '../../src/group/moment.js';
+import { trustConstants } from '../../src/core/evidence/trust-constants.js';
+import { PeerEntries } from '../../src/core/tables/peer-entries.js';
+import { PeerWeights } from '../../src/core/tables/peer-weights.js';
+import { RepeatFilter } from '../../src/core/tables/repeat-filter.js';
+import { Subjects } from '../../src/core/tables/subjects.js';
+import { Turn } from '../../src/group/actor/turn.js';
+import { MinuteMoment } from '../../src/group/as-of.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
-import { Replica } from '../../src/group/replica.js';
-import { Turn } from '../../src/group/turn.js';
+import { Replica } from '../../src/group/replica/replica.js';
 import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
 import { operationsPerSeed, simulate } from './simulate.js';

@@ -1,11 +1,12 @@
 /** The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on demand. */
-import type { ChainLink } from '../../src/core/chain.js';
+
 import type { RepeatFound } from '../../src/core/commands.js';
-import type { LogRecord } from '../../src/core/records.js';
-import type { Simulation } from '../../src/core/simulation.js';
-import type { VerdictCounts } from '../../src/core/verdict-counts.js';
+import type { ChainLink } from '../../src/core/records/event-chain.js';
+import type { LogRecord } from '../../src/core/records/records.js';
+import type { Simulation } from '../../src/core/scoring/simulation.js';
+import type { VerdictCounts } from '../../src/core/scoring/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import { listEvents, readChain, readRecords, readRepeats } from '../../src/group/listing.js';
+import { listEvents, readChain, readRecords, readRepeats } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/log.js';
 import type { RedactionPiece, RedactionWork, WeightsComputed } from '../../src/group/ports/pool.js';
 import {
@@ -23,9 +24,9 @@ import {
   type WeightsPiece,
 } from '../../src/group/ports/pool.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
-import { Replica } from '../../src/group/replica.js';
+import { Replica } from '../../src/group/replica/replica.js';
 import type { ToldWalk } from '../../src/group/verdict-changes.js';
-import { readWeights } from '../../src/group/weights-history.js';
+import { readWeights } from '../../src/group/weights/weights-history.js';
 import { verifyStore } from '../support/verify-store.js';
 import type { Lane, Process } from './world.js';
 

@@ -1,9 +1,9 @@
 /** Takes the steps of a plan one by one against a simulated node, and compares it with the oracle; any difference ends the run. */
 import { createHash, type Hash, hash } from 'node:crypto';
-import { BatchWriter, chainStart } from '../../src/core/batch.js';
-import { stateDigest } from '../../src/core/digest.js';
+import { BatchWriter, chainStart } from '../../src/core/records/batch.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
-import type { ExpectedHead } from '../../src/group/verification.js';
+import type { ExpectedHead } from '../../src/group/recovery/verification.js';
 import { formedRecord, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

@@ -2,7 +2,7 @@
  * What a read must show, from the oracle's list: every sum is added up anew from the events themselves, each decayed by its own
  * age. Formulas and numbers are those of the scoring page, stated here a second time.
  */
-import type { EventTypeName } from '../../src/core/event-types.js';
+import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { EventFact } from './facts.js';
 import { numbers as k } from './fit-numbers.js';

@@ -1,13 +1,14 @@
-/** One process of a simulated node, from its start on what is stored to its end: joined as `src/node.ts` joins a real one. */
-import { BackgroundCheck } from '../../src/group/check.js';
-import { DiskWatch } from '../../src/group/disk.js';
+/** One process of a simulated node, from its start on what is stored to its end: joined as `src/node/node.ts` joins a real one. */
+
+import { GroupLoop } from '../../src/group/actor/loop.js';
+import { Nonces } from '../../src/group/actor/nonces.js';
+import { VerdictFeed } from '../../src/group/feed/change-feed.js';
 import { Group } from '../../src/group/group.js';
-import { GroupLoop } from '../../src/group/loop.js';
-import { Nonces } from '../../src/group/nonces.js';
+import { DiskWatch } from '../../src/group/health/disk-watch.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
-import { VerdictFeed } from '../../src/group/verdict-feed.js';
-import type { ExpectedHead } from '../../src/group/verification.js';
+import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
+import { BackgroundCheck } from '../../src/group/recovery/scheduled-check.js';
+import type { ExpectedHead } from '../../src/group/recovery/verification.js';
 import { limits } from '../../src/limits.js';
 import { salt } from '../support/given.js';
 import { verifyStore } from '../support/verify-store.js';

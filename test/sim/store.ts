@@ -2,7 +2,7 @@
  * The stores of a simulated node: the in-memory adapters, with every write under way until its lane is let on, and what a real
  * disk keeps of replaced bytes.
  */
-import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { LogWriter, StoredBatch } from '../../src/group/ports/log.js';
 import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports/storage-errors.js';

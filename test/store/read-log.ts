@@ -1,7 +1,7 @@
 /** A thread that reads the log of the data folder it is given, over and over, until it is told to end. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openLogReader } from '../../src/store/lmdb-log.js';
+import { openLogReader } from '../../src/store/log/lmdb-log.js';
 
 const reader = openLogReader(String(workerData));
 let firstSeq = 0;

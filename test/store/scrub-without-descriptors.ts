@@ -1,6 +1,6 @@
 /** Entry of a process with few descriptors: owns the folder in its argument, scrubs its log with none of them left, and then again. */
 import { closeSync, openSync } from 'node:fs';
-import { claimFolder } from '../../src/store/owner.js';
+import { claimFolder } from '../../src/store/ownership/owner.js';
 
 const writer = await claimFolder(process.argv[2]!);
 for (let seq = 1; seq <= 30; seq++) await writer.append({ firstSeq: seq, bytes: Buffer.alloc(3_000) }, []);

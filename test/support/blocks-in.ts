@@ -1,4 +1,4 @@
-import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 
 /** Copies of a snapshot's blocks, to keep. */

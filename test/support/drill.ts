@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { stateDigest } from '../../src/core/digest.js';
-import { lastSeqOf, recover } from '../../src/group/recovery.js';
-import { openLogReader } from '../../src/store/lmdb-log.js';
-import { LmdbSnapshotStore } from '../../src/store/lmdb-snapshots.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
+import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
+import { openLogReader } from '../../src/store/log/lmdb-log.js';
+import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { GameServer, type SentEvent } from './game-server.js';
 import { MemorySnapshotStore } from './memory-snapshots.js';
 import { replicaLoaded, startProcess, temporaryFolder } from './process.js';

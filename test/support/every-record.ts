@@ -1,5 +1,5 @@
 /** One record of every type, with unlike values: what formats are tested with. Fixtures are made of these, so they never change. */
-import type { AuditPart, LogRecord } from '../../src/core/records.js';
+import type { AuditPart, LogRecord } from '../../src/core/records/records.js';
 
 const audit: AuditPart = { action: 'a', actor: 'b', target: 'c', prev_hash: '0'.repeat(64), hash: '1'.repeat(64) };
 const subject = 'ab'.repeat(32);

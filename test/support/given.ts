@@ -1,16 +1,16 @@
 /** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
 import { hash } from 'node:crypto';
-import { auditPart, auditStart } from '../../src/core/audit.js';
-import { chainTo } from '../../src/core/chain.js';
+import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
-import { decideEvent } from '../../src/core/decide-event.js';
-import { decideRegistration } from '../../src/core/decide-peer.js';
-import { decideTakingBack, headOfPair } from '../../src/core/decide-removal.js';
-import { decideEpoch } from '../../src/core/decide-scale.js';
-import { keyOf } from '../../src/core/event-columns.js';
-import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records.js';
+import { auditPart, auditStart } from '../../src/core/records/audit.js';
+import { chainTo } from '../../src/core/records/event-chain.js';
+import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
+import { decideEvent } from '../../src/core/rules/decide-event.js';
+import { decideRegistration } from '../../src/core/rules/decide-peer.js';
+import { decideTakingBack, headOfPair } from '../../src/core/rules/decide-removal.js';
+import { decideEpoch } from '../../src/core/rules/decide-scale.js';
 import { GroupState } from '../../src/core/state.js';
-import type { SubjectKey } from '../../src/core/words.js';
+import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome } from '../../src/errors.js';
 
 /** 2026-01-01T00:00:00Z */

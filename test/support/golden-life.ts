@@ -5,9 +5,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { stateDigest } from '../../src/core/digest.js';
-import type { EventTypeName } from '../../src/core/event-types.js';
-import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot.js';
+import type { EventTypeName } from '../../src/core/evidence/event-types.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { Machine } from '../group/machine.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from './given.js';

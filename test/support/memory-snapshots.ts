@@ -1,5 +1,5 @@
 /** The snapshots' port in memory, for the simulation. */
-import type { SnapshotBlock } from '../../src/core/snapshot.js';
+import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { DamagedError } from '../../src/group/ports/storage-errors.js';
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { loadConfig } from '../../src/config.js';
 import type { GroupApi } from '../../src/group/api.js';
 import { limits } from '../../src/limits.js';
-import { type Address, type NodePorts, startNode } from '../../src/node.js';
+import { loadConfig } from '../../src/node/config.js';
+import { type Address, type NodePorts, startNode } from '../../src/node/node.js';
 import { subjectKeyOf } from './given.js';
 import { until } from './until.js';
 

@@ -1,7 +1,7 @@
 /** Takes the data folder of a node that runs, as another machine does of one that is paused. */
-import type { LmdbLogWriter } from '../../src/store/lmdb-log-writer.js';
-import { claimFolder } from '../../src/store/owner.js';
-import { thisProcess } from '../../src/store/process-identity.js';
+import type { LmdbLogWriter } from '../../src/store/log/lmdb-log-writer.js';
+import { claimFolder } from '../../src/store/ownership/owner.js';
+import { thisProcess } from '../../src/store/ownership/process-identity.js';
 import { until } from './until.js';
 
 /** From where the node's process cannot be looked up, and patient for less than a heartbeat. */

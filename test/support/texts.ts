@@ -1,4 +1,4 @@
-import { Texts } from '../../src/core/texts.js';
+import { Texts } from '../../src/core/columns/byte-strings.js';
 
 /** The same as `Texts`. */
 export function textsOf(list: readonly string[]): Texts {

@@ -2,7 +2,7 @@
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import type { LogReader } from '../../src/group/ports/log.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
-import { type ExpectedHead, type VerifyMode, verifySteps } from '../../src/group/verification.js';
+import { type ExpectedHead, type VerifyMode, verifySteps } from '../../src/group/recovery/verification.js';
 
 export function verifyStore(
   log: LogReader,

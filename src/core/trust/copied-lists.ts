@@ -2,15 +2,15 @@
  * Peers that carry one list: what one of them lowered by mistake, the other lowered as well (docs/SCORING.md, "Witness groups"). Mistakes are told
  * by the peers that cannot belong to them. Where neither peer is two-sided a shared list is enough.
  */
-import { logit, unit } from '../evidence.js';
+import { logit, unit } from '../evidence/evidence.js';
+import { sigmoid } from '../evidence/sigmoid.js';
+import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
-import { sigmoid } from '../sigmoid.js';
-import type { TrustConstants } from '../trust-constants.js';
-import { inBlocks } from './blocks.js';
 import type { LogOdds } from './log-odds.js';
-import { BOTH_LOWER, MIDDLE } from './pair-sums.js';
-import type { VoteSums } from './vote-sums.js';
-import type { Votes } from './votes.js';
+import { BOTH_LOWER, MIDDLE } from './sums/pair-sums.js';
+import type { VoteSums } from './sums/vote-sums.js';
+import { inBlocks } from './votes/blocks.js';
+import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Two peers whose lists are compared. */

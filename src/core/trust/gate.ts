@@ -2,10 +2,10 @@
  * Stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, from how it agrees with the others (docs/SCORING.md, "The gate"). A partner counts by
  * how far it is trusted itself, so the gate is a fixed point. The peers of one witness group say nothing about each other, and count as one.
  */
-import type { TrustConstants } from '../trust-constants.js';
+import type { TrustConstants } from '../evidence/trust-constants.js';
 import { lowerWeightedMedian } from './median.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
-import type { VoteSums } from './vote-sums.js';
+import type { VoteSums } from './sums/vote-sums.js';
 import type { Witnesses } from './witnesses.js';
 
 export interface Gate {

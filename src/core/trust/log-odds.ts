@@ -3,13 +3,13 @@
  * "Log-odds"). A two-sided peer is judged by two-sided others; one that only reports has a cautious constant, moved by how its reports compare with
  * the group's mean, never by how often others repeat them. A fixed number of rounds over all votes.
  */
-import { logit } from '../evidence.js';
-import { sigmoid } from '../sigmoid.js';
-import type { TrustConstants } from '../trust-constants.js';
-import { inBlocks } from './blocks.js';
-import type { Scratch } from './scratch.js';
-import type { VoteSums } from './vote-sums.js';
-import type { Votes } from './votes.js';
+import { logit } from '../evidence/evidence.js';
+import { sigmoid } from '../evidence/sigmoid.js';
+import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { VoteSums } from './sums/vote-sums.js';
+import { inBlocks } from './votes/blocks.js';
+import type { Scratch } from './votes/scratch.js';
+import type { Votes } from './votes/votes.js';
 import { type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 import type { Witnesses } from './witnesses.js';
 

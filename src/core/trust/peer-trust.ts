@@ -3,18 +3,18 @@
  * Its results are recorded and never computed again in replay.
  */
 
+import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
-import { type TrustConstants, trustConstants } from '../trust-constants.js';
-import { weightOf } from '../weights.js';
-import type { EvidenceColumns, PeerFacts } from './columns.js';
+import { weightOf } from '../tables/peer-weights.js';
 import { joinCopiedLists } from './copied-lists.js';
 import { openGates } from './gate.js';
-import type { GroupVotes } from './gather.js';
 import { fitLogOdds } from './log-odds.js';
 import type { Pairs } from './pair-list.js';
-import { Scratch } from './scratch.js';
-import { VoteSums } from './vote-sums.js';
-import { readVotes } from './votes.js';
+import type { GroupVotes } from './sums/gather.js';
+import { VoteSums } from './sums/vote-sums.js';
+import type { EvidenceColumns, PeerFacts } from './votes/columns.js';
+import { Scratch } from './votes/scratch.js';
+import { readVotes } from './votes/votes.js';
 import { joinClones, Witnesses } from './witnesses.js';
 
 /** Two peers that agree with each other while the group trusts neither fully. */

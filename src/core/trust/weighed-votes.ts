@@ -2,12 +2,12 @@
  * What of the votes stays the same in every round of the log-odds (docs/SCORING.md, "Log-odds"): who is two-sided, and how much the others tell about
  * each vote.
  */
-import { saturate, strength, unit } from '../evidence.js';
-import type { TrustConstants } from '../trust-constants.js';
-import { inBlocks } from './blocks.js';
-import type { Scratch } from './scratch.js';
-import type { VoteSums } from './vote-sums.js';
-import type { Votes } from './votes.js';
+import { saturate, strength, unit } from '../evidence/evidence.js';
+import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { VoteSums } from './sums/vote-sums.js';
+import { inBlocks } from './votes/blocks.js';
+import type { Scratch } from './votes/scratch.js';
+import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Sums per peer over its votes, each weighted by how much others tell about it. */

@@ -2,11 +2,12 @@
  * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of the operator, as clones
  * (they say the same of the same players), or as carriers of one list. A group is named by its lowest peer.
  */
+
+import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
 import type { PeerRelation, WitnessPair, WitnessReason } from '../relations.js';
-import type { TrustConstants } from '../trust-constants.js';
-import type { PairVisitor } from './pair-sums.js';
-import type { VoteSums } from './vote-sums.js';
+import type { PairVisitor } from './sums/pair-sums.js';
+import type { VoteSums } from './sums/vote-sums.js';
 
 export class Witnesses {
   /** Per peer the lowest peer of its group: itself, where it is alone. */

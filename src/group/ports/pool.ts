@@ -1,12 +1,12 @@
 /** Work of a group off the main thread: the pool, and the messages that cross to it and back. */
 
-import type { ChainLink } from '../../core/chain.js';
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
-import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records.js';
+import type { ChainLink } from '../../core/records/event-chain.js';
+import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
-import type { Assumption, Simulation } from '../../core/simulation.js';
+import type { Assumption, Simulation } from '../../core/scoring/simulation.js';
+import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
-import type { VerdictCounts } from '../../core/verdict-counts.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
 import type { ToldPiece, ToldWalk } from '../verdict-changes.js';
 import type { StoredBatch } from './log.js';

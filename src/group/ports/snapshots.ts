@@ -1,5 +1,5 @@
 /** The store of snapshots, as a group needs it. Blocks are opaque here: their format belongs to `core/snapshot`. */
-import type { SnapshotBlock } from '../../core/snapshot.js';
+import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 
 export interface SnapshotHeader {
   /** Format version of the header and blocks. */

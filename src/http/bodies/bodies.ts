@@ -11,8 +11,8 @@ import type {
   StoredEventBody,
   VerdictBody,
 } from '../../contract/response-bodies.js';
-import { reasonsOf } from '../../core/reasons.js';
-import { CONFIDENCE_UNIT, wholeConfidence } from '../../core/score.js';
+import { reasonsOf } from '../../core/scoring/reasons.js';
+import { CONFIDENCE_UNIT, wholeConfidence } from '../../core/scoring/score.js';
 import type { Verdict } from '../../core/vocabulary.js';
 import { errors, type Outcome } from '../../errors.js';
 import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';

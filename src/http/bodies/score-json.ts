@@ -2,8 +2,9 @@
  * Writes the bodies of score answers as JSON of ASCII alone, and is the only place that does. It writes bytes into one
  * buffer: a match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
  */
-import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/score.js';
-import type { Texts } from '../../core/texts.js';
+
+import type { Texts } from '../../core/columns/byte-strings.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
 import type { TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';

@@ -3,7 +3,7 @@
  * the players; a digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies
  * must enter the tag too: otherwise a caller that keeps the old body would never receive the new one.
  */
-import { CONFIDENCE_UNIT } from '../../core/score.js';
+import { CONFIDENCE_UNIT } from '../../core/scoring/score.js';
 import { verdicts } from '../../core/vocabulary.js';
 
 /** Stands for a player that is not known. */

@@ -2,9 +2,9 @@
 
 import { type BatchEnvelope, type EventBody, eventSchema } from '../../contract/request-bodies.js';
 import type { WithdrawalBody } from '../../contract/response-bodies.js';
-import { keyOf } from '../../core/event-columns.js';
-import { Texts } from '../../core/texts.js';
-import { KEY_WORDS, type SubjectKey } from '../../core/words.js';
+import { Texts } from '../../core/columns/byte-strings.js';
+import { KEY_WORDS, type SubjectKey } from '../../core/columns/packed-keys.js';
+import { keyOf } from '../../core/tables/event-columns.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';

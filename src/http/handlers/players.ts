@@ -1,7 +1,7 @@
 /** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
 
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
-import { keyColumns } from '../../core/event-columns.js';
+import { keyColumns } from '../../core/tables/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';

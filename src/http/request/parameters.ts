@@ -2,7 +2,7 @@
  * Reads the parameters of paths and queries into values, or refuses them with `invalid_parameter`. Unknown ones are
  * ignored.
  */
-import { Texts } from '../../core/texts.js';
+import { Texts } from '../../core/columns/byte-strings.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { characterFault, isEventId } from '../../validation/identifiers.js';

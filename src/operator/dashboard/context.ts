@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import { errors, type Outcome } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
 import type { Asset } from './assets.js';
-import type { Session } from './sessions.js';
+import type { Session } from './sessions/sessions.js';
 
 export interface DashboardState extends Koa.DefaultState {
   /** Set behind the door. */

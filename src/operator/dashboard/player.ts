@@ -1,5 +1,5 @@
 /** Looks a player up for the operator: the score with what it is made of, and the public summary. No peer's events. */
-import { reasonsOf } from '../../core/reasons.js';
+import { reasonsOf } from '../../core/scoring/reasons.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import { limits } from '../../limits.js';

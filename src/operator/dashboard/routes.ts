@@ -4,13 +4,13 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
-import { type Answers, answerCommand } from '../answers.js';
-import { type ChainReport, verifyChain } from '../audit-chain.js';
-import { type AuditEntryValue, type CommandName, isCommandName, type Values } from '../protocol.js';
+import { type Answers, answerCommand } from '../protocol/answers.js';
+import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
+import { type AuditEntryValue, type CommandName, isCommandName, type Values } from '../protocol/protocol.js';
 import { answerWith, type DashboardState } from './context.js';
 import type { LivePages } from './live.js';
 import { lookUpPlayer, type Pseudonymise } from './player.js';
-import type { Session } from './sessions.js';
+import type { Session } from './sessions/sessions.js';
 import type { Watch } from './watch.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
 

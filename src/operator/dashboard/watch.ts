@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { GroupApi, VerdictCounts } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
-import { type Answers, answerCommand } from '../answers.js';
+import { type Answers, answerCommand } from '../protocol/answers.js';
 import { PaceHistory, type Traffic, WeightHistory } from './history.js';
 import type { LivePages } from './live.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';

@@ -1,7 +1,7 @@
 /** A game server that is killed: adds events to a spool as fast as it may, and says of each on its output that it was accepted. */
 import { argv, stdout } from 'node:process';
-import { EventSpool } from '../../../src/client/spool/event-spool.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
+import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
 
 const [url, folder, peerId, apiKey, round] = argv.slice(2) as [string, string, string, string, string];
 const atOnce = 16;

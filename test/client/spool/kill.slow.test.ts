@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EventSpool } from '../../../src/client/spool/event-spool.js';
+import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../../src/testing.js';
 import { Random } from '../../support/random.js';
 

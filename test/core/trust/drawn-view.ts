@@ -1,9 +1,9 @@
 /** A group that is drawn, as the computation of peer trust sees it, without the tables behind. */
-import { putVote } from '../../../src/core/evidence.js';
-import type { EvidenceSubjects } from '../../../src/core/evidence-view.js';
-import { HOME_BITS } from '../../../src/core/subject-index.js';
-import type { GatheredView } from '../../../src/core/trust/gather.js';
-import { pairOf } from '../../../src/core/trust/pair-number.js';
+import { putVote } from '../../../src/core/evidence/evidence.js';
+import type { EvidenceSubjects } from '../../../src/core/tables/evidence-view.js';
+import { pairOf } from '../../../src/core/tables/pair-number.js';
+import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
+import type { GatheredView } from '../../../src/core/trust/sums/gather.js';
 import { Random } from '../../support/random.js';
 
 /** The bits of a row's hash. */

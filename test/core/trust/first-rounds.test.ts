@@ -1,9 +1,9 @@
 /** In a large group the first rounds of the log-odds look at a part of the players: what comes out is nearly the same. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EvidenceColumns } from '../../../src/core/trust/columns.js';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import { trustConstants } from '../../../src/core/trust-constants.js';
+import type { EvidenceColumns } from '../../../src/core/trust/votes/columns.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf } from './small-groups.js';
 

@@ -1,13 +1,13 @@
 /** A wave of fresh peers in a group that has been there for a while moves next to nothing; they come to count as they grow old. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/decay.js';
-import { decideRegistration } from '../../../src/core/decide-peer.js';
-import { trustOf } from '../../../src/core/score.js';
-import { gatherVotes } from '../../../src/core/trust/gather.js';
+import { momentOf } from '../../../src/core/evidence/decay.js';
+import { type TrustConstants, trustConstants } from '../../../src/core/evidence/trust-constants.js';
+import { decideRegistration } from '../../../src/core/rules/decide-peer.js';
+import { trustOf } from '../../../src/core/scoring/score.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
-import { Scratch } from '../../../src/core/trust/scratch.js';
-import { type TrustConstants, trustConstants } from '../../../src/core/trust-constants.js';
+import { gatherVotes } from '../../../src/core/trust/sums/gather.js';
+import { Scratch } from '../../../src/core/trust/votes/scratch.js';
 import { bounds, dayMs, Given, hourMs, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 

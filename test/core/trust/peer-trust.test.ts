@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import { trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(

@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation } from '../../../src/core/relations.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import { trustConstants } from '../../../src/core/trust-constants.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf, factsOf } from './small-groups.js';
 

@@ -1,5 +1,5 @@
 /** Small groups for tests, stated vote by vote or drawn from a seeded generator. */
-import type { EvidenceColumns, PeerFacts } from '../../../src/core/trust/columns.js';
+import type { EvidenceColumns, PeerFacts } from '../../../src/core/trust/votes/columns.js';
 
 /** One entry: the peer, then its lowering and its raising evidence. */
 export type Entry = readonly [peer: number, lowering: number, raising: number];

@@ -2,10 +2,10 @@
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../../../src/core/relations.js';
 import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
-import { trustConstants } from '../../../src/core/trust-constants.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(peers: number, rows: readonly (readonly Entry[])[], relations: readonly PeerRelation[] = []) {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { reasonsOf } from '../../../src/core/reasons.js';
+import { reasonsOf } from '../../../src/core/scoring/reasons.js';
 import { errors, granted, type Outcome, refused } from '../../../src/errors.js';
 import {
   batchEntryText,

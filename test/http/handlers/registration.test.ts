@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bytesOf } from '../../../src/core/event-columns.js';
+import { bytesOf } from '../../../src/core/tables/event-columns.js';
 import { type Answer, ask } from '../exchange.js';
 import { type FaceOptions, startFace } from '../face.js';
 import { activeKey } from '../group-double.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hashPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
+import { hashPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import {
   complained,

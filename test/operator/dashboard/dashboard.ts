@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../../src/group/api.js';
 import type { LatencyCounts, Traffic } from '../../../src/operator/dashboard/history.js';
 import { startDashboard } from '../../../src/operator/dashboard/server.js';
-import { Sessions } from '../../../src/operator/dashboard/sessions.js';
+import { Sessions } from '../../../src/operator/dashboard/sessions/sessions.js';
 import { recordedGroup } from '../recorded-group.js';
 
 export const password = 'correct horse battery';

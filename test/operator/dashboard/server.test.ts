@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { registrationSchema } from '../../../src/contract/request-bodies.js';
 import { granted, refused } from '../../../src/errors.js';
 import { limits } from '../../../src/limits.js';
-import { hashPassword } from '../../../src/operator/dashboard/password.js';
+import { hashPassword } from '../../../src/operator/dashboard/sessions/password.js';
 import { validatorOf } from '../../../src/validation/validator.js';
 import { type Call, cookieOf, password, startTestDashboard, type TestDashboard } from './dashboard.js';
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
-import { replaceFile } from '../../../src/store/durable-file.js';
+import { isPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
+import { replaceFile } from '../../../src/store/files/durable-file.js';
 import { startTestNode } from '../../support/node.js';
 import { type Ran, runHere } from '../run-here.js';
 

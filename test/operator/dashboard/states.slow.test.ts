@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { granted } from '../../../src/errors.js';
 import type { GroupApi, PeerSignals, PeerView, VerdictCounts } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
-import { hashPassword, passwordFile } from '../../../src/operator/dashboard/password.js';
+import { hashPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { endAll, startProcess, temporaryFolder } from '../../support/process.js';
 import { peerView, recordedGroup } from '../recorded-group.js';
 import {

@@ -1,5 +1,5 @@
 /** Calls to the server the page came from. A refusal is an error that carries its code; a lost session leads to the form. */
-import type { CommandName, Requests, Values } from '../../protocol.js';
+import type { CommandName, Requests, Values } from '../../protocol/protocol.js';
 import type { RefusalValue } from '../wire.js';
 
 export class Refused extends Error {

@@ -1,5 +1,5 @@
 /** Erasure: the requests of peers that wait for a confirmation, and erasing by hash. */
-import type { Values } from '../../protocol.js';
+import type { Values } from '../../protocol/protocol.js';
 import { command, faultText } from './api.js';
 import { button, card, empty, field, fill, h, table } from './dom.js';
 import { eraseWithQuestion } from './erase.js';

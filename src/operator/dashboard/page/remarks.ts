@@ -1,5 +1,5 @@
 /** What an operator should look into about a peer, in words, and how its status looks. No document needed. */
-import type { ListedPeerValue } from '../../protocol.js';
+import type { ListedPeerValue } from '../../protocol/protocol.js';
 import { plural } from './format.js';
 
 export interface Remark {

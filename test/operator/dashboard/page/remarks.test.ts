@@ -2,7 +2,7 @@
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';
-import type { ListedPeerValue } from '../../../../src/operator/protocol.js';
+import type { ListedPeerValue } from '../../../../src/operator/protocol/protocol.js';
 
 const test: Test = uvuTest;
 

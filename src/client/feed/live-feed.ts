@@ -1,0 +1,385 @@
+/**
+ * The reader of the verdict stream: one connection at a time, resumed from the last id, that keeps a table of players current.
+ * The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
+ */
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { bounds } from '../bounds.js';
+import type { SaltCheck } from '../ids/salt-check.js';
+import { readText, refusalOf, unexpected } from '../transport/caller.js';
+import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../transport/runtime.js';
+import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
+import { isTrouble, TrustError } from '../trust-error.js';
+import { applyFrame, type FrameEffect } from './stream-frames.js';
+import type { TrustTable } from './trust-table.js';
+
+/**
+ * What the feed of the cache is doing.
+ *
+ * - `connecting`: no connection yet, or lost and trying again; reads call the node.
+ * - `snapshot`: the group is being read as a whole.
+ * - `live`: the cache is current to `asOf`.
+ * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. Nothing is tried until `retry` or `follow` is called; reads call the node.
+ * - `closed`: ended by `close`.
+ *
+ * @public
+ */
+export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'refused' | 'closed';
+
+/**
+ * The state of the feed at a moment.
+ * @public
+ */
+export interface FeedState {
+  /** What it is doing. */
+  readonly phase: FeedPhase;
+  /** Up to when everything is known, by this machine's clock in ms since 1970; null before the first snapshot. */
+  readonly asOf: number | null;
+  /** The id to resume from. */
+  readonly lastEventId: string;
+  /** The log record up to which everything is known; 0 before the first snapshot. */
+  readonly seq: number;
+  /** Players held. */
+  readonly players: number;
+  /** Whether they are all of the group: a player that is not held then has no events. */
+  readonly complete: boolean;
+  /** Connections made, the present one included. */
+  readonly connections: number;
+  /** What ended the last connection, or kept the next from being made; null while the feed is live. */
+  readonly lastError: TrustError | null;
+}
+
+export interface FeedOptions {
+  readonly transport: Transport;
+  readonly runtime: Runtime;
+  readonly ages: AgeClock;
+  readonly table: TrustTable;
+  readonly key: string | undefined;
+  readonly path: string;
+  /** Refuses another group's stream; undefined takes any. */
+  readonly groupId: string | undefined;
+  /** Null where ids are not hashed here. */
+  readonly salt: SaltCheck | null;
+  readonly onState: ((state: FeedState) => void) | undefined;
+  readonly onErased: ((subjectHash: string) => void) | undefined;
+}
+
+const idPattern = /^(\d{1,16})-[\w.:-]*$/;
+
+export class VerdictFeed {
+  readonly #options: FeedOptions;
+  readonly #stop = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | null = null;
+  #phase: FeedPhase = 'connecting';
+  #lastEventId = '';
+  /** Up to when all is known, by the clock of ages. */
+  #asOf: number | null = null;
+  /** What the node's clock showed, and when that came, by the clock of ages. */
+  #hello = { nodeMs: 0, cameAt: 0 };
+  #heartbeatMs: number = bounds.streamOpenMs;
+  #connections = 0;
+  /** Failures since a stream was last current. */
+  #failures = 0;
+  #retryMs = 0;
+  #lastError: TrustError | null = null;
+  #live: PromiseWithResolve = withResolve();
+  /** Ends the wait of a refused feed. */
+  #resume: () => void = () => undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** `before`: what has to be over first. */
+  start(before?: Promise<void>): void {
+    this.#ended = before === undefined ? this.#run() : before.then(() => this.#run());
+  }
+
+  get state(): FeedState {
+    const { table } = this.#options;
+    return {
+      phase: this.#phase,
+      asOf: this.asOf,
+      lastEventId: this.#lastEventId,
+      seq: Number(idPattern.exec(this.#lastEventId)?.[1] ?? 0),
+      players: table.size,
+      complete: table.complete && this.#asOf !== null,
+      connections: this.#connections,
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Up to when all is known, by this machine's clock. */
+  get asOf(): number | null {
+    return this.#asOf === null ? null : this.#options.ages.wallAt(this.#asOf);
+  }
+
+  /** Whether what the stream told is current. */
+  get isFresh(): boolean {
+    const { asOf } = this;
+    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
+  }
+
+  /** Resolves once the feed is live; at once where it is. Rejects with `closed`, and with what the node refuses the feed for. */
+  live(): Promise<void> {
+    return this.#live.promise;
+  }
+
+  /** Connects again after a refusal; does nothing in any other phase. */
+  retry(): void {
+    if (this.#phase !== 'refused') return;
+    this.#failures = 0;
+    this.#options.salt?.askAgain();
+    this.#live = withResolve();
+    this.#become('connecting');
+    this.#resume();
+  }
+
+  /** Whether it was closed, though it may not have ended yet. */
+  get isClosed(): boolean {
+    return this.#closing !== null;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const closed = new TrustError('closed', 'the feed is closed');
+    this.#stop.abort(closed);
+    await this.#ended;
+    this.#become('closed');
+    this.#live.reject(closed);
+    this.#live = withResolve();
+    this.#live.reject(closed);
+    if (this.#asOf !== null) this.#options.table.orphan(this.#asOf);
+  }
+
+  /** The silence after which the stream counts as lost: nothing that passes for current is older. */
+  get #silentMs(): number {
+    return this.#heartbeatMs * bounds.streamSilentHeartbeats;
+  }
+
+  get #idleMs(): number {
+    return this.#heartbeatMs * bounds.streamIdleHeartbeats;
+  }
+
+  async #run(): Promise<void> {
+    const { runtime } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const error = await this.#connection(signal);
+      if (signal.aborted) return;
+      this.#lastError = error;
+      if (this.#phase === 'live') this.#live = withResolve();
+      if (isFinal(error)) {
+        await this.#refused(error, signal);
+        continue;
+      }
+      this.#become('connecting');
+      const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
+      const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
+      const askedMs = Math.min(error.retryAfterMs ?? 0, bounds.streamRetryAfterMsMax);
+      await pause(runtime, askedMs + jitterMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** Waits until `retry` is called or the feed is closed. */
+  async #refused(error: TrustError, signal: AbortSignal): Promise<void> {
+    this.#live.reject(error);
+    this.#become('refused');
+    await new Promise<void>((resolve) => {
+      const release = onAbort(signal, resolve);
+      this.#resume = () => {
+        release();
+        resolve();
+      };
+    });
+  }
+
+  /** One connection from its start to its end; resolves with what ended it. */
+  async #connection(outer: AbortSignal): Promise<TrustError> {
+    const { transport, key, path } = this.#options;
+    const { controller, release } = linked(outer);
+    const watched = (what: string) =>
+      new Watch(this.#options.runtime, (ms) => {
+        controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
+      });
+    const life = watched('was silent');
+    const news = watched('told nothing');
+    try {
+      life.expectWithin(bounds.streamOpenMs);
+      await this.#options.salt?.verify(controller.signal);
+      const headers: Record<string, string> = { accept: 'text/event-stream' };
+      if (key !== undefined) headers['x-peer-api-key'] = key;
+      if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
+      const response = await answerOf(transport, { method: 'GET', path, headers, signal: controller.signal });
+      if (response.status !== 200) return await refused(response, this.#options.runtime.now());
+      if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
+        return refusal('the answer is no event stream');
+      }
+      this.#connections++;
+      this.#heartbeatMs = bounds.streamOpenMs;
+      return await this.#read(response, life, news);
+    } catch (error) {
+      const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
+      if (reason instanceof TrustError) return reason;
+      const text = reason instanceof Error && reason.message !== '' ? reason.message : 'the stream broke';
+      return new TrustError('unreachable', text, { cause: reason });
+    } finally {
+      life.stop();
+      news.stop();
+      release();
+      controller.abort();
+      this.#options.table.streamBroke();
+    }
+  }
+
+  /** Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a node that is gone. */
+  async #read(response: TransportResponse, life: Watch, news: Watch): Promise<TrustError> {
+    let end: TrustError | undefined;
+    const parser = createParser({
+      maxBufferSize: bounds.streamFrameBytes,
+      onEvent: (message) => {
+        end ??= this.#take(message, news);
+      },
+      onRetry: (ms) => {
+        this.#retryMs = Math.min(ms, bounds.streamBackoffCapMs);
+      },
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') end ??= unexpected(response, 'an event of the stream is too large');
+      },
+    });
+    const decoder = new TextDecoder();
+    news.expectWithin(this.#idleMs);
+    for await (const chunk of response.body) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (end !== undefined) return end;
+      life.expectWithin(this.#silentMs);
+    }
+    return new TrustError('unreachable', 'the stream ended');
+  }
+
+  /** Returns an error where the connection is of no more use. */
+  #take(message: EventSourceMessage, news: Watch): TrustError | undefined {
+    const now = this.#options.ages.ms();
+    const { nodeMs, cameAt } = this.#hello;
+    // A node's clock that was set since may say that something is known which is still to come.
+    const timeAt = (at: number) => Math.min(now, cameAt + at - nodeMs);
+    const { table, onErased } = this.#options;
+    const effect = applyFrame(message, table, timeAt, (subject) => notify(onErased, subject));
+    // What could not be understood is to come again.
+    const { id } = message;
+    if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
+    const error = this.#follow(effect);
+    if (effect.kind !== 'unknown') news.expectWithin(this.#idleMs);
+    return error;
+  }
+
+  #follow(effect: FrameEffect): TrustError | undefined {
+    switch (effect.kind) {
+      case 'hello': {
+        const { groupId, ages, table } = this.#options;
+        if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream is that of another group');
+        this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
+        this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
+        table.answerMs = this.#silentMs;
+        return undefined;
+      }
+      case 'snapshot':
+        this.#become('snapshot');
+        return undefined;
+      case 'current':
+        this.#asOf = effect.at;
+        if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
+          this.#lastError = null;
+          this.#become('live');
+          this.#live.resolve();
+        }
+        if (this.isFresh) this.#failures = 0;
+        return effect.beat && !this.isFresh ? new TrustError('timeout', 'the stream lags behind the node') : undefined;
+      case 'ended':
+        return new TrustError('unreachable', effect.text, { retryAfterMs: effect.afterMs });
+      case 'bad':
+        return refusal(effect.text);
+      case 'part':
+      case 'unknown':
+        return undefined;
+    }
+  }
+
+  #become(phase: FeedPhase): void {
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    notify(this.#options.onState, this.state);
+  }
+}
+
+/** Whether no later attempt of this client can succeed unless somebody changes the peer, its key or the salt. */
+function isFinal({ code, status }: TrustError): boolean {
+  return code === 'salt_mismatch' || ((status === 401 || status === 403) && code !== 'unexpected_answer');
+}
+
+/** The stream cannot be used as it is: asked for again, but seldom. */
+function refusal(text: string): TrustError {
+  return new TrustError('unexpected_answer', text, { retryAfterMs: bounds.streamRefusedMs });
+}
+
+async function refused(response: TransportResponse, now: number): Promise<TrustError> {
+  const text = await readText(response);
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  const error = refusalOf(response, body, now);
+  if (isTrouble(error)) return error;
+  const { status, details, requestId } = error;
+  return new TrustError(error.code, error.message, {
+    status,
+    details,
+    requestId,
+    retryAfterMs: bounds.streamRefusedMs,
+  });
+}
+
+/** Calls `late` where nothing is heard for as long as was last said. */
+class Watch {
+  readonly #runtime: Runtime;
+  readonly #late: (ms: number) => void;
+  #cancel: () => void = () => undefined;
+
+  constructor(runtime: Runtime, late: (ms: number) => void) {
+    this.#runtime = runtime;
+    this.#late = late;
+  }
+
+  expectWithin(ms: number): void {
+    this.#cancel();
+    this.#cancel = this.#runtime.after(ms, () => this.#late(ms));
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}
+
+interface PromiseWithResolve {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+function withResolve(): PromiseWithResolve {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  // Whoever waits sees the rejection; where nobody does, it is no fault.
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

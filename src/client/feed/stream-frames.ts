@@ -1,0 +1,143 @@
+/** What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it. */
+import type { EventSourceMessage } from 'eventsource-parser';
+import type { StreamEvents, ToldPlayer } from '../../contract/verdict-stream.js';
+import type { TrustValues } from '../player-trust.js';
+import { isRecord } from '../transport/caller.js';
+import type { TrustTable } from './trust-table.js';
+
+export type FrameEffect =
+  | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
+  | { readonly kind: 'snapshot' }
+  /** Everything up to `at`, by the `AgeClock`, is known. `beat`: the node had nothing else to say. */
+  | { readonly kind: 'current'; readonly at: number; readonly beat: boolean }
+  | { readonly kind: 'ended'; readonly text: string; readonly afterMs: number }
+  | { readonly kind: 'bad'; readonly text: string }
+  /** A part of something: there is more to come. */
+  | { readonly kind: 'part' }
+  | { readonly kind: 'unknown' };
+
+const part: FrameEffect = { kind: 'part' };
+const hash = /^[0-9a-f]{64}$/;
+const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
+  trusted: true,
+  neutral: true,
+  suspicious: true,
+  untrusted: true,
+};
+
+/** By the `AgeClock`, a moment in ms of the node's clock. */
+export type NodeTime = (nodeMs: number) => number;
+
+/** Whether a snapshot is under way stands in the table: its first frame begins it. `onErased`: see `FollowOptions`. */
+export function applyFrame(
+  { event, data, id }: EventSourceMessage,
+  table: TrustTable,
+  timeAt: NodeTime,
+  onErased: (subjectHash: string) => void,
+): FrameEffect {
+  switch (event) {
+    case 'hello':
+      return hello(parse(data));
+    case 'reset':
+      return part;
+    case 'snapshot':
+      return snapshot(parse(data), table, timeAt);
+    case 'change':
+      return change(parse(data), table, timeAt, onErased, id !== undefined);
+    case 'heartbeat':
+      return heartbeat(parse(data), timeAt);
+    case 'resume': {
+      const { reason, after_ms }: Frame<'resume'> = parse(data);
+      return {
+        kind: 'ended',
+        text: `the node ended the stream: ${String(reason)}`,
+        afterMs: Math.max(0, Number(after_ms) || 0),
+      };
+    }
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+/** The members of a frame, none of them sure to be there. */
+type Frame<Name extends keyof StreamEvents> = { readonly [Member in keyof StreamEvents[Name]]?: unknown };
+
+function parse(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function bad(what: string): FrameEffect {
+  return { kind: 'bad', text: `a ${what} frame of the stream does not hold to its form` };
+}
+
+function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameEffect {
+  if (version !== 1) return { kind: 'bad', text: 'the stream has a version that this client does not know' };
+  const at = timeOf(now);
+  if (typeof group_id !== 'string' || typeof heartbeat_ms !== 'number' || at === null) return bad('hello');
+  if (!(heartbeat_ms > 0)) return bad('hello');
+  return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
+}
+
+function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable, timeAt: NodeTime): FrameEffect {
+  const asOf = timeOf(as_of);
+  if (!Array.isArray(players) || typeof last !== 'boolean' || asOf === null) return bad('snapshot');
+  const at = timeAt(asOf);
+  if (!table.inSnapshot) table.snapshotBegins();
+  for (const player of players) if (!tell(player, table, at)) return bad('snapshot');
+  if (!last) return { kind: 'snapshot' };
+  table.snapshotEnds();
+  return { kind: 'current', at, beat: false };
+}
+
+function change(
+  { changes, as_of }: Frame<'change'>,
+  table: TrustTable,
+  timeAt: NodeTime,
+  onErased: (subjectHash: string) => void,
+  isWhole: boolean,
+): FrameEffect {
+  const asOf = timeOf(as_of);
+  if (!Array.isArray(changes) || asOf === null) return bad('change');
+  const at = timeAt(asOf);
+  const rows: readonly unknown[] = changes;
+  for (const row of rows) {
+    if (!tell(row, table, at)) return bad('change');
+    if (isRecord(row) && row.subject_erased === true) onErased(String(row.subject_hash));
+  }
+  return isWhole ? { kind: 'current', at, beat: false } : part;
+}
+
+function heartbeat({ as_of }: Frame<'heartbeat'>, timeAt: NodeTime): FrameEffect {
+  const asOf = timeOf(as_of);
+  return asOf === null ? bad('heartbeat') : { kind: 'current', at: timeAt(asOf), beat: true };
+}
+
+/** False where the row does not hold to its form. */
+function tell(row: unknown, table: TrustTable, at: number): boolean {
+  if (!isRecord(row) || typeof row.subject_hash !== 'string' || !hash.test(row.subject_hash)) return false;
+  if (row.gone === true) {
+    table.gone(row.subject_hash);
+    return true;
+  }
+  const values = valuesOf(row);
+  if (values === null) return false;
+  table.tell(row.subject_hash, values, at);
+  return true;
+}
+
+/** The values in a row of the stream or of a score read; null where it is neither. */
+export function valuesOf({ score, confidence, verdict }: Readonly<Record<string, unknown>>): TrustValues | null {
+  if (typeof score !== 'number' || typeof confidence !== 'number') return null;
+  if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict)) return null;
+  return { score, confidence, verdict: verdict as ToldPlayer['verdict'], known: true };
+}
+
+function timeOf(value: unknown): number | null {
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+}

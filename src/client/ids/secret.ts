@@ -1,0 +1,18 @@
+/** How the client reads a secret that somebody typed or kept in a file. The node follows the same rule (`secretOf` in `variables.ts`). */
+import { TrustError } from '../trust-error.js';
+
+/**
+ * The secret without one final line break, which editors and `echo` add. Throws `invalid_argument` for any other surrounding blank: the other
+ * holders of the secret may not have it, and a salt that differs by one blank makes every player unknown.
+ */
+export function secretText(name: string, text: string): string {
+  if (typeof text !== 'string') {
+    throw new TrustError('invalid_argument', `${name} must be a string; read its file as UTF-8`);
+  }
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === secret.trim()) return secret;
+  throw new TrustError(
+    'invalid_argument',
+    `${name} must not begin or end with a blank or a line break; only one final line break is removed`,
+  );
+}

@@ -1,0 +1,75 @@
+/** Players whom a studio lets pass whatever their score, each until a date: a local list, never sent anywhere. */
+import { bounds } from '../bounds.js';
+import { type Runtime, systemRuntime } from '../transport/runtime.js';
+import { TrustError } from '../trust-error.js';
+
+/**
+ * One player of an {@link AllowList}; plain data, to be kept as JSON.
+ * @public
+ */
+export interface AllowListEntry {
+  /** The player, by the id that the game uses. */
+  readonly playerId: string;
+  /** When the entry expires, in ms since 1970. */
+  readonly until: number;
+  /** Why it was made, for people. */
+  readonly note: string;
+}
+
+/**
+ * Players who pass whatever their score, at most 10,000, each until its entry expires. Kept in memory: `entries` gives what to store, the
+ * constructor takes it back.
+ * @public
+ */
+export class AllowList {
+  readonly #runtime: Runtime;
+  readonly #entries = new Map<string, AllowListEntry>();
+
+  /**
+   * @param entries - entries kept from before; expired ones are left out.
+   * @param runtime - time; the system's where it is left out.
+   */
+  constructor(entries: Iterable<AllowListEntry> = [], runtime: Runtime = systemRuntime) {
+    this.#runtime = runtime;
+    for (const { playerId, until, note } of entries) if (this.#isAhead(until)) this.add(playerId, until, note);
+  }
+
+  /** Lets a player pass until a date, which must be ahead. Replaces an earlier entry. */
+  add(playerId: string, until: Date | number, note = ''): void {
+    const at = Number(until);
+    if (!this.#isAhead(at)) throw new TrustError('invalid_argument', 'an entry of an allow list ends at a date ahead');
+    if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) this.#sweep();
+    if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) {
+      throw new TrustError('invalid_argument', `an allow list holds at most ${bounds.allowListEntries} players`);
+    }
+    this.#entries.set(playerId, { playerId, until: at, note });
+  }
+
+  /** Takes a player off the list. */
+  remove(playerId: string): void {
+    this.#entries.delete(playerId);
+  }
+
+  /** Whether a player passes now. */
+  has(playerId: string): boolean {
+    const entry = this.#entries.get(playerId);
+    if (entry === undefined) return false;
+    if (this.#isAhead(entry.until)) return true;
+    this.#entries.delete(playerId);
+    return false;
+  }
+
+  /** The entries that stand, in the order in which they were made. */
+  entries(): AllowListEntry[] {
+    this.#sweep();
+    return [...this.#entries.values()];
+  }
+
+  #isAhead(until: number): boolean {
+    return Number.isFinite(until) && until > this.#runtime.now();
+  }
+
+  #sweep(): void {
+    for (const { playerId, until } of this.#entries.values()) if (!this.#isAhead(until)) this.#entries.delete(playerId);
+  }
+}

@@ -1,0 +1,229 @@
+/** Reads of scores within a time budget: from the cache where it is current, else by match reads, else by a marked fallback. */
+import type { MatchScoresBody } from '../../contract/response-bodies.js';
+import { bounds } from '../bounds.js';
+import type { VerdictFeed } from '../feed/live-feed.js';
+import { valuesOf } from '../feed/stream-frames.js';
+import type { Row, TrustTable } from '../feed/trust-table.js';
+import type { SaltCheck } from '../ids/salt-check.js';
+import { isSubjectHash } from '../ids/subject.js';
+import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from '../player-trust.js';
+import { type Caller, isRecord } from '../transport/caller.js';
+import { type AgeClock, isTime, linked, type Runtime } from '../transport/runtime.js';
+import { isTrouble, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
+
+/**
+ * What a read answers where the node does not, or not in time: the `last-known` values with their age where there are any, else neutral; or
+ * always `neutral`.
+ * @public
+ */
+export type Fallback = 'last-known' | 'neutral';
+
+/** Throws `invalid_argument` for any other word: it would pass for one of these. */
+export function checkFallback(fallback: Fallback): void {
+  if (fallback !== 'last-known' && fallback !== 'neutral') {
+    throw new TrustError('invalid_argument', 'fallback must be last-known or neutral');
+  }
+}
+
+/** What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the address, a gateway on it. */
+const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
+
+/** The match read's row of a player without events. */
+type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
+
+/** What is known of a player, whatever the caller calls it. */
+interface Found {
+  readonly values: TrustValues;
+  readonly source: TrustSource;
+  readonly asOf: number | null;
+  readonly cause: TrustErrorCode | null;
+}
+
+/** What is known of a player whose hash was made with a salt that is not the group's. */
+const foreignHash: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause: 'salt_mismatch' };
+
+/** Values, and when they were last true, by this machine's clock. */
+interface Dated {
+  readonly values: TrustValues;
+  readonly asOf: number;
+}
+
+export interface ReaderOptions {
+  readonly caller: Caller;
+  readonly runtime: Runtime;
+  readonly ages: AgeClock;
+  readonly table: TrustTable;
+  readonly prefix: string;
+  /** The subject hash of an id, or the id itself where the client has no salt. Throws `invalid_argument`. */
+  readonly sentId: (playerId: string) => string;
+  /** Null where ids are not hashed here. */
+  readonly salt: SaltCheck | null;
+  readonly feed: () => VerdictFeed | null;
+}
+
+export interface Read {
+  readonly budgetMs: number;
+  readonly fallback: Fallback;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class ScoreReader {
+  readonly #options: ReaderOptions;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback. */
+  async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
+    if (!isTime(read.budgetMs)) {
+      throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
+    }
+    checkFallback(read.fallback);
+    // Under what a player is remembered is what goes to the node.
+    const { runtime, salt, sentId } = this.#options;
+    // Of one there is no place to name.
+    const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
+    const cached = this.#fromCache(keys);
+    const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
+    const found = new Map<string, Found>();
+    const readMissing = (budgetMs: number) =>
+      Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
+    const endsAt = runtime.elapsedMs() + read.budgetMs;
+    const verified = missing.length > 0 ? this.#verifySalt(read) : undefined;
+    const isForeign = () => (salt?.mismatch ?? null) !== null;
+    const wasForeign = isForeign();
+    if (!wasForeign) await readMissing(read.budgetMs);
+    await verified;
+    if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
+    // The salt was checked again meanwhile and is the group's now, so nothing was read yet.
+    if (wasForeign) await readMissing(Math.max(0, endsAt - runtime.elapsedMs()));
+    return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
+  }
+
+  /** Resolves once the salt is known to be the group's or not, or within the budget of the read. */
+  async #verifySalt({ budgetMs, signal }: Read): Promise<void> {
+    const { salt, runtime } = this.#options;
+    if (salt === null || salt.isSettled) return;
+    const { controller, release } = linked(signal);
+    const cancel = runtime.after(Math.max(0, budgetMs), () => controller.abort());
+    // What keeps the node from answering is told by the read itself.
+    await salt.verify(controller.signal).catch(() => undefined);
+    cancel();
+    release();
+  }
+
+  /** What the cache says of each key, where it is current; undefined where it does not hold the player, or only an answer of long ago. */
+  #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
+    const { table, runtime } = this.#options;
+    const feed = this.#options.feed();
+    const asOf = feed?.isFresh ? feed.asOf : null;
+    if (asOf === null) return [];
+    const since = runtime.now() - table.answerMs;
+    return keys.map((key) => {
+      const row = table.get(key);
+      const told = this.#toldOf(key, row);
+      const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
+      if (newest === undefined || newest.asOf < since) return undefined;
+      return { values: newest.values, source: 'cache', asOf: newest.asOf, cause: null };
+    });
+  }
+
+  async #readChunk(
+    chunk: readonly string[],
+    { budgetMs, fallback, signal }: Read,
+    found: Map<string, Found>,
+  ): Promise<void> {
+    const { caller, runtime, ages, table, prefix } = this.#options;
+    const tokens = chunk.map((key) => table.reading(key));
+    try {
+      const ids = chunk.map(encodeURIComponent).join(',');
+      const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
+      const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?ids=${ids}`, ...limits });
+      const values = matchValues(body, chunk.length);
+      const at = ages.ms();
+      const asOf = runtime.now();
+      for (const [index, token] of tokens.entries()) {
+        table.answered(token, values[index]!, at);
+        found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
+      }
+    } catch (error) {
+      if (!(error instanceof TrustError) || isOfCaller(error)) throw error;
+      for (const { key } of tokens) found.set(key, this.#fallen(key, fallback, error.code));
+    } finally {
+      table.done(tokens);
+    }
+  }
+
+  #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
+    const { runtime, ages, table, feed } = this.#options;
+    const assumed: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause };
+    if (fallback === 'neutral') return assumed;
+    const row = table.get(key);
+    const told = this.#toldOf(key, row);
+    const asOf = Math.max(row?.told ? ages.wallAt(row.told.at) : 0, feed()?.asOf ?? 0);
+    const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
+    if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) return assumed;
+    return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
+  }
+
+  /** What the stream told of a player; where it told of all that there are, any other has no events. It tells of hashes alone. */
+  #toldOf(key: string, row: Row | undefined): TrustValues | undefined {
+    if (row?.told) return row.told.values;
+    return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;
+  }
+
+  /** What the stream told, or the answer in the row where that came after all that the stream is current to. */
+  #newest(told: Dated | undefined, row: Row | undefined): Dated | undefined {
+    const answer = row?.answer ?? null;
+    if (answer === null) return told;
+    const asOf = this.#options.ages.wallAt(answer.at);
+    return told === undefined || told.asOf < asOf ? { values: answer.values, asOf } : told;
+  }
+}
+
+function isOfCaller(error: TrustError): boolean {
+  return error.status === undefined ? !isTrouble(error) : codesOfIds.includes(error.code);
+}
+
+function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {
+  const { score, confidence, verdict, known } = values;
+  return { playerId, score, confidence, verdict, known, source, asOf, cause };
+}
+
+/** Pieces of at most one call each, by count and by the length of the encoded keys. */
+function chunksOf(keys: readonly string[]): string[][] {
+  const chunks: string[][] = [];
+  let room = 0;
+  for (const key of keys) {
+    const bytes = encodeURIComponent(key).length + 1;
+    const last = chunks.at(-1);
+    if (last === undefined || last.length === bounds.scoresPerCall || bytes > room) {
+      chunks.push([key]);
+      room = bounds.idsBytes - bytes;
+    } else {
+      last.push(key);
+      room -= bytes;
+    }
+  }
+  return chunks;
+}
+
+/** The values of a match read, in its order. */
+function matchValues(body: unknown, count: number): TrustValues[] {
+  const rows = isRecord(body) ? body.data : undefined;
+  if (!Array.isArray(rows) || rows.length !== count) throw notTheContract();
+  return rows.map((row: unknown) => {
+    if (!isRecord(row)) throw notTheContract();
+    if (row.code === ('player_not_found' satisfies UnknownRow['code'])) return unknownPlayer;
+    const values = valuesOf(row);
+    if (values === null) throw notTheContract();
+    return values;
+  });
+}
+
+function notTheContract(): TrustError {
+  return new TrustError('unexpected_answer', 'the answer to a match read does not hold to the contract', {
+    status: 200,
+  });
+}

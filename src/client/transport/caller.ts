@@ -1,0 +1,185 @@
+/**
+ * One JSON call of the contract: key, time limits, circuit breaker, retries with full jitter, and every failure as a `TrustError`.
+ * What may be sent twice is said by whoever calls.
+ */
+import { bounds } from '../bounds.js';
+import { isTrouble, TrustError, type TrustErrorCode } from '../trust-error.js';
+import { Breaker } from './breaker.js';
+import { Retries } from './retries.js';
+import { linked, pause, type Runtime } from './runtime.js';
+import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
+
+export interface Ask {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** The key of the acting peer; public reads go without, so that the node and proxies may keep the answer. */
+  readonly key?: string | undefined;
+  /** `always`: sent again after any trouble. `unsent`: only where the node certainly did not act. */
+  readonly repeat: 'always' | 'unsent';
+  /** For one attempt, and for all of them with the pauses between. */
+  readonly attemptMs: number;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const timedOut = Symbol('timed out');
+
+/** Calls of one kind: those that share it share a circuit breaker. */
+export class Caller {
+  readonly #transport: Transport;
+  readonly #runtime: Runtime;
+  readonly #breaker: Breaker;
+
+  constructor(transport: Transport, runtime: Runtime) {
+    this.#transport = transport;
+    this.#runtime = runtime;
+    this.#breaker = new Breaker(runtime);
+  }
+
+  /** The first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
+  async call(ask: Ask): Promise<Answer> {
+    const retries = new Retries(this.#runtime, ask.deadlineMs);
+    let repeated = false;
+    let last: TrustError | undefined;
+    for (;;) {
+      try {
+        return await this.#attempt(ask, Math.min(ask.attemptMs, retries.leftMs));
+      } catch (error) {
+        if (!(error instanceof TrustError)) throw error;
+        repeated ||= error.outcomeUnknown;
+        // An open circuit says nothing about why it opened.
+        if (error.code !== 'circuit_open') last = error;
+        const mayRepeat = isTrouble(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
+        const waitMs = mayRepeat ? retries.pauseMs(error) : null;
+        if (waitMs === null) throw markedUnknown(last ?? error, repeated);
+        await pause(this.#runtime, waitMs, ask.signal ?? never);
+      }
+    }
+  }
+
+  async #attempt(ask: Ask, timeoutMs: number): Promise<Answer> {
+    ask.signal?.throwIfAborted();
+    const waitMs = this.#breaker.admit();
+    if (waitMs > 0) {
+      const text = 'the node failed several times in a row and is left alone for a moment';
+      throw new TrustError('circuit_open', text, { retryAfterMs: waitMs });
+    }
+    const { controller, release } = linked(ask.signal);
+    const stop = this.#runtime.after(Math.max(0, timeoutMs), () => controller.abort(timedOut));
+    try {
+      const answer = await this.#exchange(ask, controller.signal);
+      this.#breaker.succeeded();
+      return answer;
+    } catch (error) {
+      if (ask.signal?.aborted) {
+        this.#breaker.abandoned();
+        throw ask.signal.reason;
+      }
+      const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
+      // A refusal, 408 and 429 too, comes from a node that is well.
+      const isRefusal = known.code !== 'unexpected_answer' && (known.status ?? 500) < 500;
+      if (isTrouble(known) && !isRefusal) this.#breaker.failed();
+      else this.#breaker.succeeded();
+      throw known;
+    } finally {
+      stop();
+      release();
+    }
+  }
+
+  async #exchange(ask: Ask, signal: AbortSignal): Promise<Answer> {
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
+    if (ask.json !== undefined) headers['content-type'] = 'application/json';
+    const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
+    const request = { method: ask.method, path: ask.path, headers, ...body, signal };
+    const response = await answerOf(this.#transport, request);
+    const parsed = parse(await readText(response), response);
+    if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
+    throw refusalOf(response, parsed, this.#runtime.now());
+  }
+}
+
+const never = new AbortController().signal;
+
+function timeout(ms: number): TrustError {
+  return new TrustError('timeout', `no answer within ${Math.round(ms)} ms`, { outcomeUnknown: true });
+}
+
+function trustErrorOf(error: unknown): TrustError {
+  if (error instanceof TrustError) return error;
+  const text = error instanceof Error && error.message !== '' ? error.message : 'the connection broke';
+  const outcomeUnknown = !(error instanceof TransportError) || error.sent;
+  return new TrustError('unreachable', text, { outcomeUnknown, cause: error });
+}
+
+/** The same error, where an earlier attempt of the call left open what came of it. */
+export function markedUnknown(error: TrustError, repeated: boolean): TrustError {
+  if (!repeated || error.outcomeUnknown) return error;
+  const { status, retryAfterMs, details, requestId, cause } = error;
+  const facts = { status, retryAfterMs, details, requestId, cause, outcomeUnknown: true };
+  return new TrustError(error.code, error.message, facts);
+}
+
+function parse(text: string, response: TransportResponse): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unexpected(response, 'the answer is not JSON');
+  }
+}
+
+/** An answer that is none of the contract's: a proxy's page, a body cut short. */
+export function unexpected(response: Pick<TransportResponse, 'status'>, what: string): TrustError {
+  return new TrustError('unexpected_answer', what, { status: response.status, outcomeUnknown: true });
+}
+
+/** The error that an answer outside of 2xx stands for. */
+export function refusalOf(response: TransportResponse, body: unknown, now: number): TrustError {
+  if (!isRecord(body) || typeof body.code !== 'string' || typeof body.error !== 'string') {
+    return unexpected(response, `the answer ${response.status} is none of the service's`);
+  }
+  const details = isRecord(body.details) ? body.details : undefined;
+  // What a node that ends has recorded it goes on with by itself.
+  const isOpen = response.status === 500 || details?.recorded === true;
+  const facts = {
+    status: response.status,
+    retryAfterMs: retryAfterMs(response.header('retry-after'), now),
+    details,
+    requestId: response.header('x-request-id'),
+    outcomeUnknown: isOpen,
+  };
+  return new TrustError(body.code as TrustErrorCode, body.error, facts);
+}
+
+/** `Retry-After` in ms from now: a number of seconds, or a date (RFC 9110, section 10.2.3). */
+function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/** The whole body as text; throws once it is larger than any answer of the contract. */
+export async function readText(response: TransportResponse): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength;
+    if (bytes > bounds.answerBytes) throw unexpected(response, 'the answer is too large');
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,82 @@
+/** The transport of choice: undici's pool of kept-alive connections, without the layers that `fetch` puts on top of it. */
+import { Pool } from 'undici';
+import { bounds } from '../bounds.js';
+import { TrustError } from '../trust-error.js';
+import { type Transport, TransportError } from './transport.js';
+
+/** Codes of errors that come before a byte of the request has left. */
+const unsent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/**
+ * What {@link poolTransport} can be told.
+ * @public
+ */
+export interface PoolTransportOptions {
+  /** Connections at most; a stream takes one of its own. 16 where it is left out. */
+  readonly connections?: number | undefined;
+}
+
+/**
+ * The transport of choice, over a pool of kept-alive connections (undici).
+ * @param url - the node's address.
+ * @param options - how many connections.
+ * @public
+ */
+export function poolTransport(url: string, options: PoolTransportOptions = {}): Transport {
+  const { origin, prefix } = addressOf(url);
+  // Every request brings its own signal, and a stream is quiet for long: no time limits beside those.
+  const pool = new Pool(origin, {
+    connections: (options.connections ?? bounds.connections) + 1,
+    keepAliveTimeout: bounds.keepAliveMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    async request({ method, path, headers, body, signal }) {
+      try {
+        const answer = await pool.request({ method, path: prefix + path, headers, body: body ?? null, signal });
+        return {
+          status: answer.statusCode,
+          header(name) {
+            const value = answer.headers[name];
+            return typeof value === 'object' ? value.join(', ') : value;
+          },
+          body: answer.body,
+        };
+      } catch (error) {
+        throw new TransportError(messageOf(error), !isUnsent(error), error);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+/** The origin of an address, and the path that stands before those of the contract. */
+export function addressOf(url: string): { readonly origin: string; readonly prefix: string } {
+  const { origin, pathname, username, password, search, hash } = new URL(url);
+  if (username + password + search + hash !== '') {
+    throw new TrustError('invalid_argument', 'url takes no credentials, query or fragment: none of them would travel');
+  }
+  return { origin, prefix: pathname.replace(/\/+$/, '') };
+}
+
+/** Whether an error of a connection says that nothing was sent. Errors of several addresses come as one that holds them. */
+export function isUnsent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnsent);
+  if ('code' in error && typeof error.code === 'string' && unsent.has(error.code)) return true;
+  return error.cause !== undefined && isUnsent(error.cause);
+}
+
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.message !== '') return error.message;
+  return 'code' in error ? String(error.code) : error.name;
+}

@@ -1,0 +1,317 @@
+/** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
+import type { EventBody } from '../../../contract/request-bodies.js';
+import { bounds } from '../../bounds.js';
+import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../../transport/runtime.js';
+import { isTooSlow, isTrouble, TrustError } from '../../trust-error.js';
+import type { DeliveryResult } from '../submission.js';
+import type { Entry, Journal, Stretch } from './journal.js';
+import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './progress.js';
+import { recordsBytes } from './segment.js';
+import { type DeliveredMark, setAside } from './side-files.js';
+
+export interface DeliveryOptions {
+  readonly folder: string;
+  readonly to: SpoolTarget;
+  readonly journal: Journal;
+  readonly mark: DeliveredMark;
+  /** What waited when the spool was opened. */
+  readonly waiting: { readonly count: number; readonly bytes: number };
+  /** Bytes beyond which the oldest events are dropped. */
+  readonly dropAbove: number;
+  readonly runtime: Runtime;
+  readonly onProgress: ((progress: SpoolProgress) => void) | undefined;
+  readonly onSetAside: ((event: SetAsideEvent) => void) | undefined;
+}
+
+/** An event of a batch together with its place in the journal. */
+interface Sent extends Entry {
+  readonly event: EventBody;
+}
+
+/** Waits until as many events are through. */
+interface Drained {
+  readonly through: number;
+  resolve(): void;
+}
+
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #onRoom: () => void = () => undefined;
+  #phase: SpoolPhase = 'idle';
+  #pending: number;
+  #pendingBytes: number;
+  #delivered = 0;
+  #duplicates = 0;
+  #setAside = 0;
+  #dropped = 0;
+  #damaged = 0;
+  #lastError: TrustError | null = null;
+  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone, and where one does not get through in time. */
+  #batchMax: number = bounds.eventsPerCall;
+  #failures = 0;
+  #wake: () => void = () => undefined;
+  /** Events that are through since the start. */
+  #through = 0;
+  readonly #forDrained = new Set<Drained>();
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+    this.#pending = options.waiting.count;
+    this.#pendingBytes = options.waiting.bytes;
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  get progress(): SpoolProgress {
+    return {
+      phase: this.#phase,
+      pending: this.#pending,
+      pendingBytes: this.#pendingBytes,
+      delivered: this.#delivered,
+      duplicates: this.#duplicates,
+      setAside: this.#setAside,
+      dropped: this.#dropped,
+      damaged: this.#damaged,
+      lastError: this.#lastError,
+    };
+  }
+
+  start(onRoom: () => void): void {
+    this.#onRoom = onRoom;
+    this.#running = this.#run();
+  }
+
+  /** These are on disk now. */
+  added(payloads: readonly Buffer[]): void {
+    this.#pending += payloads.length;
+    this.#pendingBytes += recordsBytes(payloads);
+    this.#wake();
+    this.#report();
+  }
+
+  /** Resolves once all that waits now is through. */
+  drained(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = this.#stop.signal;
+      stop.throwIfAborted();
+      signal?.throwIfAborted();
+      if (this.#pending === 0) return resolve();
+      const settle = (end: () => void) => {
+        for (const release of releases) release();
+        this.#forDrained.delete(waiting);
+        end();
+      };
+      const waiting = { through: this.#through + this.#pending, resolve: () => settle(resolve) };
+      const ends = signal === undefined ? [stop] : [stop, signal];
+      const releases = ends.map((end) => onAbort(end, () => settle(() => reject(end.reason))));
+      this.#forDrained.add(waiting);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new TrustError('closed', 'the spool is closed'));
+    this.#wake();
+    await this.#running;
+    await this.#options.mark.close();
+    this.#become('closed');
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#drop();
+        const sent = await this.#next();
+        if (sent.length > 0) await this.#send(sent);
+        else if (this.#pending === 0) await this.#idle();
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#rest(error instanceof TrustError ? error : failed(error));
+      }
+    }
+  }
+
+  async #next(): Promise<Sent[]> {
+    if (this.#pending === 0) return [];
+    const entries = await this.#read(this.#batchMax, bounds.batchBytes);
+    return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
+  }
+
+  /** The first of those that wait; none where they are damaged, and passed over. */
+  async #read(countMax: number, bytesMax: number): Promise<Entry[]> {
+    const { journal, mark } = this.#options;
+    const { entries, damage } = await journal.read(mark.seq + 1, countMax, bytesMax);
+    if (damage !== null) {
+      this.#damaged += damage.count;
+      await this.#passed(damage);
+    } else if (entries.length === 0) {
+      throw new Error('events that wait are not in the journal');
+    }
+    return entries;
+  }
+
+  async #send(sent: readonly Sent[]): Promise<void> {
+    this.#become('delivering');
+    const events = sent.map(({ event }) => event);
+    let results: DeliveryResult[];
+    // One of its own, so that what a target leaves listening to it does not gather.
+    const { controller, release } = linked(this.#stop.signal);
+    try {
+      results = await this.#options.to.deliver(events, { signal: controller.signal });
+    } catch (error) {
+      if (!(error instanceof TrustError)) throw error;
+      if (isOfContent(error) || isTooSlow(error)) this.#batchMax = Math.ceil(sent.length / 2);
+      if (!isOfContent(error)) throw error;
+      if (sent.length > 1) return;
+      results = [{ eventId: events[0]!.event_id, status: 'rejected', code: error.code, reason: error.message }];
+    } finally {
+      release();
+    }
+    // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
+    this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
+    await this.#take(sent, results);
+  }
+
+  /** Moves on past what is through, as far as the first event that is to come again. */
+  async #take(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
+    const rejected: SetAsideEvent[] = [];
+    let through = 0;
+    let trouble: TrustError | undefined;
+    for (; through < sent.length; through++) {
+      const result = results[through];
+      if (result === undefined || 'later' in result) {
+        trouble = result?.later ?? new TrustError('unexpected_answer', 'a result is missing');
+        break;
+      }
+      if (result.status !== 'rejected') continue;
+      const { code, reason } = result;
+      rejected.push({ event: sent[through]!.event, code: code ?? 'unexpected_answer', reason: reason ?? '' });
+    }
+    try {
+      await this.#keepAside(rejected);
+    } catch (error) {
+      // None of them is lost: the first stays at the head, with all behind it.
+      trouble = failed(error);
+      through = sent.findIndex(({ event }) => event === rejected[0]?.event);
+      rejected.length = 0;
+    }
+    const duplicates = results.slice(0, through).filter((one) => 'status' in one && one.status === 'duplicate');
+    this.#duplicates += duplicates.length;
+    this.#delivered += through - rejected.length;
+    this.#setAside += rejected.length;
+    for (const one of rejected) notify(this.#options.onSetAside, one);
+    if (through > 0) {
+      this.#failures = 0;
+      this.#lastError = null;
+      await this.#passed(stretchOf(sent.slice(0, through)));
+    }
+    if (trouble !== undefined) throw trouble;
+  }
+
+  async #keepAside(rejected: readonly SetAsideEvent[]): Promise<void> {
+    if (rejected.length === 0) return;
+    const { folder, runtime } = this.#options;
+    const at = new Date(runtime.now()).toISOString();
+    await setAside(
+      folder,
+      rejected.map((one) => ({ at, ...one })),
+    );
+  }
+
+  /** These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after the next `open`. */
+  async #passed({ seq, count, bytes }: Stretch): Promise<void> {
+    const { mark, journal } = this.#options;
+    this.#pending -= count;
+    this.#through += count;
+    // How many bytes damaged records had is known only nearly.
+    this.#pendingBytes = this.#pending === 0 ? 0 : Math.max(0, this.#pendingBytes - bytes);
+    try {
+      await mark.set(seq).catch(() => undefined);
+      await journal.dropThrough(seq);
+    } finally {
+      this.#onRoom();
+      for (const waiting of this.#forDrained) if (waiting.through <= this.#through) waiting.resolve();
+      this.#report();
+    }
+  }
+
+  /** Gives the oldest events up where that is the policy. */
+  async #drop(): Promise<void> {
+    const { dropAbove } = this.#options;
+    while (this.#pendingBytes > dropAbove) {
+      const entries = await this.#read(bounds.eventsPerCall, this.#pendingBytes - dropAbove);
+      this.#dropped += entries.length;
+      if (entries.length > 0) await this.#passed(stretchOf(entries));
+    }
+  }
+
+  #idle(): Promise<void> {
+    this.#become('idle');
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      // What came between the look and this would wake nobody.
+      if (this.#pending > 0 || this.#stop.signal.aborted) resolve();
+    });
+  }
+
+  async #rest(error: TrustError): Promise<void> {
+    this.#lastError = error;
+    const isWaiting = isTrouble(error) || error.code === 'spool_failed';
+    this.#become(isWaiting ? 'waiting' : 'refused');
+    const { runtime } = this.#options;
+    const jitterMs = fullJitterMs(runtime, this.#failures++, bounds.spoolBackoffBaseMs, bounds.spoolBackoffCapMs);
+    const restMs = isWaiting
+      ? Math.min(error.retryAfterMs ?? 0, bounds.spoolRetryAfterMsMax) + jitterMs
+      : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
+    const endsAt = runtime.elapsedMs() + restMs;
+    for (let leftMs = restMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
+      await this.#pauseUntilFull(leftMs);
+      await this.#drop().catch((fault: unknown) => {
+        this.#lastError = failed(fault);
+        // Over its bound as it stays, the spool would end every further pause at once.
+        return pause(runtime, endsAt - runtime.elapsedMs(), this.#stop.signal).catch(() => undefined);
+      });
+    }
+  }
+
+  /** What is over the bound while nothing is on its way is dropped at once. */
+  async #pauseUntilFull(ms: number): Promise<void> {
+    const { controller, release } = linked(this.#stop.signal);
+    this.#wake = () => {
+      if (this.#pendingBytes > this.#options.dropAbove) controller.abort();
+    };
+    // What came before this could not wake it.
+    this.#wake();
+    await pause(this.#options.runtime, ms, controller.signal).catch(() => undefined);
+    this.#wake = () => undefined;
+    release();
+  }
+
+  #become(phase: SpoolPhase): void {
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    this.#report();
+  }
+
+  #report(): void {
+    notify(this.#options.onProgress, this.progress);
+  }
+}
+
+function stretchOf(entries: readonly Entry[]): Stretch {
+  const bytes = recordsBytes(entries.map(({ payload }) => payload));
+  return { seq: entries.at(-1)!.seq, count: entries.length, bytes };
+}
+
+/** Whether a refusal of a whole batch is for what is in it, and not for who sends it where. */
+function isOfContent({ code, status }: TrustError): boolean {
+  return status === 413 || code === 'malformed_json' || code === 'schema_validation_failed';
+}
+
+function failed(cause: unknown): TrustError {
+  return new TrustError('spool_failed', 'the spool could not be read or written', { cause });
+}

@@ -1,0 +1,317 @@
+/**
+ * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count, read in
+ * order, dropped from the front a file at a time. Knows nothing of events.
+ */
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bounds } from '../../bounds.js';
+import {
+  decodeHeader,
+  encodeHeader,
+  encodeRecords,
+  fileNameOf,
+  firstSeqOf,
+  HEADER_BYTES,
+  type Piece,
+  piecesOf,
+  recordAt,
+  recordBytes,
+} from './segment.js';
+
+interface Segment {
+  readonly path: string;
+  readonly firstSeq: number;
+  /** Synced records, damaged ones among them. */
+  count: number;
+  bytes: number;
+  isDamaged: boolean;
+}
+
+export interface Entry {
+  readonly seq: number;
+  readonly payload: Buffer;
+}
+
+/** Records in a row, by the number of the last one. */
+export interface Stretch {
+  readonly seq: number;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Records in a row, or none where the first that was asked for is damaged, and others behind it. */
+export interface Read {
+  readonly entries: Entry[];
+  readonly damage: Stretch | null;
+}
+
+/** The end of a file that a start cut off as torn, or a file without a whole record that it put aside, by its new name. */
+export interface Cut {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+export class Journal {
+  readonly #folder: string;
+  readonly #segments: Segment[];
+  readonly cuts: readonly Cut[];
+  #nextSeq: number;
+  /** Records up to this one are not needed any more. */
+  #through: number;
+  #active: FileHandle | null = null;
+  /** Where the last read ended, so that the next one need not look for its place. */
+  #place = { seq: -1, offset: 0 };
+
+  private constructor(folder: string, segments: Segment[], cuts: readonly Cut[], through: number, nextSeq: number) {
+    this.#folder = folder;
+    this.#segments = segments;
+    this.cuts = cuts;
+    this.#through = through;
+    this.#nextSeq = nextSeq;
+  }
+
+  /**
+   * Opens the folder's files, cuts torn tails, and continues behind the last record, at `minNextSeq` or later.
+   * `onRecords` sees each whole record, and each stretch of damaged ones.
+   */
+  static async open(folder: string, minNextSeq: number, onRecords: (stretch: Stretch) => void): Promise<Journal> {
+    const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
+    starts.sort((a, b) => a - b);
+    const segments: Segment[] = [];
+    const cuts: Cut[] = [];
+    for (const [index, firstSeq] of starts.entries()) {
+      const { segment, cut } = await recover(
+        join(folder, fileNameOf(firstSeq)),
+        firstSeq,
+        starts[index + 1],
+        onRecords,
+      );
+      if (segment !== null) segments.push(segment);
+      if (cut !== null) cuts.push(cut);
+    }
+    const last = segments.at(-1);
+    const nextSeq = Math.max(minNextSeq, last === undefined ? 1 : last.firstSeq + last.count);
+    return new Journal(folder, segments, cuts, minNextSeq - 1, nextSeq);
+  }
+
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** Resolves with the number of the first one once all of them are on disk. Where it rejects none of them counts. */
+  async append(payloads: readonly Buffer[]): Promise<number> {
+    const firstSeq = this.#nextSeq;
+    const { segment, handle } = await this.#writable();
+    const bytes = encodeRecords(firstSeq, payloads);
+    try {
+      await writeAll(handle, bytes, segment.bytes);
+      await handle.datasync();
+    } catch (error) {
+      // After a failed sync nobody knows what is on disk: never append to this file again, and take away what can be.
+      await this.#abandon(segment);
+      throw error;
+    }
+    segment.bytes += bytes.byteLength;
+    segment.count += payloads.length;
+    this.#nextSeq += payloads.length;
+    return firstSeq;
+  }
+
+  /** Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger; up to the next damaged one. */
+  async read(seq: number, countMax: number, bytesMax: number): Promise<Read> {
+    const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
+    if (segment === undefined) return { entries: [], damage: null };
+    const from = Math.max(seq, segment.firstSeq);
+    const isPlace = this.#place.seq === from && from > segment.firstSeq;
+    const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: HEADER_BYTES };
+    if (isPlace) {
+      const entries = await this.#readAt(segment, from, this.#place.offset, countMax, bytesMax);
+      if (entries.length > 0) return { entries, damage: null };
+    }
+    const piece = await find(segment, from, start);
+    if (piece.payload !== null) {
+      return { entries: await this.#readAt(segment, from, piece.at, countMax, bytesMax), damage: null };
+    }
+    segment.isDamaged = true;
+    const last = piece.seq + piece.count - 1;
+    this.#place = { seq: last + 1, offset: piece.at + piece.bytes };
+    return { entries: [], damage: { seq: last, count: last + 1 - from, bytes: piece.bytes } };
+  }
+
+  /** Deletes the files of which every record is at or below `seq`, but for the one that the next append goes to. */
+  async dropThrough(seq: number): Promise<void> {
+    this.#through = seq;
+    for (;;) {
+      const first = this.#segments[0];
+      if (first === undefined || first.firstSeq + first.count - 1 > seq) return;
+      const isLast = this.#segments.length === 1;
+      if (isLast && first.bytes < bounds.spoolSegmentBytes) return;
+      this.#segments.shift();
+      // A file that is open keeps its room.
+      if (isLast) await this.close();
+      if (first.isDamaged) await putAside(first.path);
+      else await rm(first.path, { force: true });
+    }
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#active;
+    this.#active = null;
+    await handle?.close();
+  }
+
+  /** Whole records from `from` on, which begins at `start`. */
+  async #readAt(segment: Segment, from: number, start: number, countMax: number, bytesMax: number): Promise<Entry[]> {
+    // Of one moment with the bytes: an append may end while they are read.
+    const end = segment.firstSeq + segment.count;
+    const handle = await open(segment.path, 'r');
+    try {
+      // The last record that is looked at begins before `bytesMax`, and is whole within this.
+      const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
+      const bytes = await readAt(handle, start, want);
+      const entries: Entry[] = [];
+      let at = 0;
+      for (let next = from; next < end && entries.length < countMax; next++) {
+        const payload = recordAt(bytes, at, next);
+        if (payload === null) break;
+        if (entries.length > 0 && at + recordBytes(payload) > bytesMax) break;
+        entries.push({ seq: next, payload });
+        at += recordBytes(payload);
+      }
+      this.#place = { seq: from + entries.length, offset: start + at };
+      return entries;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #writable(): Promise<{ segment: Segment; handle: FileHandle }> {
+    const last = this.#segments.at(-1);
+    const fits =
+      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.#nextSeq;
+    if (fits) {
+      this.#active ??= await open(last.path, 'r+');
+      return { segment: last, handle: this.#active };
+    }
+    await this.close();
+    // On a full disk what is not needed may be all the room there is.
+    await this.dropThrough(this.#through).catch(() => undefined);
+    const path = join(this.#folder, fileNameOf(this.#nextSeq));
+    const handle = await open(path, 'w+', 0o600);
+    try {
+      await writeAll(handle, encodeHeader(this.#nextSeq), 0);
+      await handle.datasync();
+      await syncFolder(this.#folder);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
+    // A file of the same name held no whole record.
+    if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
+    this.#segments.push(segment);
+    this.#active = handle;
+    return { segment, handle };
+  }
+
+  async #abandon(segment: Segment): Promise<void> {
+    await this.close().catch(() => undefined);
+    await truncate(segment.path, segment.bytes).catch(() => undefined);
+    if (segment.count === 0) this.#segments.splice(this.#segments.indexOf(segment), 1);
+    // Full from now on: the next append opens another file.
+    else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
+  }
+}
+
+/** The record of that number, or the damaged ones that it is among; looked for from `start` on. */
+async function find(
+  { path, firstSeq, count, bytes: size }: Segment,
+  seq: number,
+  start: { readonly seq: number; readonly offset: number },
+): Promise<Piece> {
+  const bytes = (await readFile(path)).subarray(0, size);
+  const end = firstSeq + count;
+  for (const piece of piecesOf(bytes, start.seq, end, start.offset)) if (seq < piece.seq + piece.count) return piece;
+  // Somebody cut the file.
+  return { seq, count: end - seq, at: bytes.byteLength, bytes: size - bytes.byteLength, payload: null };
+}
+
+/** For people to look at, under a name that no other has: numbers may come again. Resolves with it. */
+async function putAside(path: string): Promise<string> {
+  for (let copy = 0; ; copy++) {
+    const aside = `${path}${copy === 0 ? '' : `.${copy}`}.damaged`;
+    const isTaken = await stat(aside).then(
+      () => true,
+      () => false,
+    );
+    if (isTaken) continue;
+    await rename(path, aside);
+    return aside;
+  }
+}
+
+/** Checks a file record by record up to the next file's first; what is torn at its end is cut off. */
+async function recover(
+  path: string,
+  firstSeq: number,
+  nextStart: number | undefined,
+  onRecords: (stretch: Stretch) => void,
+): Promise<{ segment: Segment | null; cut: Cut | null }> {
+  const bytes = await readFile(path);
+  const pieces = [...piecesOf(bytes, firstSeq, nextStart ?? Number.POSITIVE_INFINITY)];
+  const headIsWhole = decodeHeader(bytes) === firstSeq;
+  // The name says what the head does, and a record that is whole bears it out.
+  if (!headIsWhole && pieces.every(({ payload }) => payload === null)) {
+    // A file that was being made holds nothing yet; anything else is kept for people to look at.
+    const isEmpty = bytes.byteLength <= HEADER_BYTES;
+    const file = isEmpty ? path : await putAside(path);
+    if (isEmpty) await rm(path);
+    return { segment: null, cut: { file, bytes: bytes.byteLength } };
+  }
+  let at = HEADER_BYTES;
+  let next = firstSeq;
+  let isDamaged = !headIsWhole;
+  for (const piece of pieces) {
+    at += piece.bytes;
+    next += piece.count;
+    isDamaged ||= piece.payload === null;
+    onRecords({ seq: next - 1, count: piece.count, bytes: piece.bytes });
+  }
+  // Full where its head is damaged: the next append opens another file.
+  const counted = headIsWhole ? at : Math.max(at, bounds.spoolSegmentBytes);
+  const segment = { path, firstSeq, count: next - firstSeq, bytes: counted, isDamaged };
+  if (at === bytes.byteLength) return { segment, cut: null };
+  await truncate(path, at);
+  return { segment, cut: { file: path, bytes: bytes.byteLength - at } };
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    done += (await handle.write(bytes, done, bytes.byteLength - done, position + done)).bytesWritten;
+  }
+}
+
+async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** A new file's name is on disk only once its folder is. Some systems cannot sync a folder, and need not. */
+async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(folder, 'r');
+    await handle.sync();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EISDIR' && code !== 'EPERM' && code !== 'EINVAL') throw error;
+  } finally {
+    await handle?.close();
+  }
+}

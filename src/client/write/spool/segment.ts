@@ -1,0 +1,153 @@
+/**
+ * The bytes of a spool's segment file: a header with the number of its first record, then records, each with its length and a
+ * CRC-32 over its number and its bytes. Says what is whole; changes no file.
+ */
+import * as zlib from 'node:zlib';
+import { bounds } from '../../bounds.js';
+import { crc32Before } from './crc.js';
+
+const magic = Buffer.from('PTFSPOOL');
+const version = 1;
+/** Magic, version, number of the first record, CRC-32 of these. */
+export const HEADER_BYTES = 24;
+/** Length and CRC-32. */
+export const RECORD_HEAD_BYTES = 8;
+const pattern = /^(\d{16})\.events$/;
+
+export function fileNameOf(firstSeq: number): string {
+  return `${String(firstSeq).padStart(16, '0')}.events`;
+}
+
+/** The number of the first record, from a file's name; null where it is no segment. */
+export function firstSeqOf(fileName: string): number | null {
+  const digits = pattern.exec(fileName)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+export function encodeHeader(firstSeq: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  magic.copy(header);
+  header.writeUInt32LE(version, 8);
+  header.writeBigUInt64LE(BigInt(firstSeq), 12);
+  header.writeUInt32LE(zlib.crc32(header.subarray(0, 20)), 20);
+  return header;
+}
+
+/** The number of the first record, or null where the header is not whole. */
+export function decodeHeader(bytes: Buffer): number | null {
+  if (bytes.byteLength < HEADER_BYTES || !bytes.subarray(0, 8).equals(magic)) return null;
+  if (bytes.readUInt32LE(8) !== version || bytes.readUInt32LE(20) !== zlib.crc32(bytes.subarray(0, 20))) return null;
+  return Number(bytes.readBigUInt64LE(12));
+}
+
+export function recordBytes(payload: Buffer): number {
+  return RECORD_HEAD_BYTES + payload.byteLength;
+}
+
+export function recordsBytes(payloads: readonly Buffer[]): number {
+  return payloads.reduce((sum, payload) => sum + recordBytes(payload), 0);
+}
+
+function checksum(seq: number, payload: Buffer): number {
+  const number = Buffer.alloc(8);
+  number.writeBigUInt64LE(BigInt(seq));
+  return zlib.crc32(payload, zlib.crc32(number));
+}
+
+export function encodeRecords(firstSeq: number, payloads: readonly Buffer[]): Buffer {
+  const bytes = Buffer.alloc(recordsBytes(payloads));
+  let at = 0;
+  for (const [index, payload] of payloads.entries()) {
+    bytes.writeUInt32LE(payload.byteLength, at);
+    bytes.writeUInt32LE(checksum(firstSeq + index, payload), at + 4);
+    payload.copy(bytes, at + RECORD_HEAD_BYTES);
+    at += recordBytes(payload);
+  }
+  return bytes;
+}
+
+/** The record at `at` with this number, or null where it is not whole. */
+export function recordAt(bytes: Buffer, at: number, seq: number): Buffer | null {
+  const end = recordEnd(bytes, at);
+  if (end === null) return null;
+  const payload = bytes.subarray(at + RECORD_HEAD_BYTES, end);
+  return bytes.readUInt32LE(at + 4) === checksum(seq, payload) ? payload : null;
+}
+
+/** Where a record that begins at `at` ends by its length; null where none can. */
+function recordEnd(bytes: Buffer, at: number): number | null {
+  const start = at + RECORD_HEAD_BYTES;
+  if (start > bytes.byteLength) return null;
+  const length = bytes.readUInt32LE(at);
+  const isLength = length > 0 && length <= bounds.spoolEventBytes && start + length <= bytes.byteLength;
+  return isLength ? start + length : null;
+}
+
+/** A whole record, or damaged ones in a row. */
+export interface Piece {
+  /** The number of the first. */
+  readonly seq: number;
+  readonly count: number;
+  /** Where it begins, and how long it is. */
+  readonly at: number;
+  readonly bytes: number;
+  /** Null where it is damaged. */
+  readonly payload: Buffer | null;
+}
+
+type Extent = Pick<Piece, 'count' | 'bytes'>;
+
+/**
+ * What a file holds from record `firstSeq` on, which begins at `from`. `end`: the number behind its last one; infinite where nothing says it. Then the file ends with a torn write
+ * where no whole record follows and lengths lead nowhere, and none of that was ever accepted.
+ */
+export function* piecesOf(bytes: Buffer, firstSeq: number, end: number, from = HEADER_BYTES): Generator<Piece, void> {
+  let at = from;
+  for (let seq = firstSeq; seq < end && at < bytes.byteLength; ) {
+    const payload = recordAt(bytes, at, seq);
+    const extent = payload === null ? damageAt(bytes, at, seq, end) : { count: 1, bytes: recordBytes(payload) };
+    if (extent === null) return;
+    yield { seq, at, ...extent, payload };
+    seq += extent.count;
+    at += extent.bytes;
+  }
+}
+
+function damageAt(bytes: Buffer, at: number, seq: number, end: number): Extent | null {
+  const extent = upToNextRecord(bytes, at, seq) ?? byLengths(bytes, at);
+  if (extent !== null) return { ...extent, count: Math.min(extent.count, end - seq) };
+  return Number.isFinite(end) ? { count: end - seq, bytes: bytes.byteLength - at } : null;
+}
+
+/**
+ * Up to the next whole record, which may begin anywhere, since the length may be what is damaged. Any record has some number by its checksum; that of a whole
+ * one leaves as many behind `seq` as there is room for.
+ */
+function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
+  const recordBytesMin = RECORD_HEAD_BYTES + 1;
+  for (let next = at + recordBytesMin; next < bytes.byteLength; next++) {
+    const end = recordEnd(bytes, next);
+    if (end === null) continue;
+    const count = numberOf(bytes.subarray(next, end), seq) - seq;
+    if (count > 0 && count * recordBytesMin <= next - at) return { count, bytes: next - at };
+  }
+  return null;
+}
+
+/** The number that the checksum of a record covers, with the upper half of `near`. */
+function numberOf(record: Buffer, near: number): number {
+  const high = Math.floor(near / 2 ** 32);
+  const upper = Buffer.alloc(4);
+  upper.writeUInt32LE(high);
+  const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
+  // Four bytes are mixed into an empty register as they are, so that where zeros stand for them they are what comes out.
+  return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
+}
+
+/** Up to the end of the file, where the lengths lead exactly there: what was torn ends amid a record. */
+function byLengths(bytes: Buffer, at: number): Extent | null {
+  let count = 0;
+  let next: number | null = at;
+  for (; next !== null && next < bytes.byteLength; count++) next = recordEnd(bytes, next);
+  return next === null ? null : { count, bytes: next - at };
+}

@@ -1,0 +1,211 @@
+/**
+ * A batch: the records of one turn as one value of the log, with its checksum and its place in the chain. Little-endian:
+ *
+ * | at  | type    | meaning                                                                   |
+ * |-----|---------|---------------------------------------------------------------------------|
+ * | 0   | u16     | magic 0x4250                                                              |
+ * | 2   | u8      | format version                                                            |
+ * | 3   | u8      | 1 where the content was rewritten by an erasure, else 0                   |
+ * | 4   | u32     | CRC-32 of the four bytes before it and everything after it               |
+ * | 8   | f64     | sequence number of the first record                                       |
+ * | 16  | f64     | the turn's time, ms since 1970: `received_at` of its events               |
+ * | 24  | u32     | number of records n                                                       |
+ * | 28  | u32     | bytes of the records                                                      |
+ * | 32  | 16 B    | nonce; zeros once rewritten                                               |
+ * | 48  | 32 B    | d: SHA-256 of the content (from 16 on, without d and chain) as first written |
+ * | 80  | 32 B    | chain: SHA-256(previous chain, first, n, d)                               |
+ * | 112 | u32 x n | where each record starts after the offsets                               |
+ */
+import { createHash, hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { EventColumns, EventKeys } from '../tables/event-columns.js';
+import { isRepeated, readEvent } from './packed-records.js';
+import { RecordBytes } from './record-bytes.js';
+import { decodeRecord, fitsColumns } from './record-codec.js';
+import type { DecidedEvent, LogRecord } from './records.js';
+
+const MAGIC = 0x4250;
+const VERSION = 1;
+const HEAD = 112;
+const NONCE_AT = 32;
+const DIGEST_AT = 48;
+const CHAIN_AT = 80;
+
+export const NONCE_BYTES = 16;
+const CHAIN_BYTES = 32;
+const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
+
+/** The chain value before the first batch. */
+export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
+
+/** A batch's bytes are not what was written; the message says which and how. */
+class BatchError extends Error {
+  override readonly name = 'BatchError';
+}
+
+/** Gathers a turn's records, then seals them, and so from turn to turn. */
+export class BatchWriter {
+  readonly #records = new RecordBytes();
+
+  get count(): number {
+    return this.#records.starts.length;
+  }
+
+  add(record: LogRecord): void {
+    this.#records.add(record);
+  }
+
+  addEvent(event: DecidedEvent, keys: EventKeys): void {
+    this.#records.addEvent(event, keys);
+  }
+
+  /** The batch, chained to `previousChain`; nothing is gathered then. `nonce` keeps `d` from confirming guesses at erased content. */
+  seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
+    const out = layOut(this.#records, firstSeq, at);
+    out.set(nonce, NONCE_AT);
+    const digest = contentDigest(out);
+    out.set(digest, DIGEST_AT);
+    out.set(chainValue(previousChain, firstSeq, this.count, digest), CHAIN_AT);
+    out.writeUInt32LE(checksum(out), 4);
+    this.#records.clear();
+    return new Batch(out);
+  }
+}
+
+function layOut({ starts, bytes }: RecordBytes, firstSeq: number, at: number): Buffer {
+  const count = starts.length;
+  const body = HEAD + count * 4;
+  const out = Buffer.allocUnsafe(body + bytes.length);
+  out.writeUInt16LE(MAGIC, 0);
+  out[2] = VERSION;
+  out[3] = 0;
+  out.writeDoubleLE(firstSeq, 8);
+  out.writeDoubleLE(at, 16);
+  out.writeUInt32LE(count, 24);
+  out.writeUInt32LE(bytes.length, 28);
+  for (let i = 0; i < count; i++) out.writeUInt32LE(starts[i]!, HEAD + i * 4);
+  out.set(bytes, body);
+  return out;
+}
+
+function checksum(bytes: Buffer): number {
+  return crc32(bytes.subarray(8), crc32(bytes.subarray(0, 4)));
+}
+
+function contentDigest(bytes: Buffer): Uint8Array {
+  return createHash('sha256').update(bytes.subarray(16, DIGEST_AT)).update(bytes.subarray(HEAD)).digest();
+}
+
+function chainValue(previous: Uint8Array, firstSeq: number, count: number, digest: Uint8Array): Uint8Array {
+  const chained = Buffer.allocUnsafe(CHAIN_BYTES + 12 + DIGEST_BYTES);
+  chained.set(previous, 0);
+  chained.writeDoubleLE(firstSeq, CHAIN_BYTES);
+  chained.writeUInt32LE(count, CHAIN_BYTES + 8);
+  chained.set(digest, CHAIN_BYTES + 12);
+  return hash('sha256', chained, 'buffer');
+}
+
+/** One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the rest. */
+export class Batch {
+  readonly bytes: Buffer;
+  readonly firstSeq: number;
+  readonly at: number;
+  readonly count: number;
+
+  /** Throws `BatchError` where the bytes are not a whole batch. */
+  constructor(bytes: Uint8Array) {
+    const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (b.length < HEAD || b.readUInt16LE(0) !== MAGIC) throw new BatchError('not a batch of the log');
+    if (b[2] !== VERSION) throw new BatchError(`batch format ${b[2]} was written by a newer release`);
+    if (b.readUInt32LE(4) !== checksum(b)) throw new BatchError('checksum differs');
+    this.bytes = b;
+    this.firstSeq = b.readDoubleLE(8);
+    this.at = b.readDoubleLE(16);
+    this.count = b.readUInt32LE(24);
+    if (b.length !== HEAD + this.count * 4 + b.readUInt32LE(28)) throw new BatchError('length differs');
+  }
+
+  get lastSeq(): number {
+    return this.firstSeq + this.count - 1;
+  }
+
+  /** A copy, which outlives the bytes of the batch. */
+  get chain(): Uint8Array {
+    return new Uint8Array(this.bytes.subarray(CHAIN_AT, HEAD));
+  }
+
+  get rewritten(): boolean {
+    return this.bytes[3] === 1;
+  }
+
+  /** Digest of the content as it is now, hex. */
+  digestNow(): string {
+    return Buffer.from(contentDigest(this.bytes)).toString('hex');
+  }
+
+  /** Whether the content is what was first written. A rewritten batch answers for its content by a `batches_rewritten` record. */
+  contentHolds(): boolean {
+    return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
+  }
+
+  /** Whether this batch comes right after the one with this chain value and last sequence number. */
+  follows(chain: Uint8Array, lastSeq: number): boolean {
+    if (this.firstSeq !== lastSeq + 1) return false;
+    const digest = this.bytes.subarray(DIGEST_AT, CHAIN_AT);
+    return Buffer.compare(chainValue(chain, this.firstSeq, this.count, digest), this.chain) === 0;
+  }
+
+  holds(seq: number): boolean {
+    return seq >= this.firstSeq && seq <= this.lastSeq;
+  }
+
+  /** The record with this sequence number, which must lie in the batch. */
+  record(seq: number): LogRecord {
+    return decodeRecord(this.#slice(seq - this.firstSeq));
+  }
+
+  *[Symbol.iterator](): IterableIterator<LogRecord> {
+    for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
+  }
+
+  /** Whether record `seq` is an event that columns take. */
+  holdsEvent(seq: number): boolean {
+    const i = seq - this.firstSeq;
+    return fitsColumns(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
+  }
+
+  /** Fills `columns` with the events from record `seq` on, as many as follow one another and as there is room for. */
+  events(seq: number, columns: EventColumns): void {
+    columns.count = 0;
+    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
+    const body = HEAD + this.count * 4;
+    for (let i = seq - this.firstSeq; i < this.count && columns.count < columns.capacity; i++) {
+      const at = body + view.getUint32(HEAD + i * 4, true);
+      if (!fitsColumns(this.bytes, at)) return;
+      readEvent(view, at, isRepeated(this.bytes, at), columns);
+    }
+  }
+
+  /** The batch with some records replaced, in its place of the chain. */
+  rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
+    const records = new RecordBytes();
+    for (let i = 0; i < this.count; i++) {
+      const replacement = replacements.get(this.firstSeq + i);
+      if (replacement === undefined) records.addEncoded(this.#slice(i));
+      else records.add(replacement);
+    }
+    const out = layOut(records, this.firstSeq, this.at);
+    out[3] = 1;
+    out.fill(0, NONCE_AT, DIGEST_AT);
+    this.bytes.copy(out, DIGEST_AT, DIGEST_AT, HEAD);
+    out.writeUInt32LE(checksum(out), 4);
+    return new Batch(out);
+  }
+
+  #slice(i: number): Buffer {
+    const body = HEAD + this.count * 4;
+    const from = this.bytes.readUInt32LE(HEAD + i * 4);
+    const to = i + 1 < this.count ? this.bytes.readUInt32LE(HEAD + (i + 1) * 4) : this.bytes.length - body;
+    return this.bytes.subarray(body + from, body + to);
+  }
+}

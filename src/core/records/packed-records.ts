@@ -1,0 +1,199 @@
+/** The bytes of records of which there are many, after the two that say type and version. Little-endian. */
+
+import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
+import type { EventTypeId } from '../evidence/event-types.js';
+import type { EventColumns, EventKeys } from '../tables/event-columns.js';
+import type { DecidedEvent, EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
+
+/** Of an event without its tag, and of one that begins with it. */
+const UNTAGGED_HEAD = 76;
+const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
+/** Where the number of an event's type stands. */
+export const EVENT_TYPE_AT = 2;
+const GONE_BYTES = 22;
+const KEPT_HEAD = 12;
+const KEPT_BYTES = 80;
+
+/** An event carries the tag of its id from version 2 on, and is one that repeats another in version 3. */
+const TAGGED = 2;
+const REPEATED = 3;
+
+export function eventVersion({ repeats }: DecidedEvent, isTagged: boolean): number {
+  if (!isTagged) return 1;
+  return repeats === undefined ? TAGGED : REPEATED;
+}
+
+/** Whether the event at byte `at` carries the tag of its id. */
+export function hasTag(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1] === TAGGED || isRepeated(bytes, at);
+}
+
+/** Whether the event at byte `at` repeats another. */
+export function isRepeated(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1] === REPEATED;
+}
+
+/** Bytes that `writeEvent` takes. */
+export function eventBytes({ event_id, schema_version }: DecidedEvent, isTagged: boolean): number {
+  return headOf(isTagged) + event_id.length + schema_version.length;
+}
+
+function headOf(isTagged: boolean): number {
+  return isTagged ? EVENT_HEAD : UNTAGGED_HEAD;
+}
+
+/**
+ * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record without them
+ * differs by their absence alone.
+ */
+export function writeEvent(
+  event: DecidedEvent,
+  { columns, i }: EventKeys,
+  isTagged: boolean,
+  bytes: Buffer,
+  view: DataView,
+  at: number,
+): void {
+  bytes[at + EVENT_TYPE_AT] = event.event_type;
+  bytes[at + 3] = event.event_id.length;
+  view.setUint16(at + 4, event.peer, true);
+  view.setUint16(at + 6, event.game, true);
+  view.setFloat64(at + 8, event.timestamp, true);
+  view.setFloat64(at + 16, event.severity, true);
+  view.setFloat64(at + 24, event.mass, true);
+  view.setFloat64(at + 32, event.prev, true);
+  encodeKey(columns.keys, i * KEY_WORDS, view, at + 40);
+  view.setUint32(at + 72, event.schema_version.length, true);
+  if (isTagged) encodeTag(columns.tags, i * TAG_WORDS, view, at + UNTAGGED_HEAD);
+  writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
+}
+
+/** By hand: a call of `write` takes three times as long for so short a text. Returns where it ends. */
+function writeLatin1(text: string, bytes: Buffer, at: number): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
+  return at + text.length;
+}
+
+export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boolean): EventAccepted {
+  const head = headOf(isTagged);
+  const idEnd = head + bytes[3]!;
+  return {
+    type: 'event_accepted',
+    event_type: eventType,
+    peer: bytes.readUInt16LE(4),
+    game: bytes.readUInt16LE(6),
+    timestamp: bytes.readDoubleLE(8),
+    severity: bytes.readDoubleLE(16),
+    mass: bytes.readDoubleLE(24),
+    prev: bytes.readDoubleLE(32),
+    subject: bytes.subarray(40, 72),
+    id_tag: isTagged ? bytes.toString('latin1', UNTAGGED_HEAD, EVENT_HEAD) : null,
+    event_id: bytes.toString('latin1', head, idEnd),
+    schema_version: bytes.toString('latin1', idEnd, idEnd + bytes.readUInt32LE(72)),
+  };
+}
+
+/** Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. One that repeats another adds no evidence. */
+export function readEvent(view: DataView, at: number, isRepeated: boolean, columns: EventColumns): void {
+  const i = columns.count++;
+  columns.peers[i] = view.getUint16(at + 4, true);
+  columns.timestamps[i] = view.getFloat64(at + 8, true);
+  columns.types[i] = view.getUint8(at + EVENT_TYPE_AT);
+  columns.masses[i] = isRepeated ? 0 : view.getFloat64(at + 24, true);
+  readKey(view, at + 40, columns.keys, i * KEY_WORDS);
+  readTag(view, at + UNTAGGED_HEAD, columns.tags, i * TAG_WORDS);
+}
+
+export function encodeGone(gone: EventGone): Uint8Array {
+  const out = Buffer.allocUnsafe(GONE_BYTES);
+  out.writeUInt16LE(gone.peer, 2);
+  out.writeDoubleLE(gone.prev, 4);
+  out.write(gone.id_tag, 12, ID_TAG_BYTES, 'latin1');
+  return out;
+}
+
+export function decodeGone(bytes: Buffer): EventGone {
+  return {
+    type: 'event_gone',
+    peer: bytes.readUInt16LE(2),
+    prev: bytes.readDoubleLE(4),
+    id_tag: bytes.toString('latin1', 12, 12 + ID_TAG_BYTES),
+  };
+}
+
+const WEIGHTS_HEAD = 30;
+/** Of a peer: three doubles, and behind the doubles of all peers, where there are witnesses, a double and a number. */
+const WEIGHT_BYTES = 24;
+const WITNESS_BYTES = 10;
+
+export function encodeWeights(weights: WeightsPublished): Uint8Array {
+  const { tau, a, b, z, witness } = weights;
+  const count = tau.length;
+  const hasWitnesses = z !== null && witness !== null;
+  const out = Buffer.allocUnsafe(WEIGHTS_HEAD + count * (WEIGHT_BYTES + (hasWitnesses ? WITNESS_BYTES : 0)));
+  out.writeUInt32LE(count, 2);
+  out.writeDoubleLE(weights.based_on_seq, 6);
+  out.writeDoubleLE(weights.computed_at, 14);
+  out.writeDoubleLE(weights.pi, 22);
+  for (let i = 0; i < count; i++) {
+    const at = WEIGHTS_HEAD + i * WEIGHT_BYTES;
+    out.writeDoubleLE(tau[i]!, at);
+    out.writeDoubleLE(a[i]!, at + 8);
+    out.writeDoubleLE(b[i]!, at + 16);
+    if (!hasWitnesses) continue;
+    const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES + i * WITNESS_BYTES;
+    out.writeDoubleLE(z[i]!, behind);
+    out.writeUInt16LE(witness[i]!, behind + 8);
+  }
+  return out;
+}
+
+export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPublished {
+  const count = bytes.readUInt32LE(2);
+  const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES;
+  const column = (at: number, step: number) =>
+    Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * step));
+  return {
+    type: 'weights_published',
+    based_on_seq: bytes.readDoubleLE(6),
+    computed_at: bytes.readDoubleLE(14),
+    pi: bytes.readDoubleLE(22),
+    tau: column(WEIGHTS_HEAD, WEIGHT_BYTES),
+    a: column(WEIGHTS_HEAD + 8, WEIGHT_BYTES),
+    b: column(WEIGHTS_HEAD + 16, WEIGHT_BYTES),
+    z: hasWitnesses ? column(behind, WITNESS_BYTES) : null,
+    witness: hasWitnesses
+      ? Uint16Array.from({ length: count }, (_, i) => bytes.readUInt16LE(behind + 8 + i * WITNESS_BYTES))
+      : null,
+  };
+}
+
+/** Without a subject only its place in the chain is left. */
+export function encodeKept(kept: EvidenceKept): Uint8Array {
+  const out = Buffer.allocUnsafe(kept.subject === null ? KEPT_HEAD : KEPT_BYTES);
+  out.writeUInt16LE(kept.peer, 2);
+  out.writeDoubleLE(kept.prev, 4);
+  if (kept.subject === null) return out;
+  out.set(kept.subject, KEPT_HEAD);
+  out.writeUInt32LE(kept.count, 44);
+  out.writeDoubleLE(kept.lowering, 48);
+  out.writeDoubleLE(kept.raising, 56);
+  out.writeDoubleLE(kept.updated_at, 64);
+  out.writeDoubleLE(kept.evidence_at, 72);
+  return out;
+}
+
+export function decodeKept(bytes: Buffer): EvidenceKept {
+  const isGone = bytes.length === KEPT_HEAD;
+  return {
+    type: 'evidence_kept',
+    peer: bytes.readUInt16LE(2),
+    prev: bytes.readDoubleLE(4),
+    subject: isGone ? null : bytes.subarray(KEPT_HEAD, 44),
+    count: isGone ? 0 : bytes.readUInt32LE(44),
+    lowering: isGone ? 0 : bytes.readDoubleLE(48),
+    raising: isGone ? 0 : bytes.readDoubleLE(56),
+    updated_at: isGone ? 0 : bytes.readDoubleLE(64),
+    evidence_at: isGone ? 0 : bytes.readDoubleLE(72),
+  };
+}

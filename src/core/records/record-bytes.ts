@@ -1,0 +1,60 @@
+/** The bytes of records, one after the other as a batch has them, while they are gathered. */
+import type { EventKeys } from '../tables/event-columns.js';
+import { eventBytes } from './packed-records.js';
+import { encodeRecord, writeEventRecord } from './record-codec.js';
+import type { DecidedEvent, LogRecord } from './records.js';
+
+/** Enough for a turn of one event. */
+const BYTES_AT_FIRST = 256;
+
+export class RecordBytes {
+  /** Where each begins. */
+  readonly starts: number[] = [];
+  #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST);
+  #view = viewOf(this.#bytes);
+  #length = 0;
+
+  /** All of them; good until another is added. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  add(record: LogRecord): void {
+    this.addEncoded(encodeRecord(record));
+  }
+
+  /** Nearly all records are events, which are written where they stay. */
+  addEvent(event: DecidedEvent, keys: EventKeys): void {
+    const at = this.#next(eventBytes(event, true));
+    writeEventRecord(event, keys, true, this.#bytes, this.#view, at);
+  }
+
+  /** Begins anew, in the same memory. */
+  clear(): void {
+    this.starts.length = 0;
+    this.#length = 0;
+  }
+
+  addEncoded(record: Uint8Array): void {
+    const at = this.#next(record.length);
+    this.#bytes.set(record, at);
+  }
+
+  /** Where the next record begins, with room for so many bytes. */
+  #next(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const more = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length));
+      more.set(this.#bytes.subarray(0, at));
+      this.#bytes = more;
+      this.#view = viewOf(more);
+    }
+    this.starts.push(at);
+    return at;
+  }
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}

@@ -1,0 +1,144 @@
+/**
+ * The bytes of records. Each record starts with its type and version; `decodeRecord` lifts old versions and refuses what a newer release wrote. Events
+ * and tombstones are packed, since there are many of them; weights are columns of doubles; the rest is JSON.
+ */
+
+import { isEventTypeId } from '../evidence/event-types.js';
+import { EventColumns, type EventKeys, keyOf } from '../tables/event-columns.js';
+import {
+  decodeEvent,
+  decodeGone,
+  decodeKept,
+  decodeWeights,
+  EVENT_TYPE_AT,
+  encodeGone,
+  encodeKept,
+  encodeWeights,
+  eventBytes,
+  eventVersion,
+  hasTag,
+  isRepeated,
+  writeEvent,
+} from './packed-records.js';
+import type { DecidedEvent, EventAccepted, LogRecord, RecordType } from './records.js';
+
+/** Numbers as written; never reused. */
+const typeIds: Record<RecordType, number> = {
+  group_formed: 1,
+  peer_registered: 2,
+  peer_status_changed: 3,
+  peer_key_rotated: 4,
+  pre_trust_set: 5,
+  half_life_changed: 6,
+  epoch_moved: 7,
+  event_accepted: 8,
+  event_gone: 9,
+  event_withdrawn: 10,
+  erasure_requested: 11,
+  subject_erased: 12,
+  batches_rewritten: 13,
+  weights_published: 14,
+  redacted: 15,
+  evidence_kept: 16,
+  events_retired: 17,
+  scoring_changed: 18,
+  peers_related: 19,
+  evidence_taken_back: 20,
+  events_erased: 21,
+};
+
+const typeNames = new Map<number, RecordType>(
+  (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
+);
+
+/** Weights carry their witness groups from version 2 on; of all other records but events there is one version. */
+const WITH_WITNESSES = 2;
+
+/** A record that this release cannot read. */
+export class UnknownRecordError extends Error {
+  override readonly name = 'UnknownRecordError';
+}
+
+/** Writes an event, type and version included, into the `eventBytes` from byte `at` on; `view` is of the same bytes. */
+export function writeEventRecord(
+  event: DecidedEvent,
+  keys: EventKeys,
+  isTagged: boolean,
+  bytes: Buffer,
+  view: DataView,
+  at: number,
+): void {
+  bytes[at] = typeIds.event_accepted;
+  bytes[at + 1] = eventVersion(event, isTagged);
+  writeEvent(event, keys, isTagged, bytes, view, at);
+}
+
+/** Bytes of a record, type and version included. */
+export function encodeRecord(record: LogRecord): Uint8Array {
+  if (record.type === 'event_accepted') return encodeEvent(record);
+  const out = bytesOf(record);
+  out[0] = typeIds[record.type];
+  out[1] = record.type === 'weights_published' && record.z !== null ? WITH_WITNESSES : 1;
+  return out;
+}
+
+/** Of one event, reused from call to call. */
+const single = new EventColumns(1);
+
+function encodeEvent(event: EventAccepted): Uint8Array {
+  const isTagged = event.id_tag !== null;
+  const keys = single.onlyKeys(keyOf(event.subject), event.id_tag ?? '');
+  const out = Buffer.allocUnsafe(eventBytes(event, isTagged));
+  writeEventRecord(event, keys, isTagged, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
+  return out;
+}
+
+function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
+  if (record.type === 'event_gone') return encodeGone(record);
+  if (record.type === 'evidence_kept') return encodeKept(record);
+  if (record.type === 'weights_published') return encodeWeights(record);
+  const { type, ...rest } = record;
+  const json = Buffer.from(JSON.stringify(rest, refuseLoss));
+  const out = Buffer.allocUnsafe(2 + json.length);
+  json.copy(out, 2);
+  return out;
+}
+
+/** The record in `bytes`. Throws `UnknownRecordError` for what a newer release wrote, any error for damage. */
+export function decodeRecord(bytes: Buffer): LogRecord {
+  if (isTaggedEvent(bytes, 0)) return decodeKnownEvent(bytes, true);
+  const type = typeNames.get(bytes[0]!);
+  if (type === 'weights_published' && bytes[1] === WITH_WITNESSES) return decodeWeights(bytes, true);
+  if (type === undefined || bytes[1] !== 1) {
+    throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
+  }
+  if (type === 'event_accepted') return decodeKnownEvent(bytes, false);
+  if (type === 'event_gone') return decodeGone(bytes);
+  if (type === 'evidence_kept') return decodeKept(bytes);
+  if (type === 'weights_published') return decodeWeights(bytes, false);
+  return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
+}
+
+function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
+  const eventType = bytes[EVENT_TYPE_AT]!;
+  if (isEventTypeId(eventType)) {
+    const event = decodeEvent(bytes, eventType, isTagged);
+    return isRepeated(bytes, 0) ? { ...event, repeats: true } : event;
+  }
+  throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
+}
+
+/** Whether the record at byte `at` is an event that columns can take: with its tag, and of a type that this release knows. */
+export function fitsColumns(bytes: Uint8Array, at: number): boolean {
+  return isTaggedEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
+}
+
+function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === typeIds.event_accepted && hasTag(bytes, at);
+}
+
+/** JSON would make `null` of a number that is none, and a replay would lead elsewhere. */
+function refuseLoss(name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`records: ${name} is ${value}`);
+  return value;
+}

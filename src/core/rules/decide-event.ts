@@ -1,0 +1,106 @@
+/**
+ * The rules of a trust event. Like all rules: from a state and a command to records and an answer, changing nothing; time and
+ * chance arrive as arguments, and what needs a power is computed here and carried by the record.
+ */
+import { type Granted, granted, type Refusal, refused } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { EventSubmission } from '../commands.js';
+import { evidenceAt, scaleAt } from '../evidence/decay.js';
+import { eventTypeNamed } from '../evidence/event-types.js';
+import type { DecidedEvent, EventAccepted } from '../records/records.js';
+import type { GroupState } from '../state.js';
+import { bytesOf, EventColumns, type EventKeys } from '../tables/event-columns.js';
+import type { Peer } from '../tables/peers.js';
+
+/** Of one event that was not looked up, reused from call to call. */
+const single = new EventColumns(1);
+
+/** See `decideByKeys`. */
+export function decideEvent(
+  state: GroupState,
+  caller: number | null,
+  submission: EventSubmission,
+  now: number,
+  repeats = false,
+): Granted<EventAccepted> | Refusal {
+  const { eventId, subject } = submission;
+  const id_tag = state.idTags.of(eventId);
+  const keys = single.onlyKeys(subject, id_tag);
+  state.subjects.warm(single);
+  const decided = decideByKeys(state, caller, submission, now, keys, repeats);
+  // Without a subject it was refused.
+  return decided.ok ? granted({ ...decided.value, subject: bytesOf(subject!), id_tag }) : decided;
+}
+
+/**
+ * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `keys`
+ * are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
+ * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
+ * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
+ */
+export function decideByKeys(
+  state: GroupState,
+  caller: number | null,
+  submission: EventSubmission,
+  now: number,
+  keys: EventKeys,
+  repeats: boolean,
+): Granted<DecidedEvent> | Refusal {
+  const { eventId, gameId, severity, subject, timestamp } = submission;
+  if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
+  const acting = actingPeer(state, caller, submission.peerId);
+  if (!acting.ok) return acting;
+  const peer = acting.value;
+  const game = peer.gameIds.indexOf(gameId);
+  if (game < 0) return refused('game_id_not_registered');
+  if (subject === null) return refused('subject_hash_required');
+  if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
+  const { columns, i } = keys;
+  const known = state.eventIds.seqOfEvent(columns, i);
+  if (known > 0) return duplicate(state, peer, eventId, keys, known);
+  if (state.eventIds.full) return refused('overloaded');
+  const type = eventTypeNamed(submission.eventType);
+  const row = state.subjects.findOfEvent(columns, i);
+  if (row < 0 && state.subjects.full) return refused('overloaded');
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer.index);
+  const decided: DecidedEvent = {
+    type: 'event_accepted',
+    peer: peer.index,
+    event_id: eventId,
+    event_type: type.id,
+    game,
+    schema_version: submission.schemaVersion,
+    severity,
+    timestamp,
+    mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
+    prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
+  };
+  return granted(repeats ? { ...decided, repeats } : decided);
+}
+
+/** By hand: `Number` of a part of the text takes ten times as long. */
+function majorOf(version: string): number {
+  let major = 0;
+  for (let at = 0; version[at] !== '.'; at++) major = major * 10 + version.charCodeAt(at) - 48;
+  return major;
+}
+
+function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
+  const acting = caller === null ? state.peers.byId(peerId) : state.peers.at(caller);
+  if (acting === undefined) return refused('unknown_peer');
+  if (acting.peerId !== peerId) return refused('peer_id_mismatch');
+  if (acting.status !== 'active') return refused('peer_not_active');
+  return granted(acting);
+}
+
+function duplicate(state: GroupState, peer: Peer, eventId: string, { columns, i }: EventKeys, seq: number): Refusal {
+  if (state.eventIds.peerOfEvent(columns, i) !== peer.index) {
+    return refused('duplicate_event', { details: { event_id: eventId, owner: 'other' } });
+  }
+  const details = {
+    event_id: eventId,
+    originally_received_at: new Date(state.times.receivedAt(seq)).toISOString(),
+    ...(state.erasedEvents.has(seq) ? ({ reason: 'subject_erased' } as const) : {}),
+  };
+  return refused('duplicate_event', { details });
+}

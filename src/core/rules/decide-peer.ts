@@ -1,0 +1,157 @@
+/** The rules of peers: registration, status, keys and pre-trust. */
+import { granted } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type {
+  ChangePeerStatus,
+  ChangePreTrust,
+  GroupBounds,
+  PurgePeers,
+  RegisterPeer,
+  RelatePeers,
+  RotateKey,
+} from '../commands.js';
+import { audited, type Decision, refuse } from '../decision.js';
+import { auditPart } from '../records/audit.js';
+import type { LogRecord } from '../records/records.js';
+import type { GroupState } from '../state.js';
+
+/** A new peer; its number is the answer. Codes: overloaded. */
+export function decideRegistration(
+  state: GroupState,
+  bounds: GroupBounds,
+  command: RegisterPeer,
+  now: number,
+): Decision<number> {
+  const places = bounds.peersMax + (command.byOperator ? limits.peersReserve : 0);
+  // A number is never given out again.
+  if (state.peers.taken >= places || state.peers.size >= limits.peersMaxCeiling) {
+    return refuse('overloaded', { text: 'this group holds as many peers as it may' });
+  }
+  const index = state.peers.size;
+  const audit = audited(state, now, { action: 'peer_registered', actor: command.by, target: command.peerId });
+  const record: LogRecord = {
+    type: 'peer_registered',
+    peer: index,
+    peer_id: command.peerId,
+    peer_name: command.peerName,
+    game_ids: command.gameIds,
+    contact_email: command.contactEmail ?? null,
+    key_digest: command.keyDigest,
+    audit,
+  };
+  return { records: [record], outcome: granted(index) };
+}
+
+/**
+ * Suspend, reinstate or revoke; asking for the status that stands writes nothing. Codes: unknown_peer; peer_not_active where
+ * the peer is revoked, which is final.
+ */
+export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
+  if (peer.status === command.status) return { records: [], outcome: granted(peer.index) };
+  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
+  const actions = { active: 'peer_reinstated', suspended: 'peer_suspended', revoked: 'peer_revoked' } as const;
+  const audit = audited(state, now, { action: actions[command.status], actor: command.by, target: peer.peerId });
+  const record: LogRecord = { type: 'peer_status_changed', peer: peer.index, status: command.status, audit };
+  return { records: [record], outcome: granted(peer.index) };
+}
+
+/**
+ * Revokes the active peers that never sent an event, registered longer ago than `idleMs`, and are not pre-trusted; the oldest first, and not more than one
+ * turn is to take. Answers which.
+ */
+export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: number): Decision<readonly string[]> {
+  const idle = state.peers.list.filter(({ index, status, eventCount, registeredAt }) => {
+    return status === 'active' && eventCount === 0 && now - registeredAt > idleMs && !state.preTrusted.includes(index);
+  });
+  const purged = idle.slice(0, limits.purgedAtOnce);
+  const records: LogRecord[] = [];
+  let head = state.auditHead;
+  for (const [i, { index, peerId }] of purged.entries()) {
+    const fact = { action: 'peer_revoked', actor: by, target: peerId };
+    const audit = auditPart(head, state.lastSeq + 1 + i, now, fact);
+    head = audit.hash;
+    records.push({ type: 'peer_status_changed', peer: index, status: 'revoked', audit });
+  }
+  return { records, outcome: granted(purged.map(({ peerId }) => peerId)) };
+}
+
+/** A new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */
+export function decideKeyRotation(state: GroupState, command: RotateKey, now: number): Decision<number> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
+  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
+  const overlapMs = Math.min(command.overlapMs, limits.keyOverlapMsMax);
+  const record: LogRecord = {
+    type: 'peer_key_rotated',
+    peer: peer.index,
+    key_digest: command.keyDigest,
+    old_key_until: overlapMs > 0 ? now + overlapMs : 0,
+    audit: audited(state, now, { action: 'peer_key_rotated', actor: command.by, target: peer.peerId }),
+  };
+  return { records: [record], outcome: granted(peer.index) };
+}
+
+/** One peer more or less among the pre-trusted. Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */
+export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: number): Decision<null> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
+  const listed = state.preTrusted.includes(peer.index);
+  if (listed === (command.change === 'add')) return { records: [], outcome: granted(null) };
+  if (command.change === 'add' && peer.status === 'revoked') {
+    return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
+  }
+  if (command.change === 'add' && state.preTrusted.length >= limits.preTrustedMax) {
+    return refuse('overloaded', { text: 'too many pre-trusted peers' });
+  }
+  const peers = listed ? state.preTrusted.filter((index) => index !== peer.index) : [...state.preTrusted, peer.index];
+  const action = listed ? 'pre_trust_removed' : 'pre_trust_added';
+  const audit = audited(state, now, { action, actor: command.by, target: peer.peerId });
+  return { records: [{ type: 'pre_trust_set', peers, configured: null, audit }], outcome: granted(null) };
+}
+
+/**
+ * The configured set of pre-trusted peers, applied where it differs from the one applied last. Codes: unknown_peer,
+ * peer_not_active (revoked), with the id in the text.
+ */
+export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly string[], now: number): Decision<null> {
+  const configured = peerIds.join(',');
+  const peers: number[] = [];
+  for (const peerId of peerIds) {
+    const peer = state.peers.byId(peerId);
+    if (peer === undefined) return refuse('unknown_peer', { text: `${peerId} is no peer of this group` });
+    if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
+    peers.push(peer.index);
+  }
+  if (configured === state.preTrustConfigured) return { records: [], outcome: granted(null) };
+  const audit = audited(state, now, { action: 'pre_trust_set', actor: 'configuration', target: configured });
+  return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
+}
+
+/**
+ * What the operator knows about two peers: that one operator runs both, so that they are one witness, or that they are independent however alike their
+ * reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
+ */
+export function decideRelation(state: GroupState, command: RelatePeers, now: number): Decision<null> {
+  const one = state.peers.byId(command.peerId);
+  const other = state.peers.byId(command.otherId);
+  if (one === undefined || other === undefined) {
+    return refuse('unknown_peer', {
+      text: `no peer has the id ${one === undefined ? command.peerId : command.otherId}`,
+    });
+  }
+  if (one === other)
+    return refuse('peer_id_mismatch', { text: 'expected the ids of two different peers, found one twice' });
+  const first = Math.min(one.index, other.index);
+  const second = Math.max(one.index, other.index);
+  const { relation } = command;
+  if (
+    state.relations.some((known) => known.first === first && known.second === second && known.relation === relation)
+  ) {
+    return { records: [], outcome: granted(null) };
+  }
+  const target = `${state.peers.at(first).peerId} ${state.peers.at(second).peerId}`;
+  const audit = audited(state, now, { action: `peers_${relation}`, actor: command.by, target });
+  return { records: [{ type: 'peers_related', first, second, relation, audit }], outcome: granted(null) };
+}

@@ -1,0 +1,79 @@
+/**
+ * Whether an event repeats an earlier one: same peer, player, type and timestamp. The state knows only which events may; whether one does
+ * is read in the log and comes back with the command. Rules only, nothing is read here.
+ */
+
+import { sameKey } from '../columns/packed-keys.js';
+import type { EventSubmission, RepeatCheck, SubmitEvents } from '../commands.js';
+import { eventTypeNamed, isEvidence } from '../evidence/event-types.js';
+import type { GroupState } from '../state.js';
+import type { EventKeys } from '../tables/event-columns.js';
+
+/** What the log says of the events of a command, as far as the command brings it. */
+export interface Repeats {
+  /** Events of which only the log can tell, and of which the command does not know it as of now. */
+  readonly unknown: readonly RepeatCheck[];
+  /** Events (their index) that repeat one of the log. */
+  readonly known: ReadonlySet<number>;
+}
+
+/** `keys` are what each event of the command is looked up by. */
+export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): Repeats {
+  const { checked, events } = command;
+  const unknown: RepeatCheck[] = [];
+  const known = new Set<number>();
+  for (const [index, event] of events.entries()) {
+    const of = keys[index]!;
+    const hash = hashOf(state, event, of);
+    if (hash === 0 || !state.repeats.has(hash) || state.eventIds.seqOfEvent(of.columns, of.i) > 0) continue;
+    const head = headOf(state, event, of);
+    if (head <= state.retired.seq) continue;
+    const isFresh = checked?.asOf === state.redacted;
+    const found = isFresh ? checked.found.find((one) => one.index === index && one.head === head) : undefined;
+    if (found === undefined) {
+      unknown.push({ index, head, eventType: eventTypeNamed(event.eventType).id, timestamp: event.timestamp });
+    } else if (found.seq > state.retired.seq) known.add(index);
+  }
+  return { unknown, known };
+}
+
+/** Whether event `index` of a command repeats one of its events that were `accepted` before it. */
+export function repeatsAccepted(
+  state: GroupState,
+  events: readonly EventSubmission[],
+  index: number,
+  keys: EventKeys,
+  accepted: readonly number[],
+): boolean {
+  if (accepted.length === 0) return false;
+  const event = events[index]!;
+  const hash = hashOf(state, event, keys);
+  return hash !== 0 && state.repeats.has(hash) && accepted.some((earlier) => saysTheSame(event, events[earlier]!));
+}
+
+/** What the filter knows the event by; 0 for one that is no evidence, or refused anyway. */
+function hashOf(state: GroupState, event: EventSubmission, { columns, i }: EventKeys): number {
+  const peer = state.peers.byId(event.peerId);
+  const { id } = eventTypeNamed(event.eventType);
+  if (peer === undefined || event.subject === null || !isEvidence(id)) return 0;
+  return state.repeats.hashOf(columns.hashes[i]!, peer.index, id, event.timestamp);
+}
+
+/** The newest record of the event's peer and player, 0 for none. */
+function headOf(state: GroupState, { peerId }: EventSubmission, { columns, i }: EventKeys): number {
+  const { subjects } = state;
+  const row = subjects.findOfEvent(columns, i);
+  const entry = row < 0 ? -1 : subjects.findEntry(row, state.peers.byId(peerId)!.index);
+  return entry < 0 ? 0 : subjects.entries.head(entry);
+}
+
+function saysTheSame(one: EventSubmission, other: EventSubmission): boolean {
+  return (
+    one.peerId === other.peerId &&
+    one.eventType === other.eventType &&
+    one.timestamp === other.timestamp &&
+    one.subject !== null &&
+    other.subject !== null &&
+    sameKey(one.subject.words, one.subject.at, other.subject.words, other.subject.at)
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of the log. The
+ * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
+ */
+import { evidenceAt, scaleAt, worthAt, worthOf } from '../evidence/decay.js';
+import { takesBack } from '../evidence/event-types.js';
+import { putVote } from '../evidence/evidence.js';
+import { subjectHex } from '../hashing/pseudonym.js';
+import type { EventAccepted, LogRecord } from '../records/records.js';
+import type { GroupState } from '../state.js';
+import type { EvidenceSubjects } from '../tables/evidence-view.js';
+
+/** How masses of the records at hand were scaled. */
+interface Scale {
+  epoch: number;
+  halfLifeDays: number;
+}
+
+/** What an event adds to the sums of an entry: scaled to the moment of the simulation, and what it is worth now in the state. */
+interface EventMass {
+  readonly entry: number;
+  readonly lowers: boolean;
+  readonly mass: number;
+  readonly now: number;
+  /** How often what the entry lowered had been taken back. */
+  readonly liftings: number;
+}
+
+export class OtherHalfLife {
+  readonly #state: GroupState;
+  readonly #halfLifeDays: number;
+  readonly #at: number;
+  readonly #scale: Scale;
+  /** Changes of scale that are still to come, and what all of them together multiply by. */
+  #rescalesTaken = 0;
+  #toCome: number;
+  readonly #worthNow: number;
+  /** By entry: sums scaled to `at`, what the same events are worth now in the state, and how many they are. */
+  readonly #lowering: Float64Array;
+  readonly #raising: Float64Array;
+  readonly #loweringNow: Float64Array;
+  readonly #raisingNow: Float64Array;
+  readonly #counted: Uint32Array;
+  /** Events that repeat others and do not count, by their record. */
+  readonly #repeated = new Map<number, EventMass>();
+  /** By entry: how often what it lowered was taken back. */
+  readonly #liftings: Uint32Array;
+  /** Subjects (hex) whose erasure is still in work, with the record that erased them. */
+  readonly #erased = new Map<string, number>();
+
+  /** `at` (ms since 1970) is the moment that sums are taken at; not before the newest record. */
+  constructor(state: GroupState, halfLifeDays: number, at: number) {
+    const entries = entriesEnd(state);
+    this.#state = state;
+    this.#halfLifeDays = halfLifeDays;
+    this.#at = at;
+    this.#scale = { epoch: state.formed.epoch, halfLifeDays: state.formed.half_life_days };
+    this.#toCome = factorOf(state.rescales);
+    this.#worthNow = worthAt(at, state.epoch, state.halfLifeDays);
+    this.#lowering = new Float64Array(entries);
+    this.#raising = new Float64Array(entries);
+    this.#loweringNow = new Float64Array(entries);
+    this.#raisingNow = new Float64Array(entries);
+    this.#counted = new Uint32Array(entries);
+    this.#liftings = new Uint32Array(entries);
+    for (const [seq, { subject }] of state.erasures) if (subject !== null) this.#erased.set(subject, seq);
+  }
+
+  /** Takes the next record of the log, from the first to the state's last. `at` is the time of its batch. */
+  take(record: LogRecord, seq: number, at: number): void {
+    if (record.type === 'event_accepted') this.#event(record, seq, at);
+    else if (record.type === 'event_withdrawn') this.#countRepeated(record.counts?.event_seq ?? 0);
+    else if (record.type === 'epoch_moved') this.#rescaled(record.epoch, this.#scale.halfLifeDays);
+    else if (record.type === 'half_life_changed') this.#rescaled(record.epoch, record.half_life_days);
+  }
+
+  #rescaled(epoch: number, halfLifeDays: number): void {
+    this.#scale.epoch = epoch;
+    this.#scale.halfLifeDays = halfLifeDays;
+    this.#rescalesTaken++;
+    this.#toCome = factorOf(this.#state.rescales.slice(this.#rescalesTaken));
+  }
+
+  #event(event: EventAccepted, seq: number, receivedAt: number): void {
+    const { subjects, withdrawals } = this.#state;
+    if (withdrawals.has(seq) || (this.#erased.size > 0 && seq < (this.#erased.get(subjectHex(event.subject)) ?? 0)))
+      return;
+    const row = subjects.find(event.subject);
+    const entry = row < 0 ? -1 : subjects.findEntry(row, event.peer);
+    if (entry < 0) return;
+    if (takesBack(event)) {
+      // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier one is withdrawn.
+      this.#lowering[entry] = 0;
+      this.#loweringNow[entry] = 0;
+      this.#liftings[entry]!++;
+    }
+    const from = evidenceAt(event.timestamp, receivedAt);
+    const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
+    const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
+    const now = worthOf(Math.abs(event.mass) * this.#toCome, this.#worthNow);
+    const added = { entry, lowers: event.mass < 0, mass, now, liftings: this.#liftings[entry]! };
+    if (event.repeats === undefined) this.#add(added);
+    else this.#repeated.set(seq, added);
+    this.#counted[entry]!++;
+  }
+
+  /** The event that repeats one which was withdrawn, unless it was taken back. */
+  #countRepeated(seq: number): void {
+    const repeated = this.#repeated.get(seq);
+    if (repeated === undefined) return;
+    this.#repeated.delete(seq);
+    if (!repeated.lowers || repeated.liftings === this.#liftings[repeated.entry]) this.#add(repeated);
+  }
+
+  #add({ entry, lowers, mass, now }: EventMass): void {
+    const [sums, sumsNow] = lowers ? [this.#lowering, this.#loweringNow] : [this.#raising, this.#raisingNow];
+    sums[entry]! += mass;
+    sumsNow[entry]! += now;
+  }
+
+  /** The state's subjects with these sums, scaled to `at`. Good until the state changes. */
+  subjects(): EvidenceSubjects {
+    const { subjects } = this.#state;
+    const { entries } = subjects;
+    const isWhole = (entry: number) => this.#counted[entry] === entries.count(entry);
+    const rest = (held: number, counted: number) => Math.max(0, worthOf(held, this.#worthNow) - counted);
+    const lowering = (entry: number) =>
+      this.#lowering[entry]! + (isWhole(entry) ? 0 : rest(entries.lowering(entry), this.#loweringNow[entry]!));
+    const raising = (entry: number) =>
+      this.#raising[entry]! + (isWhole(entry) ? 0 : rest(entries.raising(entry), this.#raisingNow[entry]!));
+    return {
+      rows: subjects.rows,
+      size: subjects.size,
+      firstEntry: (row) => subjects.firstEntry(row),
+      peerCount: (row) => subjects.peerCount(row),
+      evidenceAt: (row) => subjects.evidenceAt(row),
+      updatedAt: (row) => subjects.updatedAt(row),
+      readRows: (from, end, into) => subjects.readRows(from, end, into),
+      entries: {
+        size: entries.size,
+        warm: (first, count) => entries.warm(first, count),
+        peer: (entry) => entries.peer(entry),
+        isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
+        count: (entry) => entries.count(entry),
+        lowering,
+        raising,
+        putVotes: (first, count, worths, at, votes, to) => {
+          const worth = worths[at]!;
+          let put = to;
+          for (let entry = first; entry < first + count; entry++) {
+            const b = worthOf(lowering(entry), worth);
+            put = putVote(votes, put, entries.peer(entry), b, worthOf(raising(entry), worth));
+          }
+          return put;
+        },
+      },
+    };
+  }
+}
+
+/** Finite, as a mass that it multiplies must stay a number, where that is none. */
+function factorOf(rescales: GroupState['rescales']): number {
+  return rescales.reduce((product, { factor }) => Math.min(product * factor, Number.MAX_VALUE), 1);
+}
+
+/** One more than the greatest entry in use. */
+function entriesEnd({ subjects }: GroupState): number {
+  let end = 0;
+  for (let row = 0; row < subjects.rows; row++) {
+    if (subjects.has(row)) end = Math.max(end, subjects.firstEntry(row) + subjects.peerCount(row));
+  }
+  return end;
+}

@@ -1,0 +1,300 @@
+/**
+ * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights (docs/SCORING.md, "A read").
+ * O(peers that reported the player), unless several of them belong to witness groups; no allocation but the answer.
+ */
+import { type Moment, worthFor, worthOf } from '../evidence/decay.js';
+import { saturate, strength, unit } from '../evidence/evidence.js';
+import { trustConstants as k } from '../evidence/trust-constants.js';
+import type { GroupState } from '../state.js';
+import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
+import type { Verdict } from '../vocabulary.js';
+
+/** A player's score at a moment. Unrounded. */
+export interface TrustView {
+  /** 0 to 100, 50 neutral. */
+  readonly score: number;
+  /** 0 to 1. */
+  readonly confidence: number;
+  readonly verdict: Verdict;
+  /** Events held for the player, of any peer. */
+  readonly eventCount: number;
+  /** ms since 1970 of the newest change of this player, cut to the hour. */
+  readonly updatedAt: number;
+}
+
+/** Scores and confidences are shown as whole numbers of so many to one, by reads and by the verdict stream alike. */
+export const SCORE_UNIT = 100;
+export const CONFIDENCE_UNIT = 10_000;
+
+/** What is shown of a score, in hundredths. */
+export function wholeScore({ score }: Pick<TrustView, 'score'>): number {
+  return Math.round(score * SCORE_UNIT);
+}
+
+/** What is shown of a confidence, in ten-thousandths. */
+export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): number {
+  return Math.round(confidence * CONFIDENCE_UNIT);
+}
+
+/** What stands behind a player's score. */
+export interface TrustExplanation {
+  /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
+  readonly lowering: number;
+  readonly raising: number;
+  /** Peers with evidence. */
+  readonly peers: number;
+  /** Whether pre-trusted peers are among them. */
+  readonly preTrusted: boolean;
+  /** Witnesses among them of more than a trifling weight, of whatever opinion, and those of them that lower. */
+  readonly witnesses: number;
+  readonly loweringWitnesses: number;
+  /** The part of what is heard that does not come from two-sided peers, in [0, 1]. */
+  readonly oneSided: number;
+  /** Log-odds of a bad player before the prior, and those at which the score falls below 40. */
+  readonly logOdds: number;
+  readonly suspicious: number;
+  readonly halfLifeDays: number;
+  readonly weightsBasedOnSeq: number;
+}
+
+const NOBODY = -1;
+
+/** What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had. */
+class Voices {
+  count = 0;
+  peer = new Uint16Array(ENTRIES_AT_FIRST);
+  /** `x = b / m`, in [0, 1]: 1 lowers. */
+  x = new Float64Array(ENTRIES_AT_FIRST);
+  /** `tau n1`, `tau n` and `tau min(m, 3)`; 0 where another peer speaks for the witness. */
+  voice = new Float64Array(ENTRIES_AT_FIRST);
+  pull = new Float64Array(ENTRIES_AT_FIRST);
+  mass = new Float64Array(ENTRIES_AT_FIRST);
+  /** What they come to: log-odds of a bad player before the prior, those at which the player is suspicious, and the part of one-sided voices. */
+  logOdds = 0;
+  suspicious = 0;
+  oneSided = 0;
+  #speakers = new Int32Array(0);
+
+  begin(most: number): void {
+    this.count = 0;
+    if (most <= this.peer.length) return;
+    this.peer = new Uint16Array(2 * most);
+    this.x = new Float64Array(2 * most);
+    this.voice = new Float64Array(2 * most);
+    this.pull = new Float64Array(2 * most);
+    this.mass = new Float64Array(2 * most);
+  }
+
+  /** Of each witness the heaviest vote speaks; of equal ones that of the peer that registered first. */
+  oneVoiceEach(witness: Uint16Array): void {
+    const { count, peer, voice } = this;
+    const speakers = this.#speakersOf(witness);
+    for (let e = 0; e < count; e++) {
+      const named = witness[peer[e]!]!;
+      const f = speakers[named]!;
+      const isHeard = f === NOBODY || voice[e]! > voice[f]!;
+      if (isHeard) speakers[named] = e;
+      const silent = isHeard ? f : e;
+      if (silent === NOBODY) continue;
+      voice[silent] = 0;
+      this.pull[silent] = 0;
+      this.mass[silent] = 0;
+    }
+    this.#forget(witness);
+  }
+
+  /** Witnesses of more than a trifling weight whose votes lower by more than the part `above`, from 0 to 1; -1: of all votes. */
+  witnesses(weight: Float64Array, witness: Uint16Array, above: number): number {
+    const { count, peer, x } = this;
+    const speakers = this.#speakersOf(witness);
+    let found = 0;
+    for (let e = 0; e < count; e++) {
+      const j = peer[e]!;
+      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NOBODY) continue;
+      speakers[witness[j]!] = e;
+      found++;
+    }
+    this.#forget(witness);
+    return found;
+  }
+
+  /** Per witness the entry that speaks for it, at first nobody's; a player that thousands of peers reported costs no more per peer than any other. */
+  #speakersOf(witness: Uint16Array): Int32Array {
+    if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NOBODY);
+    return this.#speakers;
+  }
+
+  #forget(witness: Uint16Array): void {
+    for (let e = 0; e < this.count; e++) this.#speakers[witness[this.peer[e]!]!] = NOBODY;
+  }
+}
+
+/** A vote with more than this part of lowering evidence lowers. */
+const LOWERS = 0.5;
+
+const ENTRIES_AT_FIRST = 64;
+const voices = new Voices();
+
+/** Score, confidence and verdict of a subject's row. */
+export function trustOf(state: EvidenceView, row: number, moment: Moment): TrustView {
+  const { weight, witness } = state.peerWeights;
+  const { confidence, events } = hear(state, row, moment);
+  const score = scoreOf(state.peerWeights);
+  // Only of a score so low does it matter who stands behind it.
+  const witnesses = score < k.untrustedBelow ? voices.witnesses(weight, witness, LOWERS) : 0;
+  return {
+    score,
+    confidence,
+    verdict: verdictOf(score, confidence, witnesses),
+    eventCount: events,
+    updatedAt: state.subjects.updatedAt(row),
+  };
+}
+
+/** Takes what the peers of a row say into `voices`. */
+function hear(
+  state: EvidenceView,
+  row: number,
+  moment: Moment,
+): { readonly confidence: number; readonly events: number } {
+  const { subjects, peerWeights } = state;
+  const { entries } = subjects;
+  const { tau, z, weight, witness, isGrouped, excluded } = peerWeights;
+  const worth = worthFor(state, subjects.evidenceAt(row), moment);
+  const first = subjects.firstEntry(row);
+  const peerCount = subjects.peerCount(row);
+  const end = first + peerCount;
+  voices.begin(peerCount);
+  let at = 0;
+  let effective = 0;
+  let grouped = 0;
+  let events = 0;
+  for (let entry = first; entry < end; entry++) {
+    events += entries.count(entry);
+    const peer = entries.peer(entry);
+    const lowering = worthOf(entries.lowering(entry), worth);
+    const m = lowering + worthOf(entries.raising(entry), worth);
+    if (!(m > 0) || excluded[peer] === 1) continue;
+    const n = strength(saturate(m), z[peer]!);
+    const t = tau[peer]!;
+    voices.peer[at] = peer;
+    voices.x[at] = lowering / m;
+    voices.voice[at] = t * unit(m);
+    voices.pull[at] = t * n;
+    voices.mass[at] = t * Math.min(m, k.massOfPeerMax);
+    effective += weight[peer]! * n;
+    grouped += isGrouped[peer]!;
+    at++;
+  }
+  voices.count = at;
+  if (grouped > 1) voices.oneVoiceEach(witness);
+  return { confidence: effective / (effective + k.confidenceHalf), events };
+}
+
+/** The score that the voices come to, 0 to 100. */
+function scoreOf({ a, b, z, preTrusted, distance }: PeerColumns): number {
+  const { count, peer, x, voice, pull, mass } = voices;
+  let heard = 0;
+  let twoSided = 0;
+  let events = 0;
+  for (let e = 0; e < count; e++) {
+    heard += voice[e]!;
+    twoSided += voice[e]! * z[peer[e]!]!;
+    events += mass[e]!;
+  }
+  const oneSided = 1 - twoSided / Math.max(heard, k.massMin);
+  const damping = dampingOf(heard, oneSided);
+  const suspicious = distance + k.oneSidedDistance * oneSided;
+  let fromPreTrusted = 0;
+  let fromOthers = 0;
+  for (let e = 0; e < count; e++) {
+    const j = peer[e]!;
+    const logOdds = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+    if (preTrusted[j] === 1) fromPreTrusted += Math.min(logOdds, k.onePreTrusted * suspicious * damping);
+    else fromOthers += Math.min(logOdds, k.onePeer * suspicious * damping);
+  }
+  const bound = k.preTrustClip * Math.abs(fromPreTrusted);
+  const bounded = fromPreTrusted === 0 ? fromOthers : Math.min(bound, Math.max(-bound, fromOthers));
+  const logOdds = (fromPreTrusted + bounded) / damping;
+  voices.logOdds = logOdds;
+  voices.suspicious = suspicious;
+  voices.oneSided = oneSided;
+  return NEUTRAL - boundedShift(shiftOf(logOdds, suspicious), events);
+}
+
+const NEUTRAL = 50;
+
+/** `max(M, 1)^(.1 + .2 one)`, at least 1: by how much witnesses are held to repeat one another. */
+function dampingOf(heard: number, oneSided: number): number {
+  if (heard <= 1) return 1;
+  return Math.exp((k.correlation + (k.correlationOneSided - k.correlation) * oneSided) * Math.log(heard));
+}
+
+/** By how many points log-odds lower a score (below 0: raise it), in (-50, 50). `suspicious`: the log-odds at which they lower it by 10. */
+function shiftOf(logOdds: number, suspicious: number): number {
+  if (logOdds <= 0) {
+    const good = -logOdds;
+    return good <= k.trustedDistance
+      ? (-20 * good) / k.trustedDistance
+      : 30 * Math.exp((k.trustedDistance - good) / k.tail) - 50;
+  }
+  if (logOdds <= suspicious) return (10 * logOdds) / suspicious;
+  const beyond = logOdds - suspicious;
+  return beyond <= k.untrustedDistance
+    ? 10 + (20 * beyond) / k.untrustedDistance
+    : 50 - 20 * Math.exp((k.untrustedDistance - beyond) / k.tail);
+}
+
+/** The shift where the gated mass of events is `mass`: little of it moves a score by little, whoever sent it. */
+function boundedShift(shift: number, mass: number): number {
+  const root = Math.sqrt(mass);
+  // Square roots are rounded correctly on every platform; a power is not.
+  const part = Math.min(1, k.massPart * root * Math.sqrt(root));
+  const most = k.massShift * mass * root;
+  return Math.min(most, Math.max(-most, shift * part));
+}
+
+/** The band of a score (0 to 100). `witnesses`: how many of them lower, each of more than a trifling weight. One alone never makes a player untrusted. */
+export function verdictOf(score: number, confidence: number, witnesses: number): Verdict {
+  if (score < k.untrustedBelow && witnesses >= k.untrustedWitnessesMin) return 'untrusted';
+  if (score < k.suspiciousBelow) return 'suspicious';
+  if (score >= k.trustedFrom && confidence >= k.trustedConfidenceMin) return 'trusted';
+  return 'neutral';
+}
+
+/** Log-odds of a bad player behind the score of a subject's row, before the prior. */
+export function logOddsOf(state: EvidenceView, row: number, moment: Moment): number {
+  hear(state, row, moment);
+  scoreOf(state.peerWeights);
+  return voices.logOdds;
+}
+
+/** What a subject's score is made of. */
+export function explanationOf(state: GroupState, row: number, moment: Moment): TrustExplanation {
+  const { subjects, peerWeights } = state;
+  const { preTrusted, excluded, weight, witness } = peerWeights;
+  const worth = worthFor(state, subjects.evidenceAt(row), moment);
+  const first = subjects.firstEntry(row);
+  const sums = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+    const b = worthOf(subjects.entries.lowering(entry), worth);
+    const g = worthOf(subjects.entries.raising(entry), worth);
+    const peer = subjects.entries.peer(entry);
+    if (!(b + g > 0) || excluded[peer] === 1) continue;
+    sums.lowering += b;
+    sums.raising += g;
+    sums.peers++;
+    if (preTrusted[peer] === 1) sums.preTrusted = true;
+  }
+  const logOdds = logOddsOf(state, row, moment);
+  return {
+    ...sums,
+    witnesses: voices.witnesses(weight, witness, -1),
+    loweringWitnesses: voices.witnesses(weight, witness, LOWERS),
+    oneSided: voices.oneSided,
+    logOdds,
+    suspicious: voices.suspicious,
+    halfLifeDays: state.halfLifeDays,
+    weightsBasedOnSeq: state.weights.basedOnSeq,
+  };
+}

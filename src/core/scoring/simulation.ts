@@ -1,0 +1,155 @@
+/**
+ * What the verdicts of a group would be under another assumption about its peers or its half-life. Pure and read-only: the state
+ * that it starts from is not touched. Both sides are computed here, from the same evidence at the same moment, so that what
+ * differs is the assumption's doing alone.
+ */
+
+import { momentOf } from '../evidence/decay.js';
+import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
+import { subjectHex } from '../hashing/pseudonym.js';
+import type { GroupState } from '../state.js';
+import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
+import { markGroups, suspiciousDistance } from '../tables/peer-weights.js';
+import { computePeerTrust } from '../trust/peer-trust.js';
+import { gatherVotes } from '../trust/sums/gather.js';
+import { Scratch } from '../trust/votes/scratch.js';
+import type { Verdict } from '../vocabulary.js';
+import { type TrustView, trustOf } from './score.js';
+
+/** What is assumed otherwise; null: as it is. Peers by their number. */
+export interface Assumption {
+  readonly preTrusted: readonly number[] | null;
+  /** Peers whose evidence counts for nothing, as if they were revoked. */
+  readonly without: readonly number[];
+  readonly halfLifeDays: number | null;
+}
+
+export interface SimulatedRead {
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: Verdict;
+}
+
+/** A player whose verdict changes. */
+export interface ChangedVerdict {
+  /** Subject hash, hex. */
+  readonly subject: string;
+  readonly events: number;
+  readonly before: SimulatedRead;
+  readonly after: SimulatedRead;
+}
+
+export interface Simulation {
+  /** The state is the fold of all records up to and including this one, at the moment `at` (ms since 1970). */
+  readonly seq: number;
+  readonly at: number;
+  readonly players: number;
+  /** Players by their verdict before, and then by the one after. */
+  readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
+  /** The players whose score moves most among those whose verdict changes, at most as many as asked for. */
+  readonly changed: readonly ChangedVerdict[];
+  /** Weight of each peer, by its number. */
+  readonly weightsBefore: Float64Array;
+  readonly weightsAfter: Float64Array;
+}
+
+interface Candidate {
+  readonly row: number;
+  readonly move: number;
+  readonly before: TrustView;
+  readonly after: TrustView;
+}
+
+const asItIs: Assumption = { preTrusted: null, without: [], halfLifeDays: null };
+
+/** Candidates that are held for each one wanted, before the weaker ones are dropped. */
+const HELD_PER_ROW = 4;
+
+/**
+ * `at`: not before the newest record. `subjects`: sums that decayed by the assumed half-life, scaled to `at`; the state's own where
+ * no other half-life is assumed.
+ */
+export function simulate(
+  state: GroupState,
+  at: number,
+  assumption: Assumption,
+  subjects: EvidenceView['subjects'] | null,
+  rowsMax: number,
+  constants: TrustConstants = trustConstants,
+): Simulation {
+  const { halfLifeDays } = assumption;
+  const isOther = subjects !== null && halfLifeDays !== null;
+  const other = isOther ? { subjects, epoch: at, halfLifeDays } : state;
+  const before = viewed(state, state, asItIs, at, constants);
+  const after = viewed(state, other, assumption, at, constants);
+  const none = (): Record<Verdict, number> => ({ trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 });
+  const verdicts = { trusted: none(), neutral: none(), suspicious: none(), untrusted: none() };
+  const momentBefore = momentOf(before, at);
+  const momentAfter = momentOf(after, at);
+  let held: Candidate[] = [];
+  for (let row = 0; row < state.subjects.rows; row++) {
+    if (!state.subjects.has(row)) continue;
+    const was = trustOf(before, row, momentBefore);
+    const is = trustOf(after, row, momentAfter);
+    verdicts[was.verdict][is.verdict]++;
+    if (was.verdict === is.verdict) continue;
+    held.push({ row, move: Math.abs(is.score - was.score), before: was, after: is });
+    if (held.length > HELD_PER_ROW * rowsMax) held = furthest(held, rowsMax);
+  }
+  return {
+    seq: state.lastSeq,
+    at,
+    players: state.subjects.size,
+    verdicts,
+    changed: furthest(held, rowsMax).map((candidate) => changedVerdict(state, candidate)),
+    weightsBefore: before.peerWeights.weight,
+    weightsAfter: after.peerWeights.weight,
+  };
+}
+
+/** `sums` with the peers as assumed, and the weights that follow from both. */
+function viewed(
+  state: GroupState,
+  sums: Omit<EvidenceView, 'peerWeights'>,
+  assumption: Assumption,
+  at: number,
+  constants: TrustConstants,
+): EvidenceView {
+  const { subjects, epoch, halfLifeDays } = sums;
+  const peerWeights = peersAssumed(state, assumption);
+  const scratch = new Scratch();
+  const view = { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers };
+  const votes = gatherVotes(view, at, constants, scratch);
+  const { tau, a, b, z, weight, witness, pi } = computePeerTrust(votes, constants, scratch, state.relations);
+  const isGrouped = new Uint8Array(witness.length);
+  markGroups({ witness, isGrouped }, witness.length);
+  const computed = { tau, a, b, z, weight, witness, isGrouped, distance: suspiciousDistance(pi) };
+  return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, ...computed } };
+}
+
+function peersAssumed({ peers, peerWeights }: GroupState, { preTrusted, without }: Assumption): PeerColumns {
+  const excluded = peerWeights.excluded.slice(0, peers.size);
+  const trusted = peerWeights.preTrusted.slice(0, peers.size);
+  for (const peer of without) excluded[peer] = 1;
+  if (preTrusted !== null) {
+    trusted.fill(0);
+    for (const peer of preTrusted) trusted[peer] = 1;
+  }
+  // As with one that is revoked: it leaves the set.
+  for (let peer = 0; peer < peers.size; peer++) if (excluded[peer] === 1) trusted[peer] = 0;
+  return { ...peerWeights, preTrusted: trusted, excluded };
+}
+
+function furthest(held: readonly Candidate[], count: number): Candidate[] {
+  return held.toSorted((p, q) => q.move - p.move || p.row - q.row).slice(0, count);
+}
+
+function changedVerdict(state: GroupState, { row, before, after }: Candidate): ChangedVerdict {
+  const readOf = ({ score, confidence, verdict }: TrustView): SimulatedRead => ({ score, confidence, verdict });
+  return {
+    subject: subjectHex(state.subjects.keyOf(row)),
+    events: before.eventCount,
+    before: readOf(before),
+    after: readOf(after),
+  };
+}

@@ -1,0 +1,122 @@
+/** All of a state but its large tables, as one JSON value: what a snapshot stores of it and what the digest covers. */
+
+import type { GroupFormed } from '../records/records.js';
+import type { PeerRelation } from '../relations.js';
+import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
+import type { HourlyCount } from '../tables/hourly-counts.js';
+import type { Weights } from '../tables/peer-weights.js';
+import type { Peer } from '../tables/peers.js';
+
+export interface SnapshotMeta {
+  readonly formed: GroupFormed;
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly evidenceSeq: number;
+  readonly halfLifeDays: number;
+  readonly epoch: number;
+  readonly rescales: readonly { readonly seq: number; readonly factor: number }[];
+  readonly peers: readonly Peer[];
+  readonly preTrusted: readonly number[];
+  readonly preTrustConfigured: string | null;
+  readonly weights: {
+    readonly basedOnSeq: number;
+    readonly computedAt: number | null;
+    readonly pi: number;
+    readonly tau: readonly number[];
+    readonly a: readonly number[];
+    readonly b: readonly number[];
+    /** Absent in weights of the first version of scoring. */
+    readonly z?: readonly number[];
+    readonly witness?: readonly number[];
+  };
+  /** Absent where nothing was declared. */
+  readonly relations?: readonly PeerRelation[];
+  /** Absent while the group uses the version of scoring that it was formed with. */
+  readonly scoring?: { readonly version: number; readonly seq: number };
+  readonly auditHead: string;
+  readonly audited: number;
+  readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
+  readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
+  readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
+  readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
+  readonly redacted: number;
+  /** Absent where nothing was ever retired, as in snapshots of releases that knew no retention. */
+  readonly retired?: { readonly seq: number; readonly open: boolean };
+  readonly eventCount: number;
+  /** How many there are, so that a load makes room for them at once; no part of the digest, and absent in snapshots of before. */
+  readonly players?: number;
+  /** Number and sum of the hashes of what events say; no part of the digest, and absent in snapshots of before. */
+  readonly repeats?: { readonly count: number; readonly sum: number };
+  /** No part of the digest, and absent in snapshots of before: all events then count as older than an hour. */
+  readonly hourlyCounts?: readonly HourlyCount[];
+}
+
+export function metaOf(state: GroupState): SnapshotMeta {
+  const { weights } = state;
+  return {
+    formed: state.formed,
+    lastSeq: state.lastSeq,
+    lastAt: state.lastAt,
+    evidenceSeq: state.evidenceSeq,
+    halfLifeDays: state.halfLifeDays,
+    epoch: state.epoch,
+    rescales: state.rescales,
+    peers: state.peers.list,
+    preTrusted: state.preTrusted,
+    preTrustConfigured: state.preTrustConfigured,
+    weights: weightsOf(weights),
+    ...(state.relations.length === 0 ? {} : { relations: state.relations }),
+    ...(state.scoring.seq <= 1 ? {} : { scoring: state.scoring }),
+    auditHead: state.auditHead,
+    audited: state.auditSeqs.length,
+    erasures: [...state.erasures].sort(([a], [b]) => a - b),
+    withdrawals: [...state.withdrawals].sort(([a], [b]) => a - b),
+    pendingErasures: [...state.pendingErasures].sort(([a], [b]) => (a < b ? -1 : 1)),
+    erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
+    redacted: state.redacted,
+    ...(state.retired.seq === 0 ? {} : { retired: state.retired }),
+    eventCount: state.eventCount,
+  };
+}
+
+function weightsOf({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: Weights): SnapshotMeta['weights'] {
+  const columns = { tau: [...tau], a: [...a], b: [...b] };
+  const witnesses = z === null || witness === null ? {} : { z: [...z], witness: [...witness] };
+  return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
+}
+
+/** A state with everything but its tables, which the caller fills. */
+export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
+  const state = new GroupState(meta.formed, salt);
+  for (const peer of meta.peers) state.peers.add({ ...peer });
+  state.lastSeq = meta.lastSeq;
+  state.lastAt = meta.lastAt;
+  state.evidenceSeq = meta.evidenceSeq;
+  state.halfLifeDays = meta.halfLifeDays;
+  state.epoch = meta.epoch;
+  state.rescales = [...meta.rescales];
+  state.preTrusted = [...meta.preTrusted];
+  state.preTrustConfigured = meta.preTrustConfigured;
+  const { tau, a, b, z, witness } = meta.weights;
+  state.weights = {
+    ...meta.weights,
+    tau: Float64Array.from(tau),
+    a: Float64Array.from(a),
+    b: Float64Array.from(b),
+    z: z === undefined ? null : Float64Array.from(z),
+    witness: witness === undefined ? null : Uint16Array.from(witness),
+  };
+  state.relations = meta.relations ?? [];
+  if (meta.scoring !== undefined) state.scoring = meta.scoring;
+  state.auditHead = meta.auditHead;
+  for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
+  for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
+  for (const [subject, seqs] of meta.pendingErasures) state.pendingErasures.set(subject, [...seqs]);
+  state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
+  state.redacted = meta.redacted;
+  state.retired = meta.retired ?? { seq: 0, open: false };
+  state.eventCount = meta.eventCount;
+  for (const count of meta.hourlyCounts ?? []) state.hourlyCounts.restore(count);
+  state.peerWeights.refresh(state);
+  return state;
+}

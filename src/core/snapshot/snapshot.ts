@@ -1,0 +1,288 @@
+/**
+ * A state as blocks and back. Tables are written by content, not by layout: rows in no particular order, each whole, so that the
+ * format outlives every change of the tables. Blocks, little-endian, of a quarter of a mebibyte:
+ *
+ * | key         | content                                                                                              |
+ * |-------------|------------------------------------------------------------------------------------------------------|
+ * | `meta`      | JSON, `SnapshotMeta`                                                                                 |
+ * | `times/n`   | per step: f64 first sequence number, f64 time                                                        |
+ * | `audit/n`   | f64 sequence number                                                                                  |
+ * | `erased/n`  | per event that went with an erasure: u16 peer, f64 its record, f64 the record that says so           |
+ * | `ids/n`     | per event id: 10 bytes tag, f64 sequence number, u16 peer                                            |
+ * | `repeats/n` | u32 hash of what an event says, see `RepeatFilter`                                                   |
+ * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
+ */
+import { limits } from '../../limits.js';
+import { ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
+import type { GroupState } from '../state.js';
+import { type KeyColumns, keyColumns } from '../tables/event-columns.js';
+import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
+
+export const SNAPSHOT_VERSION = 1;
+
+export interface SnapshotBlock {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+const ID_BYTES = ID_TAG_BYTES + 10;
+const ERASED_BYTES = 18;
+const PLAYER_BYTES = 50;
+const ENTRY_BYTES = 30;
+
+/** Gathers rows of one table into blocks, which all lie in the same memory: see `snapshotBlocks`. */
+class Blocks {
+  readonly #name: string;
+  #number = 0;
+  #buffer = Buffer.allocUnsafe(limits.snapshotBlockBytes);
+  at = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Makes room for a row; returns the block that is full, if the row does not fit. */
+  reserve(bytes: number): SnapshotBlock | null {
+    if (this.at + bytes <= this.#buffer.length) return null;
+    const full = this.finish();
+    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
+    return full;
+  }
+
+  finish(): SnapshotBlock | null {
+    if (this.at === 0) return null;
+    const key = `${this.#name}/${String(this.#number++).padStart(8, '0')}`;
+    const bytes = this.#buffer.subarray(0, this.at);
+    this.at = 0;
+    return { key, bytes };
+  }
+
+  u16(value: number): void {
+    this.at = this.#buffer.writeUInt16LE(value, this.at);
+  }
+
+  u32(value: number): void {
+    this.at = this.#buffer.writeUInt32LE(value, this.at);
+  }
+
+  f64(value: number): void {
+    this.at = this.#buffer.writeDoubleLE(value, this.at);
+  }
+}
+
+/**
+ * The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. The bytes of a block
+ * are its own until the next is asked for: blocks of their own would be tens of megabytes of garbage, of which the C library keeps
+ * what a collection in the midst of a snapshot leaves.
+ */
+export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
+  const { size: count, sum } = state.repeats;
+  const meta: SnapshotMeta = {
+    ...metaOf(state),
+    players: state.subjects.size,
+    repeats: { count, sum },
+    hourlyCounts: state.hourlyCounts.all,
+  };
+  yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
+  yield* timesBlocks(state);
+  yield* auditBlocks(state);
+  yield* erasedBlocks(state);
+  yield* idBlocks(state);
+  yield* repeatBlocks(state);
+  yield* playerBlocks(state);
+}
+
+function* timesBlocks({ times }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('times');
+  for (let i = 0; i < times.seqs.length; i++) {
+    const full = blocks.reserve(16);
+    if (full !== null) yield full;
+    blocks.f64(times.seqs.at(i));
+    blocks.f64(times.ats.at(i));
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* auditBlocks({ auditSeqs }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('audit');
+  for (let i = 0; i < auditSeqs.length; i++) {
+    const full = blocks.reserve(8);
+    if (full !== null) yield full;
+    blocks.f64(auditSeqs.at(i));
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* erasedBlocks({ erasedEvents }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('erased');
+  for (const { peer, seq, erasedSeq } of erasedEvents.all()) {
+    const full = blocks.reserve(ERASED_BYTES);
+    if (full !== null) yield full;
+    blocks.u16(peer);
+    blocks.f64(seq);
+    blocks.f64(erasedSeq);
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* idBlocks({ eventIds }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('ids');
+  for (const ids of eventIds.held()) {
+    while (ids.next()) {
+      const full = blocks.reserve(ID_BYTES);
+      if (full !== null) yield full;
+      for (let i = 0; i < TAG_WORDS; i++) blocks.u16(ids.tagWord(i));
+      blocks.f64(ids.seq);
+      blocks.u16(ids.peer);
+    }
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* repeatBlocks({ repeats }: GroupState): Generator<SnapshotBlock> {
+  const blocks = new Blocks('repeats');
+  for (const hash of repeats.held()) {
+    const full = blocks.reserve(4);
+    if (full !== null) yield full;
+    blocks.u32(hash);
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
+  const { entries } = subjects;
+  const key = new Uint32Array(KEY_WORDS);
+  const blocks = new Blocks('players');
+  for (let row = 0; row < subjects.rows; row++) {
+    const peers = subjects.peerCount(row);
+    if (peers === 0) continue;
+    const full = blocks.reserve(PLAYER_BYTES + peers * ENTRY_BYTES);
+    if (full !== null) yield full;
+    subjects.copyKeyOf(row, key, 0);
+    for (const word of key) blocks.u32(word);
+    blocks.f64(subjects.updatedAt(row));
+    blocks.f64(subjects.evidenceAt(row));
+    blocks.u16(peers);
+    const first = subjects.firstEntry(row);
+    for (let entry = first; entry < first + peers; entry++) {
+      blocks.u16(entries.peer(entry));
+      blocks.u32(entries.count(entry));
+      blocks.f64(entries.lowering(entry));
+      blocks.f64(entries.raising(entry));
+      blocks.f64(entries.head(entry));
+    }
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
+/** What the block `meta` holds; null for every other block. */
+export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
+  if (key !== 'meta') return null;
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as SnapshotMeta;
+}
+
+/** The state that `snapshotBlocks` wrote. Throws where the blocks are not a whole snapshot of this version. */
+export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
+  let state: GroupState | null = null;
+  let audited = 0;
+  // Snapshots of earlier releases hold none.
+  let repeats = { count: 0, sum: 0 };
+  for (const block of blocks) {
+    const meta = metaIn(block);
+    if (meta !== null) {
+      audited = meta.audited;
+      repeats = meta.repeats ?? repeats;
+      state = stateFrom(meta, salt);
+      state.eventIds.reserve(meta.eventCount);
+      state.subjects.reserve(meta.players ?? 0);
+      continue;
+    }
+    const { key, bytes } = block;
+    if (state === null) throw new Error(`snapshot: block ${key} comes before meta`);
+    load(state, key.slice(0, key.indexOf('/')), new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  }
+  if (state === null) throw new Error('snapshot: no meta block');
+  if (state.auditSeqs.length !== audited) throw new Error('snapshot: audit blocks are missing');
+  if (state.eventIds.size !== state.eventCount) throw new Error('snapshot: event id blocks are missing');
+  if (state.repeats.size !== repeats.count || state.repeats.sum !== repeats.sum) {
+    throw new Error('snapshot: repeat blocks are missing or damaged');
+  }
+  return state;
+}
+
+/** `view`: of the block's bytes; a `Buffer` would read a number byte by byte. */
+function load(state: GroupState, table: string, view: DataView): void {
+  switch (table) {
+    case 'times':
+      for (let at = 0; at < view.byteLength; at += 16)
+        state.times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
+      return;
+    case 'audit':
+      for (let at = 0; at < view.byteLength; at += 8) state.auditSeqs.push(view.getFloat64(at, true));
+      return;
+    case 'erased':
+      for (let at = 0; at < view.byteLength; at += ERASED_BYTES) {
+        const [seq, erasedSeq] = [view.getFloat64(at + 2, true), view.getFloat64(at + 10, true)];
+        state.erasedEvents.add(view.getUint16(at, true), seq, erasedSeq);
+      }
+      return;
+    case 'ids':
+      loadIds(state, view);
+      return;
+    case 'repeats':
+      for (let at = 0; at < view.byteLength; at += 4) state.repeats.add(view.getUint32(at, true));
+      return;
+    case 'players':
+      loadPlayers(state, view);
+      return;
+    default:
+      throw new Error(`snapshot: unknown block ${table}`);
+  }
+}
+
+function loadIds({ eventIds }: GroupState, view: DataView): void {
+  const tag = new Uint16Array(TAG_WORDS);
+  for (let at = 0; at < view.byteLength; at += ID_BYTES) {
+    readTag(view, at, tag, 0);
+    const seq = view.getFloat64(at + ID_TAG_BYTES, true);
+    eventIds.insertFrom(tag, 0, seq, view.getUint16(at + ID_TAG_BYTES + 8, true));
+  }
+}
+
+/** So many players are looked for at a time. */
+const PLAYERS = 256;
+
+function loadPlayers(state: GroupState, view: DataView): void {
+  const columns = keyColumns(PLAYERS);
+  for (let at = 0; at < view.byteLength; ) {
+    const from = at;
+    for (columns.count = 0; columns.count < PLAYERS && at < view.byteLength; columns.count++) {
+      readKey(view, at, columns.keys, columns.count * KEY_WORDS);
+      at += PLAYER_BYTES + view.getUint16(at + 48, true) * ENTRY_BYTES;
+    }
+    state.subjects.warm(columns);
+    loadRows(state, columns, view, from);
+  }
+}
+
+/** The players whose keys stand in the columns; the first begins at byte `from`. */
+function loadRows({ subjects }: GroupState, columns: KeyColumns, view: DataView, from: number): void {
+  let at = from;
+  for (let i = 0; i < columns.count; i++) {
+    const peers = view.getUint16(at + 48, true);
+    const first = subjects.admit(columns, i, peers, view.getFloat64(at + 32, true), view.getFloat64(at + 40, true));
+    at += PLAYER_BYTES;
+    for (let entry = first; entry < first + peers; entry++, at += ENTRY_BYTES) {
+      const head = view.getFloat64(at + 22, true);
+      if (!Number.isInteger(head) || head < 0 || head > limits.seqMax) throw new Error('snapshot: a head is no record');
+      const [lowering, raising] = [view.getFloat64(at + 6, true), view.getFloat64(at + 14, true)];
+      subjects.entries.set(entry, view.getUint16(at, true), lowering, raising, view.getUint32(at + 2, true), head);
+    }
+  }
+}

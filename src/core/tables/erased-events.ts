@@ -1,0 +1,62 @@
+/**
+ * The events that went with an erasure, by the peer that had sent them: a peer is told of its own. Holds record numbers alone,
+ * never an event id, a player or the peer that asked for the erasure.
+ */
+import { Bits } from '../bits.js';
+import { NumberColumn } from '../columns/times.js';
+import { getOrMake } from '../get-or-make.js';
+
+export interface ErasedEvent {
+  /** The record at which the event was accepted. */
+  readonly seq: number;
+  /** The record that says that its bytes left the log. */
+  readonly erasedSeq: number;
+}
+
+interface Columns {
+  readonly seqs: NumberColumn;
+  readonly erasedSeqs: NumberColumn;
+}
+
+export class ErasedEvents {
+  readonly #erased = new Bits();
+  readonly #byPeer = new Map<number, Columns>();
+
+  add(peer: number, seq: number, erasedSeq: number): void {
+    const { seqs, erasedSeqs } = getOrMake(this.#byPeer, peer, newColumns);
+    seqs.push(seq);
+    erasedSeqs.push(erasedSeq);
+    this.#erased.add(seq);
+  }
+
+  /** Whether the event of record `seq` went with an erasure. */
+  has(seq: number): boolean {
+    return this.#erased.has(seq);
+  }
+
+  countOf(peer: number): number {
+    return this.#byPeer.get(peer)?.seqs.length ?? 0;
+  }
+
+  /** A peer's erased events in the order of their erasure, at most `limit` from position `from` on. */
+  of(peer: number, from: number, limit: number): ErasedEvent[] {
+    const columns = this.#byPeer.get(peer);
+    if (columns === undefined) return [];
+    const events: ErasedEvent[] = [];
+    for (let i = from; i < columns.seqs.length && events.length < limit; i++) {
+      events.push({ seq: columns.seqs.at(i), erasedSeq: columns.erasedSeqs.at(i) });
+    }
+    return events;
+  }
+
+  /** Every erased event with its peer; the order within a peer is that of `of`. */
+  *all(): Generator<ErasedEvent & { readonly peer: number }> {
+    for (const [peer, { seqs, erasedSeqs }] of this.#byPeer) {
+      for (let i = 0; i < seqs.length; i++) yield { peer, seq: seqs.at(i), erasedSeq: erasedSeqs.at(i) };
+    }
+  }
+}
+
+function newColumns(): Columns {
+  return { seqs: new NumberColumn(), erasedSeqs: new NumberColumn() };
+}

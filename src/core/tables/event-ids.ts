@@ -1,0 +1,325 @@
+/**
+ * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of the group.
+ * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some fifth, so that the table stays
+ * nearly four fifths full.
+ *
+ * | words | bytes | meaning                                    |
+ * |-------|-------|--------------------------------------------|
+ * | 0-4   | 10    | tag: the first 80 bits of the keyed digest |
+ * | 5-7   | 6     | sequence number                            |
+ * | 8     | 2     | the peer's number + 1, 0 for an empty slot |
+ */
+import { limits } from '../../limits.js';
+import { copyTag, copyTagBytes, type IdTag, TAG_WORDS, writeTag } from '../columns/packed-keys.js';
+import { tableMemory } from '../columns/segment.js';
+import type { EventColumns } from './event-columns.js';
+
+const WORDS = 9;
+const SHARD_BITS = 10;
+const SHARDS = 1 << SHARD_BITS;
+
+/** The table's parts, of which each lies in one piece, and the one where the tag at `from` of a column belongs. */
+export const ID_PARTS: number = SHARDS;
+export function idPartOf(tags: Uint16Array, from: number): number {
+  return tags[from]! & (SHARDS - 1);
+}
+
+const LOAD_MAX = 0.85;
+/**
+ * By which part of itself a shard grows at least and at most. Each grows by another part: ids spread so evenly that all would be
+ * full within the same turns.
+ */
+const GROWTH_MIN = 0.15;
+const GROWTH_MAX = 0.23;
+/** Shards with room made beforehand are as far from being full as any of so many that grew. */
+const RESERVED_PHASES = 16;
+const LINE_WORDS = 32;
+
+const PAGE_BITS = 8;
+const PAGE_SLOTS = 1 << PAGE_BITS;
+const PAGE_MASK = PAGE_SLOTS - 1;
+const PAGE_WORDS = PAGE_SLOTS * WORDS;
+/** So many pages are one array: the collector of garbage looks at each array again and again. */
+const BLOCK_BITS = 6;
+const BLOCK_PAGES = 1 << BLOCK_BITS;
+const BLOCK_MASK = BLOCK_PAGES - 1;
+/** Slots after those that ids belong to, for what is passed on from the last of these. */
+const TAIL_SLOTS = 32;
+
+/** Ids are passed on upwards, never around the end; the last slot of all is always empty. */
+interface Shard {
+  /** The numbers of its pages. */
+  pages: number[];
+  /** Slots that ids belong to. */
+  slots: number;
+  used: number;
+  readonly growth: number;
+}
+
+const wanted = new Uint16Array(TAG_WORDS);
+
+/** A page of the table, and an id of it where a walk is. */
+class HeldIds {
+  readonly #words: Uint16Array;
+  readonly #end: number;
+  #at: number;
+
+  constructor(words: Uint16Array, from: number) {
+    this.#words = words;
+    this.#end = from + PAGE_WORDS;
+    this.#at = from - WORDS;
+  }
+
+  /** Goes on to the next id; false where there is none. */
+  next(): boolean {
+    do this.#at += WORDS;
+    while (this.#at < this.#end && !isTaken(this.#words, this.#at));
+    return this.#at < this.#end;
+  }
+
+  /** One of the tag's words, 0 to 4. */
+  tagWord(i: number): number {
+    return this.#words[this.#at + i]!;
+  }
+
+  /** Writes the tag's bytes, a word each, to `to` of a column. */
+  readBytes(column: Uint32Array, to: number): void {
+    copyTagBytes(this.#words, this.#at, column, to);
+  }
+
+  get seq(): number {
+    return seqAt(this.#words, this.#at);
+  }
+
+  get peer(): number {
+    return peerAt(this.#words, this.#at);
+  }
+}
+
+export class EventIds {
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, (_, i) => ({
+    pages: [],
+    slots: 0,
+    used: 0,
+    growth: GROWTH_MIN + ((GROWTH_MAX - GROWTH_MIN) * i) / SHARDS,
+  }));
+  readonly #blocks: Uint16Array[] = [];
+  readonly #freePages: number[] = [];
+  #size = 0;
+  /** The slot where the last search ended: the number of its page's array, and where in it the slot begins. */
+  #block = 0;
+  #at = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get full(): boolean {
+    return this.#size >= limits.eventIdsMax;
+  }
+
+  /** Makes room for so many ids at once, as far as they spread evenly; only in an empty table. */
+  reserve(count: number): void {
+    const slots = Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_MAX;
+    if (this.#size > 0 || slots < PAGE_SLOTS) return;
+    for (const [i, shard] of this.#shards.entries()) {
+      const grown = slots * (1 + (shard.growth * ((i % RESERVED_PHASES) + 1)) / RESERVED_PHASES);
+      this.#extend(shard, Math.ceil((grown + TAIL_SLOTS) / PAGE_SLOTS));
+    }
+  }
+
+  /** The sequence number under which the id was accepted, or 0. */
+  seqOf(tag: IdTag): number {
+    writeTag(tag, wanted, 0);
+    return this.#seqFrom(wanted, 0);
+  }
+
+  /** The same for event `i` of columns. */
+  seqOfEvent({ tags }: EventColumns, i: number): number {
+    return this.#seqFrom(tags, i * TAG_WORDS);
+  }
+
+  #seqFrom(tags: Uint16Array, from: number): number {
+    const shard = this.#shardOf(tags, from);
+    if (shard.slots === 0) return 0;
+    this.#search(shard, tags, from);
+    const words = this.#blocks[this.#block]!;
+    return isTaken(words, this.#at) ? seqAt(words, this.#at) : 0;
+  }
+
+  /** The number of the peer that sent it; call only for an id that is there. */
+  peerOfEvent({ tags }: EventColumns, i: number): number {
+    this.#search(this.#shardOf(tags, i * TAG_WORDS), tags, i * TAG_WORDS);
+    return peerAt(this.#blocks[this.#block]!, this.#at);
+  }
+
+  insert(tag: IdTag, seq: number, peer: number): void {
+    writeTag(tag, wanted, 0);
+    this.insertFrom(wanted, 0, seq, peer);
+  }
+
+  /** The id of event `i`, as record `seq`. */
+  insertEvent({ tags, peers }: EventColumns, i: number, seq: number): void {
+    this.insertFrom(tags, i * TAG_WORDS, seq, peers[i]!);
+  }
+
+  /** The id whose tag's words begin at `from` of a column. */
+  insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
+    this.makeRoom(idPartOf(tags, from), 1);
+    this.insertWithRoom(tags, from, seq, peer);
+  }
+
+  /** Makes room for `count` further ids of a part. */
+  makeRoom(part: number, count: number): void {
+    const shard = this.#shards[part]!;
+    while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);
+  }
+
+  /** As `insertFrom`, where `makeRoom` came before: no way to a growth, for which V8 throws away what it compiled before the first. */
+  insertWithRoom(tags: Uint16Array, from: number, seq: number, peer: number): void {
+    const shard = this.#shardOf(tags, from);
+    this.#keepLastEmpty(shard, this.#search(shard, tags, from));
+    const words = this.#blocks[this.#block]!;
+    const at = this.#at;
+    if (isTaken(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
+    copyTag(tags, from, words, at);
+    words[at + 5] = seq & 0xffff;
+    words[at + 6] = Math.floor(seq / 0x10000) & 0xffff;
+    words[at + 7] = Math.floor(seq / 0x100000000);
+    words[at + 8] = peer + 1;
+    shard.used++;
+    this.#size++;
+  }
+
+  /**
+   * Reads the slots where the ids of events belong, so that the memory behind comes for all of them at a time, as in
+   * `Subjects.warm`.
+   */
+  warm({ tags, count }: EventColumns): number {
+    let sum = 0;
+    for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
+      const shard = this.#shardOf(tags, from);
+      if (shard.slots === 0) continue;
+      const slot = homeOf(tags[from + 1]!, tags[from + 2]!, shard.slots);
+      const page = shard.pages[slot >>> PAGE_BITS]!;
+      const words = this.#blockOf(page);
+      const at = startOf(page) + (slot & PAGE_MASK) * WORDS;
+      // Slots are passed over until one fits, most often into the next cache line.
+      sum += words[at]! + words[Math.min(at + LINE_WORDS, words.length - 1)]!;
+    }
+    return sum;
+  }
+
+  /** All ids, page by page. */
+  *held(): Generator<HeldIds> {
+    for (const { pages } of this.#shards) {
+      for (const page of pages) yield new HeldIds(this.#blockOf(page), startOf(page));
+    }
+  }
+
+  #shardOf(tags: Uint16Array, from: number): Shard {
+    return this.#shards[idPartOf(tags, from)]!;
+  }
+
+  #blockOf(page: number): Uint16Array {
+    return this.#blocks[page >>> BLOCK_BITS]!;
+  }
+
+  /** Goes to the slot of the tag at `from`, or to the empty one where it belongs; returns which it is. */
+  #search({ pages, slots }: Shard, tags: Uint16Array, from: number): number {
+    const low = tags[from + 1]!;
+    const high = tags[from + 2]!;
+    let slot = homeOf(low, high, slots);
+    let page = pages[slot >>> PAGE_BITS]!;
+    let words = this.#blockOf(page);
+    let at = startOf(page) + (slot & PAGE_MASK) * WORDS;
+    while (isTaken(words, at)) {
+      // What tells slots of one neighbourhood apart comes first, and both of it at once: with one alone V8 learns only after 65,000 ids that the
+      // other is ever asked for, and throws away what it had compiled.
+      if (
+        ((words[at + 1]! ^ low) | (words[at + 2]! ^ high)) === 0 &&
+        words[at + 3] === tags[from + 3] &&
+        words[at + 4] === tags[from + 4] &&
+        words[at] === tags[from]
+      ) {
+        break;
+      }
+      at += WORDS;
+      if ((++slot & PAGE_MASK) !== 0) continue;
+      page = pages[slot >>> PAGE_BITS]!;
+      words = this.#blockOf(page);
+      at = startOf(page);
+    }
+    this.#block = page >>> BLOCK_BITS;
+    this.#at = at;
+    return slot;
+  }
+
+  /** A shard of `pages` pages, and all of them for its ids but the tail. */
+  #extend(shard: Shard, pages: number): void {
+    while (shard.pages.length < pages) shard.pages.push(this.#newPage());
+    shard.slots = pages * PAGE_SLOTS - TAIL_SLOTS;
+  }
+
+  /** Before a slot is taken. */
+  #keepLastEmpty({ pages }: Shard, slot: number): void {
+    if (slot === pages.length * PAGE_SLOTS - 1) pages.push(this.#newPage());
+  }
+
+  #newPage(): number {
+    if (this.#freePages.length === 0) {
+      const first = this.#blocks.length * BLOCK_PAGES;
+      this.#blocks.push(new Uint16Array(tableMemory(BLOCK_PAGES * PAGE_WORDS * 2)));
+      for (let page = first; page < first + BLOCK_PAGES; page++) this.#freePages.push(page);
+    }
+    return this.#freePages.pop()!;
+  }
+
+  /** Puts the ids of a shard into pages of their own, and keeps its old ones for the next shard: no memory is given up for other. */
+  #grow(shard: Shard): void {
+    const old = shard.pages.splice(0);
+    this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * shard.growth)));
+    for (const page of old) {
+      const words = this.#blockOf(page);
+      const start = startOf(page);
+      const end = start + PAGE_WORDS;
+      for (let from = start; from < end; from += WORDS) if (isTaken(words, from)) this.#put(shard, words, from);
+      words.fill(0, start, end);
+      this.#freePages.push(page);
+    }
+  }
+
+  /** Puts in the id whose words begin at `from`, which is not there yet. */
+  #put(shard: Shard, words: Uint16Array, from: number): void {
+    this.#keepLastEmpty(shard, this.#search(shard, words, from));
+    const to = this.#blocks[this.#block]!;
+    const at = this.#at;
+    copyTag(words, from, to, at);
+    to[at + 5] = words[from + 5]!;
+    to[at + 6] = words[from + 6]!;
+    to[at + 7] = words[from + 7]!;
+    to[at + 8] = words[from + 8]!;
+  }
+}
+
+/** Where a page begins in its block. */
+function startOf(page: number): number {
+  return (page & BLOCK_MASK) * PAGE_WORDS;
+}
+
+function isTaken(words: Uint16Array, at: number): boolean {
+  return words[at + 8] !== 0;
+}
+
+function peerAt(words: Uint16Array, at: number): number {
+  return words[at + 8]! - 1;
+}
+
+function seqAt(words: Uint16Array, at: number): number {
+  return words[at + 5]! + words[at + 6]! * 0x10000 + words[at + 7]! * 0x100000000;
+}
+
+/** Spreads 32 bits of the tag, which is uniform already, over any number of slots. */
+function homeOf(low: number, high: number, slots: number): number {
+  return Math.floor(((high * 0x10000 + low) / 0x100000000) * slots);
+}

@@ -1,0 +1,266 @@
+/**
+ * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment, in order of
+ * their peers, and all of an entry side by side, so that a read touches one or two cache lines and a pair is found by halves; a
+ * block that is full moves to one of the next capacity.
+ *
+ * | words | type    | bytes | meaning                                                                              |
+ * |-------|---------|-------|--------------------------------------------------------------------------------------|
+ * | 0-1   | Float64 | 8     | lowering: sum of lowering mass, scaled forward to the decay epoch                    |
+ * | 2-3   | Float64 | 8     | raising: sum of raising mass, scaled likewise                                        |
+ * | 4, 5  | 48 bits | 6     | head: sequence number of the pair's newest record, its high bits in the low half of 5 |
+ * | 5     | Uint16  | 2     | the peer's number, in the high half                                                  |
+ * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
+ */
+
+import { Segment } from '../columns/segment.js';
+import { rescaled, worthOf } from '../evidence/decay.js';
+import { putVote, type VoteSpace } from '../evidence/evidence.js';
+import { pairOf } from './pair-number.js';
+
+const SEGMENT_BITS = 16;
+const SEGMENT_SIZE = 1 << SEGMENT_BITS;
+const SEGMENT_MASK = SEGMENT_SIZE - 1;
+
+/** Capacities of blocks: tight for the few peers that most players have, a half and a third apart by turns beyond. */
+const capacities = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024].concat([
+  1536,
+  2048,
+  3072,
+  4096,
+  6144,
+  8192,
+  12288,
+  16384,
+  24576,
+  32768,
+  49152,
+  SEGMENT_SIZE,
+]);
+
+const WORDS = 7;
+const BYTES = 4 * WORDS;
+const RAISING_AT = 8;
+const HEAD = 4;
+const PEER = 5;
+const COUNT = 6;
+const WORD = 0x1_0000_0000;
+
+function classOf(count: number): number {
+  let c = 0;
+  while (capacities[c]! < count) c++;
+  return c;
+}
+
+export class PeerEntries {
+  readonly #segments: Segment[] = [];
+  /** First unused entry of the newest segment; starts as if the one before the first were full. */
+  #next = 0;
+  #size = 0;
+  /** Blocks given back, per capacity class. */
+  readonly #free: number[][] = capacities.map(() => []);
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** A block for `count` entries. */
+  allocate(count: number): number {
+    this.#size += count;
+    return this.#block(classOf(count));
+  }
+
+  /** Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies now. */
+  insert(at: number, count: number, place: number): number {
+    const block = this.#grow(at, count);
+    this.#size++;
+    const { words } = this.#segments[block >>> SEGMENT_BITS]!;
+    const from = ((block & SEGMENT_MASK) + place) * WORDS;
+    // By hand: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
+    for (let i = ((block & SEGMENT_MASK) + count) * WORDS - 1; i >= from; i--) words[i + WORDS] = words[i]!;
+    return block;
+  }
+
+  /** The block with room for one entry more: itself, or a larger one that its entries moved to. */
+  #grow(at: number, count: number): number {
+    const old = classOf(count);
+    if (count < capacities[old]!) return at;
+    const to = this.#block(classOf(count + 1));
+    this.#move(at, to, count);
+    this.#free[old]!.push(at);
+    return to;
+  }
+
+  /** Clears a block of `count` entries and gives it back. */
+  release(at: number, count: number): void {
+    for (let i = 0; i < count; i++) this.set(at + i, 0, 0, 0, 0, 0);
+    this.#free[classOf(count)]!.push(at);
+    this.#size -= count;
+  }
+
+  lowering(entry: number): number {
+    return this.#segments[entry >>> SEGMENT_BITS]!.view.getFloat64((entry & SEGMENT_MASK) * BYTES, true);
+  }
+
+  raising(entry: number): number {
+    return this.#segments[entry >>> SEGMENT_BITS]!.view.getFloat64((entry & SEGMENT_MASK) * BYTES + RAISING_AT, true);
+  }
+
+  head(entry: number): number {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    return headAt(words, at);
+  }
+
+  count(entry: number): number {
+    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]!;
+  }
+
+  peer(entry: number): number {
+    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
+  }
+
+  /** Writes what an entry holds: lowering, raising and head to `double` of a column, its peer and count to `word` of another. */
+  read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    doubles[double] = view.getFloat64(at * 4, true);
+    doubles[double + 1] = view.getFloat64(at * 4 + RAISING_AT, true);
+    doubles[double + 2] = headAt(words, at);
+    numbers[word] = words[at + PEER]! >>> 16;
+    numbers[word + 1] = words[at + COUNT]!;
+  }
+
+  /**
+   * Writes the `count` entries from `first` on as votes, their sums at `worths[at]`, from `to` on; returns where these end. A double that is handed
+   * over by itself would be an object of V8's, for each player.
+   */
+  putVotes(first: number, count: number, worths: Float64Array, at: number, votes: VoteSpace, to: number): number {
+    const worth = worths[at]!;
+    const { words, view } = this.#segments[first >>> SEGMENT_BITS]!;
+    const from = (first & SEGMENT_MASK) * WORDS;
+    let end = to;
+    for (let word = from; word < from + count * WORDS; word += WORDS) {
+      const lowering = worthOf(view.getFloat64(word * 4, true), worth);
+      const raising = worthOf(view.getFloat64(word * 4 + RAISING_AT, true), worth);
+      end = putVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
+    }
+    return end;
+  }
+
+  /**
+   * Whether `mix` is below the number in `own` of one of the peers behind the `count` entries from `first` on, or below that in `pairs` of two of them. In
+   * one piece: a very large group asks it of millions of players at once.
+   */
+  isBelow(mix: number, first: number, count: number, own: Uint32Array, pairs: Uint32Array): boolean {
+    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
+    const from = (first & SEGMENT_MASK) * WORDS + PEER;
+    for (let e = from; e < from + count * WORDS; e += WORDS) {
+      const k = words[e]! >>> 16;
+      if (mix < own[k]!) return true;
+      for (let f = from; f < e; f += WORDS) if (mix < pairs[pairOf(words[f]! >>> 16, k)]!) return true;
+    }
+    return false;
+  }
+
+  /** Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it would. */
+  placeOf(first: number, count: number, peer: number): number {
+    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
+    const at = (first & SEGMENT_MASK) * WORDS + PEER;
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const found = words[at + middle * WORDS]! >>> 16;
+      if (found === peer) return middle;
+      if (found < peer) low = middle + 1;
+      else high = middle;
+    }
+    return ~low;
+  }
+
+  /** Reads both ends of the `count` entries from `first` on, which of most players lie in two cache lines, as `Subjects.warm` does. */
+  warm(first: number, count: number): number {
+    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
+    const at = (first & SEGMENT_MASK) * WORDS;
+    return words[at]! + words[at + count * WORDS - 1]!;
+  }
+
+  set(entry: number, peer: number, lowering: number, raising: number, count: number, head: number): void {
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const i = entry & SEGMENT_MASK;
+    view.setFloat64(i * BYTES, lowering, true);
+    view.setFloat64(i * BYTES + RAISING_AT, raising, true);
+    words[i * WORDS + COUNT] = count;
+    writeHead(words, i * WORDS, peer, head);
+  }
+
+  /** One more event: adds its mass (negative lowers) and makes `head` the head of the pair's chain. */
+  add(entry: number, mass: number, head: number): void {
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const i = entry & SEGMENT_MASK;
+    const at = mass < 0 ? i * BYTES : i * BYTES + RAISING_AT;
+    view.setFloat64(at, view.getFloat64(at, true) + Math.abs(mass), true);
+    words[i * WORDS + COUNT]!++;
+    writeHead(words, i * WORDS, words[i * WORDS + PEER]! >>> 16, head);
+  }
+
+  /** Multiplies every sum by `factor`; what is unused is zero and stays so. */
+  scale(factor: number): void {
+    for (const { view } of this.#segments) {
+      for (let at = 0; at < SEGMENT_SIZE * BYTES; at += BYTES) {
+        view.setFloat64(at, rescaled(view.getFloat64(at, true), factor), true);
+        view.setFloat64(at + RAISING_AT, rescaled(view.getFloat64(at + RAISING_AT, true), factor), true);
+      }
+    }
+  }
+
+  /** Moves the `count` entries of a block to another, leaving nothing behind. */
+  #move(from: number, to: number, count: number): void {
+    const source = this.#segments[from >>> SEGMENT_BITS]!.words;
+    const target = this.#segments[to >>> SEGMENT_BITS]!.words;
+    const sourceAt = (from & SEGMENT_MASK) * WORDS;
+    const targetAt = (to & SEGMENT_MASK) * WORDS;
+    for (let i = 0; i < count * WORDS; i++) {
+      target[targetAt + i] = source[sourceAt + i]!;
+      source[sourceAt + i] = 0;
+    }
+  }
+
+  /** A block of the class, from what was given back or from the end. Blocks never straddle a segment's end. */
+  #block(sizeClass: number): number {
+    const given = this.#free[sizeClass]!.pop();
+    if (given !== undefined) return given;
+    const capacity = capacities[sizeClass]!;
+    const left = this.#segments.length * SEGMENT_SIZE - this.#next;
+    if (left < capacity) {
+      this.#giveBackRest(left);
+      this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
+    }
+    const at = this.#next;
+    this.#next += capacity;
+    return at;
+  }
+
+  #giveBackRest(left: number): void {
+    for (let c = capacities.length - 1; c >= 0; c--) {
+      const capacity = capacities[c]!;
+      while (left >= capacity) {
+        this.#free[c]!.push(this.#next);
+        this.#next += capacity;
+        left -= capacity;
+      }
+    }
+  }
+}
+
+/** `at`: the entry's first word. */
+function headAt(words: Uint32Array, at: number): number {
+  return (words[at + PEER]! & 0xffff) * WORD + words[at + HEAD]!;
+}
+
+/** `at`: likewise. */
+function writeHead(words: Uint32Array, at: number, peer: number, head: number): void {
+  words[at + HEAD] = head >>> 0;
+  words[at + PEER] = peer * 0x10000 + Math.floor(head / WORD);
+}

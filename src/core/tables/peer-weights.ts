@@ -1,0 +1,133 @@
+/**
+ * What each peer counts on reads, by its number: columns derived from the published weights, pre-trust and status, so that a
+ * read looks nothing up. Derived from the rest of the state, hence in no snapshot and no digest.
+ */
+import { logit } from '../evidence/evidence.js';
+import { trustConstants as k } from '../evidence/trust-constants.js';
+import type { PeerColumns } from './evidence-view.js';
+import type { Peers } from './peers.js';
+
+/** Weights as a record published them, by number of the peer. */
+export interface Weights {
+  readonly basedOnSeq: number;
+  /** ms since 1970; null before the first. */
+  readonly computedAt: number | null;
+  /** The group's share of bad players, in (0, 1). */
+  readonly pi: number;
+  readonly tau: Float64Array;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+  /**
+   * Two-sidedness, in [0, 1), and the lowest peer of each one's witness group. Null in weights of the first version of scoring, which hold until the
+   * first computation of this one: peers are then read as one-sided, which asks for most evidence, and each as its own witness.
+   */
+  readonly z: Float64Array | null;
+  readonly witness: Uint16Array | null;
+}
+
+export const noWeights: Weights = {
+  basedOnSeq: 0,
+  computedAt: null,
+  // As every release wrote it where nothing was computed; no read uses it.
+  pi: 0.5,
+  tau: new Float64Array(0),
+  a: new Float64Array(0),
+  b: new Float64Array(0),
+  z: null,
+  witness: null,
+};
+
+/** The published weight, in [0, 1]. */
+export function weightOf(tau: number, a: number, b: number, reference: number = k.weightReference): number {
+  return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
+}
+
+/** Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided; `pi`: the share of bad players. */
+export function suspiciousDistance(pi: number): number {
+  return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
+}
+
+/** The parts of a state from which the columns are derived. */
+interface WeightsSource {
+  readonly weights: Weights;
+  readonly preTrusted: readonly number[];
+  readonly peers: Pick<Peers, 'list' | 'at'>;
+}
+
+const PEERS_AT_FIRST = 64;
+
+export class PeerWeights implements PeerColumns {
+  tau = new Float64Array(PEERS_AT_FIRST);
+  a = new Float64Array(PEERS_AT_FIRST);
+  b = new Float64Array(PEERS_AT_FIRST);
+  z = new Float64Array(PEERS_AT_FIRST);
+  weight = new Float64Array(PEERS_AT_FIRST);
+  witness = new Uint16Array(PEERS_AT_FIRST);
+  isGrouped = new Uint8Array(PEERS_AT_FIRST);
+  preTrusted = new Uint8Array(PEERS_AT_FIRST);
+  excluded = new Uint8Array(PEERS_AT_FIRST);
+  distance = suspiciousDistance(k.badSharePrior);
+
+  /** Takes over what the state says of all its peers. */
+  refresh(source: WeightsSource): void {
+    const { z, witness, pi } = source.weights;
+    this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);
+    for (const { index } of source.peers.list) this.refreshPeer(source, index);
+    this.isGrouped.fill(0);
+    markGroups(this, witness?.length ?? 0);
+  }
+
+  /** The same of one, whose witness group stays as it is. */
+  refreshPeer(source: WeightsSource, peer: number): void {
+    if (peer >= this.tau.length) this.#grow();
+    const { weights, preTrusted } = source;
+    const known = peer < weights.tau.length;
+    const isPreTrusted = preTrusted.includes(peer);
+    // A peer without computed weights has none; the operator vouches for one that is pre-trusted.
+    const tau = known ? weights.tau[peer]! : +isPreTrusted;
+    const a = known ? weights.a[peer]! : k.reportOdds;
+    const b = known ? weights.b[peer]! : k.praiseOdds;
+    this.tau[peer] = tau;
+    this.a[peer] = a;
+    this.b[peer] = b;
+    this.z[peer] = known ? (weights.z?.[peer] ?? 0) : 0;
+    this.weight[peer] = weightOf(tau, a, b);
+    this.witness[peer] = known ? (weights.witness?.[peer] ?? peer) : peer;
+    this.preTrusted[peer] = isPreTrusted ? 1 : 0;
+    this.excluded[peer] = source.peers.at(peer).status === 'revoked' ? 1 : 0;
+  }
+
+  #grow(): void {
+    const doubles = (old: Float64Array<ArrayBuffer>) => {
+      const grown = new Float64Array(old.length * 2);
+      grown.set(old);
+      return grown;
+    };
+    const bytes = (old: Uint8Array<ArrayBuffer>) => {
+      const grown = new Uint8Array(old.length * 2);
+      grown.set(old);
+      return grown;
+    };
+    this.tau = doubles(this.tau);
+    this.a = doubles(this.a);
+    this.b = doubles(this.b);
+    this.z = doubles(this.z);
+    this.weight = doubles(this.weight);
+    const numbers = new Uint16Array(this.witness.length * 2);
+    numbers.set(this.witness);
+    this.witness = numbers;
+    this.isGrouped = bytes(this.isGrouped);
+    this.preTrusted = bytes(this.preTrusted);
+    this.excluded = bytes(this.excluded);
+  }
+}
+
+/** Marks the first `count` peers that share their witness with another. */
+export function markGroups({ witness, isGrouped }: Pick<PeerColumns, 'witness' | 'isGrouped'>, count: number): void {
+  for (let peer = 0; peer < count; peer++) {
+    const named = witness[peer]!;
+    if (named === peer) continue;
+    isGrouped[peer] = 1;
+    isGrouped[named] = 1;
+  }
+}

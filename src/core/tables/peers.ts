@@ -1,0 +1,123 @@
+/** The peers of the group and their keys. Peers are few (thousands), so they are plain objects; their number never changes. */
+import { limits } from '../../limits.js';
+import type { PeerStatus } from '../vocabulary.js';
+
+export interface Peer {
+  readonly index: number;
+  readonly peerId: string;
+  readonly peerName: string;
+  readonly gameIds: readonly string[];
+  readonly contactEmail: string | null;
+  readonly registeredAt: number;
+  status: PeerStatus;
+  /** SHA-256 of the key, hex. */
+  keyDigest: string;
+  /** The key before the last rotation, while its overlap lasts. */
+  oldKeyDigest: string | null;
+  /** ms since 1970; the old key works before it. */
+  oldKeyUntil: number;
+  /** Events ever accepted. */
+  eventCount: number;
+}
+
+/** So many peers that have reported tell how old a group is: fewer could be one of long ago that nobody uses. */
+const SENIORS_MIN = 3;
+
+/** Hex digits of a digest that find a peer, 64 bits: no two keys of a group have the same. */
+const FOUND_BY = 16;
+
+export class Peers {
+  readonly list: Peer[] = [];
+  readonly #byId = new Map<string, Peer>();
+  /** By the first digits of a key's digest: how long a look-up takes may tell how much of a key is right. The whole digest is compared in constant time. */
+  readonly #byKey = new Map<string, Peer>();
+
+  get size(): number {
+    return this.list.length;
+  }
+
+  /** How many peers have each status. */
+  byStatus(): Record<PeerStatus, number> {
+    const counts = { active: 0, suspended: 0, revoked: 0 };
+    for (const { status } of this.list) counts[status]++;
+    return counts;
+  }
+
+  /**
+   * How far each peer counts for its age at a moment, in [0, 1]: in full from `newPeerMs` on. A group that is younger itself takes the age of its third peer
+   * for that; one in which fewer than three peers have reported for an hour knows no newcomers.
+   */
+  seniority(at: number, newPeerMs: number): Float64Array {
+    const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);
+    const reporting = this.list.filter(({ eventCount, status }) => eventCount > 0 && status !== 'revoked');
+    const third = reporting.map(ageOf).sort((p, q) => q - p)[SENIORS_MIN - 1] ?? 0;
+    const fullMs = Math.min(newPeerMs, third);
+    const knowsNewcomers = third >= limits.establishedMs && fullMs > 0;
+    return Float64Array.from(this.list, (peer) => (knowsNewcomers ? Math.min(1, ageOf(peer) / fullMs) : 1));
+  }
+
+  /** Peers that registered within so many ms before a moment, and those of them that have reported. */
+  newcomers(at: number, withinMs: number): { readonly registered: number; readonly reporting: number } {
+    const young = this.list.filter(({ registeredAt, status }) => at - registeredAt < withinMs && status !== 'revoked');
+    return { registered: young.length, reporting: young.filter(({ eventCount }) => eventCount > 0).length };
+  }
+
+  /** Places that are taken: a revoked peer that never sent an event has given its own back. */
+  get taken(): number {
+    return this.list.filter(({ status, eventCount }) => status !== 'revoked' || eventCount > 0).length;
+  }
+
+  at(index: number): Peer {
+    const peer = this.list[index];
+    if (peer === undefined) throw new Error(`peers: there is no peer number ${index}`);
+    return peer;
+  }
+
+  byId(peerId: string): Peer | undefined {
+    return this.#byId.get(peerId);
+  }
+
+  /** The peer of a key's digest, old keys only while they work. */
+  byKey(digest: string, now: number): Peer | undefined {
+    const peer = this.#byKey.get(digest.slice(0, FOUND_BY));
+    if (peer === undefined || isSame(digest, peer.keyDigest)) return peer;
+    if (peer.oldKeyDigest === null || !isSame(digest, peer.oldKeyDigest)) return undefined;
+    // An end that lies further ahead is one that a clock set forward gave: it must not come back with the right time.
+    const leftMs = peer.oldKeyUntil - now;
+    return leftMs > 0 && leftMs <= limits.keyOverlapMsMax ? peer : undefined;
+  }
+
+  add(peer: Peer): void {
+    if (peer.index !== this.list.length) throw new Error(`peers: number ${peer.index} is out of order`);
+    this.list.push(peer);
+    this.#byId.set(peer.peerId, peer);
+    this.#findBy(peer.keyDigest, peer);
+    if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);
+  }
+
+  rotate(peer: Peer, keyDigest: string, oldKeyUntil: number): void {
+    if (peer.oldKeyDigest !== null) this.#forget(peer.oldKeyDigest);
+    this.#forget(peer.keyDigest);
+    peer.oldKeyDigest = oldKeyUntil > 0 ? peer.keyDigest : null;
+    peer.oldKeyUntil = oldKeyUntil;
+    peer.keyDigest = keyDigest;
+    if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);
+    this.#findBy(keyDigest, peer);
+  }
+
+  #findBy(digest: string, peer: Peer): void {
+    this.#byKey.set(digest.slice(0, FOUND_BY), peer);
+  }
+
+  #forget(digest: string): void {
+    this.#byKey.delete(digest.slice(0, FOUND_BY));
+  }
+}
+
+/** In a time that depends on the lengths alone. */
+function isSame(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let differing = 0;
+  for (let i = 0; i < a.length; i++) differing |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return differing === 0;
+}

@@ -1,0 +1,94 @@
+/**
+ * A set of 32-bit hashes of what every event says: its player, peer, type and timestamp. It answers whether an event may repeat an earlier
+ * one. A hash that is absent is proof that it does not; one that is present asks for a look into the log, since hashes collide and
+ * events leave the log. Open addressing in shards, five to seven bytes an event. Nothing is ever removed, so hashes are keyed with the salt, which
+ * is not kept: what is left of an erased event tells nobody without it anything.
+ */
+import { hash as digest } from 'node:crypto';
+import { type SipKey, sipHash, sipKey } from '../hashing/siphash.js';
+
+const SHARD_BITS = 10;
+const SHARDS = 1 << SHARD_BITS;
+/** Of a hash, the bits that spread it over a shard. */
+const PLACE_SHIFT = 32 - SHARD_BITS;
+const PLACES = 1 << PLACE_SHIFT;
+const LOAD_MAX = 0.85;
+const GROWTH = 1.25;
+const SLOTS_MIN = 8;
+
+interface Shard {
+  /** 0 for an empty slot. */
+  slots: Uint32Array;
+  used: number;
+}
+
+/** Number of the event type and its peer, then the timestamp as a double. */
+const said = new Uint32Array(4);
+const saidDouble = new Float64Array(said.buffer);
+
+/** The key of a group's hashes. `salt` is never kept. */
+export function repeatKey(secret: Uint8Array, salt: Uint8Array): SipKey {
+  return sipKey(digest('sha256', Buffer.concat([Buffer.from('repeats'), secret, salt]), 'buffer'));
+}
+
+export class RepeatFilter {
+  readonly #key: SipKey;
+  readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Uint32Array(SLOTS_MIN), used: 0 }));
+  #size = 0;
+  #sum = 0;
+
+  constructor(key: SipKey) {
+    this.#key = key;
+  }
+
+  /** How many hashes it holds. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The sum of all hashes, 32 bits: a check of what was read from a snapshot. */
+  get sum(): number {
+    return this.#sum;
+  }
+
+  /** The hash of an event, unsigned and never 0. `subjectHash` is that of the subject's key, `timestamp` in ms since 1970. */
+  hashOf(subjectHash: number, peer: number, eventType: number, timestamp: number): number {
+    saidDouble[1] = timestamp;
+    said[0] = subjectHash;
+    said[1] = peer * 0x100 + eventType;
+    return sipHash(this.#key, said, 0, said.length) >>> 0 || 1;
+  }
+
+  has(hash: number): boolean {
+    const { slots } = this.#shards[hash >>> PLACE_SHIFT]!;
+    return slots[slotOf(slots, hash)] === hash;
+  }
+
+  add(hash: number): void {
+    const shard = this.#shards[hash >>> PLACE_SHIFT]!;
+    const slot = slotOf(shard.slots, hash);
+    if (shard.slots[slot] === hash) return;
+    shard.slots[slot] = hash;
+    this.#size++;
+    this.#sum = (this.#sum + hash) >>> 0;
+    if (++shard.used > shard.slots.length * LOAD_MAX) grow(shard);
+  }
+
+  /** All hashes, in no particular order. */
+  *held(): Generator<number> {
+    for (const { slots } of this.#shards) for (const hash of slots) if (hash !== 0) yield hash;
+  }
+}
+
+/** The slot that holds a hash, or the empty one where it belongs. */
+function slotOf(slots: Uint32Array, hash: number): number {
+  let slot = Math.floor(((hash & (PLACES - 1)) / PLACES) * slots.length);
+  while (slots[slot] !== 0 && slots[slot] !== hash) if (++slot === slots.length) slot = 0;
+  return slot;
+}
+
+function grow(shard: Shard): void {
+  const old = shard.slots;
+  shard.slots = new Uint32Array(Math.ceil(old.length * GROWTH));
+  for (const hash of old) if (hash !== 0) shard.slots[slotOf(shard.slots, hash)] = hash;
+}

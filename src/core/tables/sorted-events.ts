@@ -1,0 +1,191 @@
+/**
+ * Very many events on their way into the tables, sorted by the part of a table where each belongs: part by part, what they touch
+ * stays in the processor's caches, where event by event nearly all of it would be waited for. A part keeps events in their order,
+ * so every sum comes about as it would one by one, bit for bit. For each event a row of either kind:
+ *
+ * | words | of a player | meaning                                   | words | of an id   | meaning                        |
+ * |-------|-------------|-------------------------------------------|-------|------------|--------------------------------|
+ * | 0-7   | Uint32 x 8  | key: the subject hash                     | 0-4   | Uint16 x 5 | tag                            |
+ * | 8-9   | Float64     | mass                                      | 5-6   | Uint16 x 2 | record, counted from the first |
+ * | 10-11 | Float64     | ms since 1970: from when the mass decays  | 7     | Uint16     | peer                           |
+ * | 12    | Uint32      | hour since 1970 in which it was received  |       |            |                                |
+ * | 13    | Uint32      | peer                                      |       |            |                                |
+ * | 14    | Uint32      | hash of the key                           |       |            |                                |
+ * | 15    | Uint32      | record, counted from the first            |       |            |                                |
+ */
+import { limits } from '../../limits.js';
+import { copyKey, copyTag, type IdTag, KEY_WORDS, TAG_WORDS, writeTag } from '../columns/packed-keys.js';
+import { evidenceAt } from '../evidence/decay.js';
+import type { EventColumns } from './event-columns.js';
+import { type EventIds, ID_PARTS, idPartOf } from './event-ids.js';
+import { hourOf, type Subjects } from './subjects.js';
+
+const PLAYER_WORDS = 16;
+const PLAYER_DOUBLES = PLAYER_WORDS / 2;
+const MASS = 4;
+const DECAYS_FROM = 5;
+const HOUR = 12;
+const PEER = 13;
+const HASH = 14;
+const RECORD = 15;
+
+/** Parts of the players go by the highest bits of the hash, as shards of the index do. */
+const PART_BITS = 9;
+const PARTS = 1 << PART_BITS;
+const PART_SHIFT = 32 - PART_BITS;
+
+const ID_WORDS = 8;
+const ID_RECORD = 5;
+const ID_PEER = 7;
+
+/**
+ * Rows that a part hardly ever exceeds where so many spread evenly: their mean, and twelve deviations, as a player's lie in one part. What
+ * no row is written to takes addresses and no memory.
+ */
+function roomFor(count: number, parts: number): number {
+  const mean = count / parts;
+  return Math.ceil(mean + 12 * Math.sqrt(mean)) + 4;
+}
+
+const wanted = new Uint16Array(TAG_WORDS);
+
+export class SortedEvents {
+  readonly #eventIds: EventIds;
+  readonly #subjects: Subjects;
+  readonly #players: Uint32Array;
+  readonly #doubles: Float64Array;
+  readonly #playerRoom: number;
+  readonly #playersUsed = new Uint32Array(PARTS);
+  /** Of the events of one part: their hashes, and the rows that these most likely mean. */
+  readonly #hashes: Int32Array;
+  readonly #rows: Int32Array;
+  readonly #ids: Uint16Array;
+  readonly #idRoom: number;
+  readonly #idsUsed = new Uint32Array(ID_PARTS);
+  /** The record from which rows count, 0 while there are none. */
+  #firstSeq = 0;
+  #isFull = false;
+
+  /** With room for about so many events, `limits.sortedEvents` at most. */
+  constructor(eventIds: EventIds, subjects: Subjects, count: number) {
+    this.#eventIds = eventIds;
+    this.#subjects = subjects;
+    const rows = Math.min(count, limits.sortedEvents);
+    this.#playerRoom = roomFor(rows, PARTS);
+    this.#players = new Uint32Array(PARTS * this.#playerRoom * PLAYER_WORDS);
+    this.#doubles = new Float64Array(this.#players.buffer);
+    this.#hashes = new Int32Array(this.#playerRoom);
+    this.#rows = new Int32Array(this.#playerRoom);
+    this.#idRoom = roomFor(rows, ID_PARTS);
+    this.#ids = new Uint16Array(ID_PARTS * this.#idRoom * ID_WORDS);
+  }
+
+  /** Takes in events as records from `firstSeq` on, received at `at` (ms since 1970); fills in their hashes. */
+  add(events: EventColumns, firstSeq: number, at: number): void {
+    this.#subjects.fillHashes(events);
+    const hour = hourOf(at);
+    for (let i = 0; i < events.count; i++) {
+      this.#makeRoom(firstSeq + i);
+      this.#addPlayer(events, i, firstSeq + i, hour, at);
+      this.#addId(events.tags, i * TAG_WORDS, firstSeq + i, events.peers[i]!);
+    }
+  }
+
+  /** Takes in an id alone, as record `seq`. */
+  addId(tag: IdTag, seq: number, peer: number): void {
+    this.#makeRoom(seq);
+    writeTag(tag, wanted, 0);
+    this.#addId(wanted, 0, seq, peer);
+  }
+
+  /** Brings everything into the tables. */
+  settle(): void {
+    if (this.#firstSeq === 0) return;
+    for (let part = 0; part < ID_PARTS; part++) {
+      this.#eventIds.makeRoom(part, this.#idsUsed[part]!);
+      this.#settleIds(part);
+    }
+    for (let part = 0; part < PARTS; part++) this.#settlePlayers(part);
+    this.#idsUsed.fill(0);
+    this.#playersUsed.fill(0);
+    this.#firstSeq = 0;
+    this.#isFull = false;
+  }
+
+  #makeRoom(seq: number): void {
+    if (this.#isFull || seq - this.#firstSeq > 0xffffffff) this.settle();
+    if (this.#firstSeq === 0) this.#firstSeq = seq;
+  }
+
+  #addPlayer(
+    { keys, hashes, peers, masses, timestamps }: EventColumns,
+    i: number,
+    seq: number,
+    hour: number,
+    at: number,
+  ) {
+    const hash = hashes[i]!;
+    const part = hash >>> PART_SHIFT;
+    const used = this.#playersUsed[part]!++;
+    const row = part * this.#playerRoom + used;
+    const words = this.#players;
+    const from = row * PLAYER_WORDS;
+    copyKey(keys, i * KEY_WORDS, words, from);
+    this.#doubles[row * PLAYER_DOUBLES + MASS] = masses[i]!;
+    this.#doubles[row * PLAYER_DOUBLES + DECAYS_FROM] = evidenceAt(timestamps[i]!, at);
+    words[from + HOUR] = hour;
+    words[from + PEER] = peers[i]!;
+    words[from + HASH] = hash;
+    words[from + RECORD] = seq - this.#firstSeq;
+    if (used + 1 === this.#playerRoom) this.#isFull = true;
+  }
+
+  #addId(tags: Uint16Array, from: number, seq: number, peer: number): void {
+    const part = idPartOf(tags, from);
+    const used = this.#idsUsed[part]!++;
+    const words = this.#ids;
+    const to = (part * this.#idRoom + used) * ID_WORDS;
+    copyTag(tags, from, words, to);
+    const record = seq - this.#firstSeq;
+    words[to + ID_RECORD] = record & 0xffff;
+    words[to + ID_RECORD + 1] = record >>> 16;
+    words[to + ID_PEER] = peer;
+    if (used + 1 === this.#idRoom) this.#isFull = true;
+  }
+
+  #settleIds(part: number): void {
+    const words = this.#ids;
+    const first = part * this.#idRoom * ID_WORDS;
+    const end = first + this.#idsUsed[part]! * ID_WORDS;
+    for (let at = first; at < end; at += ID_WORDS) {
+      const record = words[at + ID_RECORD]! + words[at + ID_RECORD + 1]! * 0x10000;
+      this.#eventIds.insertWithRoom(words, at, this.#firstSeq + record, words[at + ID_PEER]!);
+    }
+  }
+
+  #settlePlayers(part: number): void {
+    const words = this.#players;
+    const first = part * this.#playerRoom;
+    const count = this.#playersUsed[part]!;
+    const hashes = this.#hashes;
+    const rows = this.#rows;
+    // Signed, as everywhere, for V8's sake (`sipHash`).
+    for (let i = 0; i < count; i++) hashes[i] = words[(first + i) * PLAYER_WORDS + HASH]!;
+    this.#subjects.makeRoom(hashes, rows, count);
+    for (let i = 0; i < count; i++) {
+      const from = (first + i) * PLAYER_WORDS;
+      const decaysFrom = this.#doubles[(first + i) * PLAYER_DOUBLES + DECAYS_FROM]!;
+      const entry = this.#subjects.ensureEntryAt(
+        rows[i]!,
+        words,
+        from,
+        hashes[i]!,
+        words[from + PEER]!,
+        words[from + HOUR]!,
+        decaysFrom,
+      );
+      const mass = this.#doubles[(first + i) * PLAYER_DOUBLES + MASS]!;
+      this.#subjects.entries.add(entry, mass, this.#firstSeq + words[from + RECORD]!);
+    }
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Which row a subject has: open addressing in shards that hold 1/2 to 3/4 of their slots and grow one by one. A slot is 4 bytes: the
+ * row + 1, and 5 bits of the hash, so that nearly every other key is passed over without a look at its row.
+ */
+import { limits } from '../../limits.js';
+
+const SHARD_BITS = 12;
+const SHARDS = 1 << SHARD_BITS;
+const SLOTS_MIN = 32;
+const LOAD_MAX = 3 / 4;
+
+/** Bits of a slot that hold the row + 1; the rest holds bits of the hash, beside those that choose shard and slot. */
+const ROW_BITS = 27;
+const ROW_MASK = (1 << ROW_BITS) - 1;
+if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: rows do not fit in a slot');
+const TAG_SHIFT = 15;
+
+/** Of a hash, the lowest bits choose the slot; a row keeps so many, more than the largest shard asks for. */
+export const HOME_BITS = 16;
+const HOME_MASK = (1 << HOME_BITS) - 1;
+
+/** What the index asks of the rows. */
+export interface KeyedRows {
+  /** Whether a row's key is the one whose words begin at `from`. */
+  hasKey(row: number, keys: Uint32Array, from: number): boolean;
+  /** The lowest `HOME_BITS` of the hash of the row's key. */
+  homeOf(row: number): number;
+}
+
+/** What every shard starts with. */
+const noSlots = new Int32Array(0);
+
+/** Of the rows of a shard that grows, reused from one to the next. */
+let homes = new Uint16Array(0);
+
+/** Bits of hashes that were counted: of keys of one shard, or of a few that lie side by side, hardly two share one. */
+const COUNTED_BITS = 18;
+const COUNTED_SHARD_BITS = 3;
+const counted = new Uint32Array(1 << (COUNTED_BITS - 5));
+/** Keys to come of each shard. */
+const coming = new Uint32Array(SHARDS);
+
+function countedBit(hash: number): number {
+  const low = COUNTED_BITS - COUNTED_SHARD_BITS;
+  return ((shardOf(hash) & ((1 << COUNTED_SHARD_BITS) - 1)) << low) | (hash & ((1 << low) - 1));
+}
+
+function slotValue(row: number, hash: number): number {
+  return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
+}
+
+/** The row of a slot, -1 for an empty one. */
+function rowIn(stored: number): number {
+  return (stored & ROW_MASK) - 1;
+}
+
+export class SubjectIndex {
+  readonly #rows: KeyedRows;
+  /** Slots of each shard, and how many of them are taken: side by side, as a look-up waits for each object on its way to a slot. */
+  readonly #slots: Int32Array[] = Array.from({ length: SHARDS }, () => noSlots);
+  readonly #used = new Uint32Array(SHARDS);
+
+  constructor(rows: KeyedRows) {
+    this.#rows = rows;
+  }
+
+  /** Makes room for so many keys at once, as far as they spread evenly; only in an empty index. */
+  reserve(count: number): void {
+    let slots = 0;
+    while (count / SHARDS > slots * LOAD_MAX) slots = slotsAfter(slots);
+    for (let shard = 0; shard < SHARDS; shard++)
+      if (this.#used[shard] === 0) this.#slots[shard] = new Int32Array(slots);
+  }
+
+  /** The row of the key whose words begin at `from`, or -1. */
+  find(keys: Uint32Array, from: number, hash: number): number {
+    const slots = this.#slots[shardOf(hash)]!;
+    return slots.length === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
+  }
+
+  /** Reads the slot where a hash belongs, without a branch on what stands there: the next read need not wait for it. */
+  warm(hash: number): number {
+    const slots = this.#slots[shardOf(hash)]!;
+    return slots.length === 0 ? 0 : slots[slotFor(hash, slots)]!;
+  }
+
+  /** The row that a hash most likely means, found without a look at any row; -1 for none. */
+  likelyRow(hash: number): number {
+    const slots = this.#slots[shardOf(hash)]!;
+    if (slots.length === 0) return -1;
+    for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
+      const stored = slots[slot]!;
+      if (stored === 0) return -1;
+      const row = rowIn(stored);
+      if (stored === slotValue(row, hash)) return row;
+    }
+  }
+
+  /**
+   * Finds the likely rows of the first `count` hashes, and makes room for the keys that have none, as far as hashes alone tell them apart. Each shard
+   * then grows once, where it would by and by, and read the rows that it has each time.
+   */
+  makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
+    counted.fill(0);
+    for (let i = 0; i < count; i++) {
+      const hash = hashes[i]!;
+      rows[i] = this.likelyRow(hash);
+      if (rows[i]! >= 0) continue;
+      const bit = countedBit(hash);
+      const mask = 1 << (bit & 31);
+      if ((counted[bit >>> 5]! & mask) === 0) coming[shardOf(hash)]!++;
+      counted[bit >>> 5]! |= mask;
+    }
+    for (let i = 0; i < count; i++) {
+      const shard = shardOf(hashes[i]!);
+      this.#makeRoom(shard, coming[shard]!);
+      coming[shard] = 0;
+    }
+  }
+
+  #makeRoom(shard: number, count: number): void {
+    const keys = this.#used[shard]! + count;
+    if (keys > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard, keys);
+  }
+
+  /** Takes in a row whose key is not there yet. */
+  insert(row: number, hash: number): void {
+    const shard = shardOf(hash);
+    this.#makeRoom(shard, 1);
+    putInto(this.#slots[shard]!, hash, slotValue(row, hash));
+    this.#used[shard]!++;
+  }
+
+  /** Forgets the key whose words begin at `from`; returns the row that it had, or -1. */
+  remove(keys: Uint32Array, from: number, hash: number): number {
+    const shard = shardOf(hash);
+    const slots = this.#slots[shard]!;
+    if (slots.length === 0) return -1;
+    const slot = this.#slotOf(slots, keys, from, hash);
+    const row = rowIn(slots[slot]!);
+    if (row < 0) return row;
+    this.#vacate(slots, slot);
+    this.#used[shard]!--;
+    return row;
+  }
+
+  /** The slot that holds the key, or the empty one where it belongs. */
+  #slotOf(slots: Int32Array, keys: Uint32Array, from: number, hash: number): number {
+    for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
+      const stored = slots[slot]!;
+      if (stored === 0) return slot;
+      const row = rowIn(stored);
+      if (stored === slotValue(row, hash) && this.#rows.hasKey(row, keys, from)) return slot;
+    }
+  }
+
+  #grow(shard: number, keys: number): void {
+    const old = this.#slots[shard]!;
+    let count = old.length;
+    while (keys > count * LOAD_MAX) {
+      if (count >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
+      count = slotsAfter(count);
+    }
+    const slots = new Int32Array(count);
+    this.#slots[shard] = slots;
+    // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
+    if (homes.length < old.length) homes = new Uint16Array(old.length);
+    for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
+    for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(slots, homes[i]!, old[i]!);
+  }
+
+  /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
+  #vacate(slots: Int32Array, slot: number): void {
+    let gap = slot;
+    for (let from = next(gap, slots); slots[from] !== 0; from = next(from, slots)) {
+      const home = slotFor(this.#rows.homeOf(rowIn(slots[from]!)), slots);
+      if (distance(home, from, slots) < distance(gap, from, slots)) continue;
+      slots[gap] = slots[from]!;
+      gap = from;
+    }
+    slots[gap] = 0;
+  }
+}
+
+function shardOf(hash: number): number {
+  return hash >>> (32 - SHARD_BITS);
+}
+
+/** Where the lowest bits of a hash belong. The uppermost of them, which the slot holds as well, decides least. */
+function slotFor(home: number, slots: Int32Array): number {
+  const spread = ((home << 1) | ((home & HOME_MASK) >>> (HOME_BITS - 1))) & HOME_MASK;
+  return Math.imul(spread, slots.length) >>> HOME_BITS;
+}
+
+function next(slot: number, slots: Int32Array): number {
+  return slot + 1 === slots.length ? 0 : slot + 1;
+}
+
+/** Steps from one slot on to another. */
+function distance(from: number, to: number, slots: Int32Array): number {
+  return to >= from ? to - from : to - from + slots.length;
+}
+
+/** A power of two and one and a half of it, by turns. */
+function slotsAfter(slots: number): number {
+  if (slots === 0) return SLOTS_MIN;
+  return (slots & (slots - 1)) === 0 ? slots * 1.5 : (slots / 3) * 4;
+}
+
+function putInto(slots: Int32Array, home: number, stored: number): void {
+  let slot = slotFor(home, slots);
+  while (slots[slot] !== 0) slot = next(slot, slots);
+  slots[slot] = stored;
+}

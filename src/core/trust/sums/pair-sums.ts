@@ -1,0 +1,203 @@
+/**
+ * The sums over the players that two peers both reported, for every two peers. What they say is worked out at once by a visitor (clones, copied
+ * lists, the pairs of the gate), so that sparse ones need not be kept.
+ */
+import type { TrustConstants } from '../../evidence/trust-constants.js';
+import { pairOf } from '../../tables/pair-number.js';
+import type { Scratch } from '../votes/scratch.js';
+import type { Votes } from '../votes/votes.js';
+import { type GateSample, WHOLE } from './gate-sample.js';
+
+/** Around what votes are summed up. */
+export const MIDDLE = 0.5;
+
+export interface PairVisitor {
+  /**
+   * The sums of the pair `j < k` stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2; and at `at + BOTH_LOWER`
+   * the number of players that both lower. `part`: how many of the players that they share these are, in (0, 1].
+   */
+  add(j: number, k: number, sums: Float64Array, at: number, part: number): void;
+}
+
+export interface PairSums {
+  /** `several`: of some of the players the first `count` numbers are of those with two votes or more. */
+  take(votes: Votes, several: Uint32Array, count: number): void;
+  /** Shows every pair that shares a player, ordered by the lower peer, then the higher. */
+  show(to: PairVisitor): void;
+  /** Raises the players that each peer shares to those that it shares with one other. */
+  raise(shared: Uint32Array): void;
+}
+
+/** Whether votes may come in parts: otherwise they come all at once, and stay as they are until pairs are listed. */
+export function pairsTakeParts(peers: number, { densePeersMax }: TrustConstants): boolean {
+  return peers <= densePeersMax;
+}
+
+/** `sample`: null where every pair is held against each other on all players. */
+export function pairSums(
+  peers: number,
+  constants: TrustConstants,
+  scratch: Scratch,
+  sample: GateSample | null,
+): PairSums {
+  return pairsTakeParts(peers, constants) ? new DensePairSums(peers, scratch, sample) : new SparsePairSums(scratch);
+}
+
+/**
+ * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, the mix below which players
+ * are looked at, and the number of players that both lower. Around the middle, since around what votes are judged is known only once all are
+ * there. A pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
+ */
+const STRIDE = 8;
+
+const BELOW = 6;
+export const BOTH_LOWER = 7;
+
+/** Where the sums of a pair begin in a triangle of all pairs; `j < k`. */
+function placeOf(j: number, k: number): number {
+  return pairOf(j, k) * STRIDE;
+}
+
+/** Few peers: all pairs in one triangle, filled player by player. */
+class DensePairSums implements PairSums {
+  readonly #peers: number;
+  readonly #sums: Float64Array;
+
+  constructor(peers: number, scratch: Scratch, sample: GateSample | null) {
+    this.#peers = peers;
+    this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
+    for (let pair = 0; pair < pairOf(0, peers); pair++) {
+      this.#sums[pair * STRIDE + BELOW] = sample === null ? WHOLE : sample.pairs[pair]!;
+    }
+  }
+
+  take({ offsets, peer, x, mix }: Votes, several: Uint32Array, count: number): void {
+    const sums = this.#sums;
+    // A constant of another module is fetched, and its type looked at, at each use.
+    const middle = MIDDLE;
+    for (let n = 0; n < count; n++) {
+      const i = several[n]!;
+      const start = offsets[i]!;
+      const end = offsets[i + 1]!;
+      const playerMix = mix[i]!;
+      for (let e = start + 1; e < end; e++) {
+        const row = placeOf(0, peer[e]!);
+        const v = x[e]! - middle;
+        for (let f = start; f < e; f++) {
+          const at = row + peer[f]! * STRIDE;
+          if (playerMix < sums[at + BELOW]!) addTo(sums, at, x[f]! - middle, v);
+        }
+      }
+    }
+  }
+
+  show(to: PairVisitor): void {
+    for (let j = 0; j < this.#peers; j++) {
+      for (let k = j + 1; k < this.#peers; k++) {
+        const at = placeOf(j, k);
+        if (this.#sums[at] !== 0) to.add(j, k, this.#sums, at, this.#part(at));
+      }
+    }
+  }
+
+  raise(shared: Uint32Array): void {
+    for (let k = 0; k < this.#peers; k++) {
+      for (let j = 0; j < k; j++) {
+        const at = placeOf(j, k);
+        const n = this.#sums[at]!;
+        if (n === 0) continue;
+        const ofAll = Math.round(n / this.#part(at));
+        shared[j] = Math.max(shared[j]!, ofAll);
+        shared[k] = Math.max(shared[k]!, ofAll);
+      }
+    }
+  }
+
+  /** How many of the players that a pair shares are looked at, in (0, 1]. */
+  #part(at: number): number {
+    return this.#sums[at + BELOW]! / WHOLE;
+  }
+}
+
+/** Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are. */
+class SparsePairSums implements PairSums {
+  readonly #scratch: Scratch;
+  #votes: Votes | null = null;
+
+  constructor(scratch: Scratch) {
+    this.#scratch = scratch;
+  }
+
+  take(votes: Votes): void {
+    if (this.#votes !== null && this.#votes !== votes)
+      throw new Error('pair sums: votes of many peers come all at once');
+    this.#votes = votes;
+  }
+
+  /** Nothing of these votes is an estimate. */
+  raise(): void {}
+
+  show(to: PairVisitor): void {
+    const votes = this.#votes;
+    if (votes === null) return;
+    const { peers, offsets, peer, x } = votes;
+    const shared = sharedEntries(votes, this.#scratch);
+    const sums = new Float64Array(peers * STRIDE);
+    const partners = new Uint32Array(peers);
+    for (let j = 0; j < peers; j++) {
+      let met = 0;
+      for (let s = shared.starts[j]!; s < shared.starts[j + 1]!; s++) {
+        const i = shared.player[s]!;
+        const u = x[shared.entry[s]!]! - MIDDLE;
+        for (let f = offsets[i]!; f < offsets[i + 1]!; f++) {
+          const k = peer[f]!;
+          if (k <= j) continue;
+          if (sums[k * STRIDE] === 0) partners[met++] = k;
+          addTo(sums, k * STRIDE, u, x[f]! - MIDDLE);
+        }
+      }
+      for (const k of partners.subarray(0, met).sort()) {
+        to.add(j, k, sums, k * STRIDE, 1);
+        sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
+      }
+      this.#scratch.yieldCore();
+    }
+  }
+}
+
+/** Per peer its votes on players with two votes or more: the entry and its player, in the order of players. */
+function sharedEntries(
+  { peers, players, offsets, peer }: Votes,
+  scratch: Scratch,
+): { starts: Uint32Array; entry: Uint32Array; player: Uint32Array } {
+  const starts = new Uint32Array(peers + 1);
+  const isShared = (i: number) => offsets[i + 1]! - offsets[i]! > 1;
+  for (let i = 0; i < players; i++) {
+    if (!isShared(i)) continue;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) starts[peer[e]! + 1]! += 1;
+  }
+  for (let j = 0; j < peers; j++) starts[j + 1]! += starts[j]!;
+  const next = starts.slice();
+  const entry = scratch.uint32(starts[peers]!);
+  const player = scratch.uint32(starts[peers]!);
+  for (let i = 0; i < players; i++) {
+    if (!isShared(i)) continue;
+    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+      const at = next[peer[e]!]!++;
+      entry[at] = e;
+      player[at] = i;
+    }
+  }
+  return { starts, entry, player };
+}
+
+/** `u`, `v`: the votes of the lower peer and of the higher, from the middle. */
+function addTo(sums: Float64Array, at: number, u: number, v: number): void {
+  sums[at]! += 1;
+  sums[at + 1]! += u * v;
+  sums[at + 2]! += u;
+  sums[at + 3]! += v;
+  sums[at + 4]! += u * u;
+  sums[at + 5]! += v * v;
+  sums[at + BOTH_LOWER]! += +(u > 0) & +(v > 0);
+}

@@ -1,0 +1,201 @@
+/**
+ * The actor of one group: the only owner of its state. It has no promises, no clock and no I/O: calls tell it what happened,
+ * and it returns effects, which a thin shell carries out. One turn is in flight at a time; its answers leave when it is durable.
+ */
+
+import type { GroupBounds } from '../../core/commands.js';
+import { type Batch, BatchWriter } from '../../core/records/batch.js';
+import type { GroupState } from '../../core/state.js';
+import { type Refusal, refused } from '../../errors.js';
+import type { Command } from '../commands.js';
+import type { StoredBatch } from '../ports/log.js';
+import type { RedactionPiece } from '../ports/pool.js';
+import { overloaded } from '../refusals.js';
+import { type AgeBound, Redactor } from '../removal/redactor.js';
+import type { Effect } from './effects.js';
+import { type Mail, Mailbox } from './mailbox.js';
+import { LookAhead } from './prefetch.js';
+import { type Removal, Turn } from './turn.js';
+
+export class GroupActor<T> {
+  readonly state: GroupState;
+  readonly #bounds: GroupBounds;
+  readonly #mailbox = new Mailbox<Command, T>();
+  #chain: Uint8Array;
+  #durableChain: Uint8Array;
+  #durableSeq: number;
+  /** Answers that wait for the commit in flight; null: none is in flight. */
+  #inFlight: Effect<T>[] | null = null;
+  readonly #ahead: LookAhead;
+  readonly #batch = new BatchWriter();
+  readonly #redactor: Redactor;
+  /** Answers that wait until bytes are out of the log. */
+  #removals: Removal<T>[] = [];
+  /** Nobody waits for those any more. */
+  #givenUp = false;
+  /** The turn in flight records an erasure as done, which is not durable yet. */
+  #endsErasure = false;
+
+  /** `chain` is the chain value of the newest batch of the log that `state` was read from. */
+  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds) {
+    this.state = state;
+    this.#chain = chain;
+    this.#durableChain = chain;
+    this.#bounds = bounds;
+    this.#durableSeq = state.lastSeq;
+    this.#ahead = new LookAhead(state);
+    this.#redactor = new Redactor(state);
+  }
+
+  /** The newest durable record. */
+  get durableSeq(): number {
+    return this.#durableSeq;
+  }
+
+  /** The newest durable record and the chain value of its batch. */
+  get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
+    return { lastSeq: this.#durableSeq, chain: this.#durableChain };
+  }
+
+  get mailbox(): { readonly events: number; readonly bytes: number } {
+    return this.#mailbox;
+  }
+
+  /** Whether a turn could be taken now. */
+  get hasTurn(): boolean {
+    return this.#inFlight === null && (!this.#mailbox.empty || this.#redactor.hasRecord);
+  }
+
+  /** Whether anyone waits for an answer. What is still to be taken out of the log is durable, and waits for nobody. */
+  get answering(): boolean {
+    return this.#inFlight !== null || !this.#mailbox.empty || this.#removals.length > 0;
+  }
+
+  /** Whether snapshots were removed for an erasure that is not done yet: none may be made meanwhile. */
+  get erasing(): boolean {
+    return this.#redactor.erasing || this.#endsErasure;
+  }
+
+  /** Queues a command; false where the mailbox is full. */
+  offer(mail: Mail<Command, T>): boolean {
+    return this.#mailbox.offer(mail);
+  }
+
+  /** Makes room for a command of a holder with few events by refusing events of one with more; returns their answers. */
+  makeRoomFor(mail: Mail<Command, T>): Effect<T>[] {
+    return this.#mailbox.pushOutFor(mail).map(({ token, events }) => {
+      return { type: 'answer', token, answer: Array.from({ length: events }, overloaded) };
+    });
+  }
+
+  /** Refuses every waiting command that satisfies `isRefused`. */
+  refuseWaiting(isRefused: (command: Command) => boolean, refusal: Refusal): Effect<T>[] {
+    return this.#mailbox.takeOut(isRefused).map(({ command, token, events }) => {
+      const answer = command.type === 'submit' ? Array.from({ length: events }, () => refusal) : refusal;
+      return { type: 'answer', token, answer };
+    });
+  }
+
+  /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */
+  takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
+    if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
+    const turn = new Turn<T>(this.state, this.#bounds, now, this.#ahead, this.#batch);
+    const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
+    for (const record of redaction?.records ?? []) turn.record(record);
+    this.#endsErasure = redaction?.records[0]?.type === 'redacted';
+    turn.takeAll(this.#mailbox.take());
+    this.#removals.push(...turn.removals);
+    if (turn.batch.count === 0) return turn.effects;
+    const firstSeq = this.state.lastSeq - turn.batch.count + 1;
+    const batch = turn.batch.seal(firstSeq, now, nonce, this.#chain);
+    this.#chain = batch.chain;
+    this.#inFlight = turn.effects;
+    return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
+  }
+
+  /** The commit in flight is durable: its answers may leave. */
+  committed(): Effect<T>[] {
+    if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
+    const effects = this.#inFlight;
+    this.#inFlight = null;
+    this.#endsErasure = false;
+    this.#durableSeq = this.state.lastSeq;
+    this.#durableChain = this.#chain;
+    effects.push(...this.#redactor.committed(), ...this.#answerRemovals(), ...this.resume());
+    return effects;
+  }
+
+  /** A piece of the redaction under way came back from the pool. */
+  redacted(piece: RedactionPiece): Effect<T>[] {
+    return this.#redactor.redacted(piece);
+  }
+
+  /** The pool could not do its work; what else there is goes on, and that again from `tryAgain` on. */
+  workFailed(): Effect<T>[] {
+    return this.#redactor.failed(this.#durableSeq);
+  }
+
+  tryAgain(): Effect<T>[] {
+    return this.#redactor.again(this.#durableSeq);
+  }
+
+  snapshotsDropped(): void {
+    this.#redactor.snapshotsDropped();
+  }
+
+  /** The log's free space is overwritten. */
+  scrubbed(): void {
+    this.#redactor.scrubbed();
+  }
+
+  /**
+   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. `retire`: events
+   * that are so old leave the log from here on.
+   */
+  resume(retire?: AgeBound): Effect<T>[] {
+    if (retire !== undefined) this.#redactor.retireBefore(retire, this.#durableSeq);
+    return this.#redactor.start(this.#durableSeq);
+  }
+
+  /** Whether events may leave by their age. Not by themselves where they may again: `resume` takes that up. */
+  set mayRetire(may: boolean) {
+    this.#redactor.mayRetire = may;
+  }
+
+  /** Whether what is erased or withdrawn may leave the log. Not by itself either. */
+  set mayRemove(may: boolean) {
+    this.#redactor.mayRemove = may;
+  }
+
+  /** From here on nobody waits for bytes to leave the log, only for what is durable. */
+  giveUpRemovals(): Effect<T>[] {
+    this.#givenUp = true;
+    return this.#answerRemovals();
+  }
+
+  /**
+   * Removals that are recorded as done: nothing of them is left, and that is durable. Given up, a durable one is answered as well: a
+   * withdrawal counts already, an erasure is not done and says so. Both go on by themselves.
+   */
+  #answerRemovals(): Effect<T>[] {
+    if (this.#removals.length === 0) return [];
+    const { erasures, withdrawals } = this.state;
+    const text = 'the node ends; the erasure is recorded and goes on at its next start';
+    const details = { recorded: true } as const;
+    const later = refused('dependency_unavailable', { text, details });
+    const effects: Effect<T>[] = [];
+    this.#removals = this.#removals.filter((removal) => {
+      const { token, answer, erasure = 0, withdrawal = 0, seq } = removal;
+      const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
+      if (isOpen && !(this.#givenUp && seq <= this.#durableSeq)) return true;
+      effects.push({ type: 'answer', token, answer: isOpen && erasure > 0 ? later : answer });
+      return false;
+    });
+    return effects;
+  }
+}
+
+function commitOf<T>(batch: Batch, rewrites: readonly StoredBatch[]): Effect<T> {
+  const { firstSeq, bytes, count } = batch;
+  return { type: 'commit', batch: { firstSeq, bytes }, records: count, rewrites };
+}

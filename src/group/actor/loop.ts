@@ -1,0 +1,388 @@
+/**
+ * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when they are
+ * due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and recovery decides.
+ */
+import type { GroupState } from '../../core/state.js';
+import type { Refusal } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { Answers, Command } from '../commands.js';
+import type { ClockGuard } from '../health/clock-guard.js';
+import type { DiskWatch } from '../health/disk-watch.js';
+import type { Holder } from '../holder.js';
+import type { Clock, Timers } from '../ports/clock.js';
+import type { DiskReserve } from '../ports/disk.js';
+import type { LogWriter } from '../ports/log.js';
+import type { GroupObserver } from '../ports/observer.js';
+import type { GroupPool, RedactionWork } from '../ports/pool.js';
+import type { SnapshotStore } from '../ports/snapshots.js';
+import { ScrubDeferredError } from '../ports/storage-errors.js';
+import { clockAhead, diskLow, notThere, overloaded } from '../refusals.js';
+import type { AgeBound } from '../removal/redactor.js';
+import { SnapshotWork } from '../replica/snapshot-work.js';
+import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
+import type { WeightsSchedule } from '../weights/weights-schedule.js';
+import type { GroupActor } from './actor.js';
+import { Admission } from './admission.js';
+import type { Effect, Resolve } from './effects.js';
+import type { Mail } from './mailbox.js';
+import type { Nonces } from './nonces.js';
+import type { Share } from './shares.js';
+
+export interface LoopDeps {
+  readonly actor: GroupActor<Resolve>;
+  readonly log: LogWriter;
+  readonly snapshots: SnapshotStore;
+  /** The snapshot that recovery started from; 0 where it read the whole log. */
+  readonly recoveredFrom: number;
+  readonly pool: GroupPool;
+  readonly disk: DiskWatch;
+  /** Gives a commit on a full disk the space that was kept for it. */
+  readonly reserve: DiskReserve;
+  readonly clock: Clock;
+  readonly clockGuard: Pick<ClockGuard, 'ahead' | 'isAheadNow'>;
+  readonly timers: Timers;
+  readonly nonces: Nonces;
+  readonly observer: GroupObserver;
+  /** In log records. */
+  readonly snapshotEvery: number;
+  readonly weightsIntervalMs: number;
+  /** Resolves once readers of the verdict stream were told of every durable erasure. */
+  readonly tellErasures: () => Promise<void>;
+  /** The node must end: the log could not be written. */
+  readonly onFatal: (error: unknown) => void;
+  /** Something failed that will be tried again. */
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/**
+ * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are few and
+ * small, and a stolen key must be dead at once, whatever the disk.
+ */
+const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
+/** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
+const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
+/** What a turn does not take by a wrong clock: whatever may become a record, which would bear its time. */
+const refusedIfAhead = ({ type }: Command): boolean => type !== 'locate' && type !== 'chains';
+
+export class GroupLoop {
+  readonly actor: GroupActor<Resolve>;
+  readonly log: LogWriter;
+  readonly snapshots: SnapshotStore;
+  readonly pool: GroupPool;
+  readonly disk: DiskWatch;
+  readonly clockGuard: LoopDeps['clockGuard'];
+  readonly #weightsWork: WeightsWork;
+  readonly #snapshotWork: SnapshotWork;
+  readonly #deps: LoopDeps;
+  readonly #admission: Admission;
+  #failed = false;
+  #draining = false;
+  /** No turn is taken any more. */
+  #closed = false;
+  /** Ends a scrub that waits for readers. */
+  readonly #ending = new AbortController();
+  #turnScheduled = false;
+  #whenAnswered: (() => void)[] = [];
+  /** Tries of redactions that failed, one after the other. */
+  #redactionsFailed = 0;
+  /** The scrub under way. */
+  #scrubbing: Promise<void> | null = null;
+
+  constructor(deps: LoopDeps) {
+    this.#deps = deps;
+    this.actor = deps.actor;
+    this.log = deps.log;
+    this.snapshots = deps.snapshots;
+    this.pool = deps.pool;
+    this.disk = deps.disk;
+    this.clockGuard = deps.clockGuard;
+    this.#setRemovals();
+    this.#admission = new Admission(() => deps.timers.elapsed());
+    this.#snapshotWork = new SnapshotWork(deps, {
+      durableSeq: () => this.actor.durableSeq,
+      erasing: () => this.actor.erasing,
+      ending: () => this.#draining || this.#failed,
+      closed: () => this.#closed,
+      later: (act, ms) => this.#later(act, ms),
+    });
+    this.#weightsWork = new WeightsWork(deps, {
+      published: this.state.weights,
+      durableSeq: () => this.actor.durableSeq,
+      evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
+      ending: () => this.#draining || this.#failed,
+      readOnly: () => this.disk.low || this.clockGuard.ahead,
+      tell: (command, bytes) => this.#tell(command, bytes),
+    });
+  }
+
+  get state(): GroupState {
+    return this.actor.state;
+  }
+
+  get weights(): WeightsSchedule {
+    return this.#weightsWork.schedule;
+  }
+
+  /** Nothing more is begun. */
+  get #isOver(): boolean {
+    return this.#failed || this.#closed;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Goes on with what is unfinished, and with what is to be retired, as `GroupActor.resume` has it. */
+  resume(retire?: AgeBound): void {
+    this.#carryOut(this.actor.resume(retire));
+    this.#snapshotWork.makeIfDue();
+    this.#weightsWork.plan();
+  }
+
+  /** The disk or the clock permits other work than before: what waited for that is taken up. */
+  writableChanged(): void {
+    this.#setRemovals();
+    if (this.#isOver) return;
+    this.resume();
+    this.#wake();
+  }
+
+  #setRemovals(): void {
+    const { ahead } = this.clockGuard;
+    this.actor.mayRetire = !this.disk.low && !ahead;
+    this.actor.mayRemove = this.disk.fitsRemoval && !ahead;
+  }
+
+  /** The disk became low, or has room again: then what waited for that is taken up. */
+  diskChanged(low: boolean): void {
+    if (!low) this.#snapshotWork.rested();
+    this.writableChanged();
+  }
+
+  get overloaded(): boolean {
+    return this.#admission.overloaded;
+  }
+
+  turnedAway(): void {
+    this.#admission.turnedAway(this.actor.mailbox.events);
+  }
+
+  shareOf(holder: Holder): Share {
+    return this.#admission.shareOf(holder);
+  }
+
+  /** Whether so many events of a holder come before those of others. */
+  hasRoom(events: number, holder: Holder): boolean {
+    return this.#admission.hasRoom(this.shareOf(holder), events);
+  }
+
+  /** Whether so many further events of a holder would be let in now: there is room for them, and they would not wait for long. */
+  admits(events: number, holder: Holder): boolean {
+    return this.#admission.admits(this.actor.mailbox.events, events, this.shareOf(holder));
+  }
+
+  /** Queues what comes from outside, or gives why it is not let in. */
+  letIn(mail: Mail<Command, Resolve>): Refusal | undefined {
+    if (this.#draining || this.#failed) return notThere();
+    if (this.clockGuard.ahead && refusedIfAhead(mail.command)) return clockAhead();
+    if (this.disk.low && needsRoom.has(mail.command.type)) return diskLow();
+    const { share, events } = mail;
+    if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
+    if (this.#offer(mail)) return undefined;
+    this.#carryOut(this.actor.makeRoomFor(mail));
+    if (this.#offer(mail)) return undefined;
+    if (share !== null) this.#admission.refused();
+    return overloaded();
+  }
+
+  #offer(mail: Mail<Command, Resolve>): boolean {
+    if (!this.actor.offer(mail)) return false;
+    this.#admission.offered(mail.share, mail.events);
+    this.#wake();
+    return true;
+  }
+
+  #tell(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
+    let answered: Resolve = () => undefined;
+    const answer = new Promise<Answers['publish_weights']>((resolve) => {
+      answered = (given) => resolve(given as Answers['publish_weights']);
+    });
+    return this.#offer({ command, token: answered, events: 1, bytes, share: null }) ? answer : null;
+  }
+
+  /**
+   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and goes
+   * on at the next start.
+   */
+  endSoon(waitMs: number): void {
+    this.#deps.timers.later(() => {
+      if (!this.#failed) this.#carryOut(this.actor.giveUpRemovals());
+    }, waitMs);
+  }
+
+  /** Resolves when everyone is answered and nothing is being written. Nothing new is taken from here on. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    this.#weightsWork.stop();
+    while (this.actor.answering && !this.#failed)
+      await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
+    this.#closed = true;
+    this.#ending.abort();
+    await this.#scrubbing;
+  }
+
+  /** Nothing more is decided or written: the process is about to end. A drain that waits for answers ends, as none will come. */
+  abandon(): void {
+    this.#failed = true;
+    for (const resolve of this.#whenAnswered.splice(0)) resolve();
+  }
+
+  /** Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little. */
+  snapshotNow(msLeft: () => number = () => Number.POSITIVE_INFINITY): Promise<boolean> {
+    return this.#snapshotWork.makeLast(msLeft);
+  }
+
+  /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
+  #wake(): void {
+    if (this.#turnScheduled || !this.actor.hasTurn || this.#isOver) return;
+    this.#turnScheduled = true;
+    this.#deps.timers.soon(() => {
+      this.#turnScheduled = false;
+      if (!this.actor.hasTurn || this.#isOver) return;
+      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfAhead, clockAhead()));
+      if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, diskLow()));
+      if (!this.actor.hasTurn) return;
+      this.#carryOut(this.#takeTurn());
+      this.#wake();
+    });
+  }
+
+  #takeTurn(): readonly Effect<Resolve>[] {
+    const { timers, clock, nonces } = this.#deps;
+    const before = this.actor.mailbox.events;
+    const started = timers.elapsed();
+    const effects = this.actor.takeTurn(clock.now(), nonces.take());
+    this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
+    return effects;
+  }
+
+  #carryOut(effects: readonly Effect<Resolve>[]): void {
+    for (const effect of effects) {
+      switch (effect.type) {
+        case 'answer':
+          effect.token(effect.answer);
+          break;
+        case 'decided':
+          this.#deps.observer.eventsDecided(effect.eventType, effect.outcome, effect.events);
+          break;
+        case 'commit':
+          void this.#commit(effect);
+          break;
+        case 'redact':
+          void this.#redact(effect.work);
+          break;
+        case 'drop_snapshots':
+          void this.#dropSnapshots();
+          break;
+        case 'scrub':
+          this.#scrubbing = this.#scrub();
+          break;
+      }
+    }
+    if (this.actor.answering) return;
+    this.#admission.rests();
+    for (const resolve of this.#whenAnswered.splice(0)) resolve();
+  }
+
+  async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
+    const started = this.#deps.timers.elapsed();
+    try {
+      await this.#deps.reserve.during(() => this.log.append(effect.batch, effect.rewrites));
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    const commitMs = this.#deps.timers.elapsed() - started;
+    this.#admission.committed(commitMs);
+    this.#carryOut(this.actor.committed());
+    this.#wake();
+    // Answers leave once the promises of their requests are through; what nobody waits for comes behind them.
+    this.#deps.timers.soon(() => {
+      this.#deps.nonces.prepare();
+      this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
+      this.#snapshotWork.makeIfDue();
+      this.#weightsWork.plan();
+    });
+  }
+
+  async #redact(work: RedactionWork): Promise<void> {
+    const started = this.#deps.timers.elapsed();
+    try {
+      const piece = await this.pool.redact(work);
+      this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
+      if (this.#isOver) return;
+      this.#carryOut(this.actor.redacted(piece));
+      this.#wake();
+    } catch (error) {
+      if (this.#closed) return;
+      this.#deps.observer.workDone('redaction', false, this.#deps.timers.elapsed() - started);
+      this.#deps.onTrouble('redaction', error);
+      const waitMs = Math.min(limits.workRetryMs * 2 ** this.#redactionsFailed++, limits.redactionRetryMaxMs);
+      this.#later(() => this.#carryOut(this.actor.tryAgain()), waitMs);
+      this.#carryOut(this.actor.workFailed());
+      this.#wake();
+    }
+  }
+
+  /** The replica is loaded first: without snapshots it would have to read the whole log. */
+  async #dropSnapshots(): Promise<void> {
+    try {
+      await this.pool.follow(this.actor.durableSeq);
+      await this.#deps.tellErasures();
+      // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
+      if (this.#isOver) return;
+      await this.#snapshotWork.drop();
+      // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is erased.
+      await this.pool.follow(this.actor.durableSeq);
+    } catch (error) {
+      if (this.#closed) return;
+      this.#deps.onTrouble('removing snapshots', error);
+      return this.#later(() => void this.#dropSnapshots());
+    }
+    if (this.#closed) return;
+    this.actor.snapshotsDropped();
+    this.#wake();
+  }
+
+  async #scrub(): Promise<void> {
+    try {
+      await this.log.scrub(this.#ending.signal);
+    } catch (error) {
+      if (!(error instanceof ScrubDeferredError)) return this.#fail(error);
+      if (this.#closed) return;
+      this.#deps.onTrouble('overwriting free space', error);
+      return this.#later(() => {
+        this.#scrubbing = this.#scrub();
+      });
+    }
+    this.#redactionsFailed = 0;
+    this.actor.scrubbed();
+    this.#wake();
+  }
+
+  #later(act: () => void, ms: number = limits.workRetryMs): void {
+    this.#deps.timers.later(() => {
+      if (!this.#isOver) act();
+    }, ms);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.abandon();
+    this.#deps.onFatal(error);
+  }
+}

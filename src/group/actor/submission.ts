@@ -1,0 +1,37 @@
+/** A submission until it is decided: what only the log tells of its events is read, and it is offered again with that. */
+import type { RepeatFound, SubmitEvents } from '../../core/commands.js';
+import type { Outcome, Refusal } from '../../errors.js';
+import type { AcceptedEvent } from '../api.js';
+import type { Answers } from '../commands.js';
+import type { RepeatQuery } from '../ports/pool.js';
+import { overloaded } from '../refusals.js';
+
+export interface Submitting {
+  /** Offers the submission to the actor; a refusal comes back at once, the answer otherwise to `answered`. */
+  offer(submission: SubmitEvents, answered: (answer: Answers['submit']) => void): Refusal | undefined;
+  read(query: RepeatQuery): Promise<Outcome<readonly RepeatFound[]>>;
+}
+
+/** The outcome of each event. `tries`: how often the log is read, as a pair of peer and player may have moved on meanwhile. */
+export async function submitAll(
+  to: Submitting,
+  submission: SubmitEvents,
+  tries: number,
+): Promise<Outcome<AcceptedEvent>[]> {
+  const { caller } = submission;
+  const answer = await offered(to, submission);
+  if (Array.isArray(answer)) return answer;
+  const { events, checks, asOf, retired, withdrawn } = answer;
+  if (tries === 0) return events.map(() => overloaded());
+  const found = await to.read({ checks, retired, withdrawn });
+  if (!found.ok) return events.map(() => found);
+  return submitAll(to, { caller, events, checked: { asOf, found: found.value } }, tries - 1);
+}
+
+function offered(to: Submitting, submission: SubmitEvents): Promise<Answers['submit']> {
+  const { length } = submission.events;
+  return new Promise((resolve) => {
+    const refusal = to.offer(submission, resolve);
+    if (refusal !== undefined) resolve(Array.from({ length }, () => refusal));
+  });
+}

@@ -1,0 +1,237 @@
+/** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
+
+import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
+import type { Decision } from '../../core/decision.js';
+import { evidenceAt } from '../../core/evidence/decay.js';
+import type { EventTypeId } from '../../core/evidence/event-types.js';
+import { takesBack } from '../../core/evidence/event-types.js';
+import { subjectHex } from '../../core/hashing/pseudonym.js';
+import type { BatchWriter } from '../../core/records/batch.js';
+import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
+import { decideByKeys } from '../../core/rules/decide-event.js';
+import {
+  decideConfiguredPreTrust,
+  decideKeyRotation,
+  decidePeerStatus,
+  decidePreTrust,
+  decidePurge,
+  decideRegistration,
+  decideRelation,
+} from '../../core/rules/decide-peer.js';
+import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
+import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
+import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
+import type { GroupState } from '../../core/state.js';
+import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
+import { granted, type Outcome } from '../../errors.js';
+import type { AcceptedEvent } from '../api.js';
+import type { Answer, Answers, Chains, Command } from '../commands.js';
+import type { DecidedEvents, Effect } from './effects.js';
+import type { Mail } from './mailbox.js';
+import type { LookAhead } from './prefetch.js';
+
+/** An answer that waits until what was taken back is out of the log, free space included. */
+export interface Removal<T> {
+  readonly token: T;
+  readonly answer: Answer;
+  /** The record that took it back. */
+  readonly seq: number;
+  /** The `subject_erased` record of an erasure, or the event that was withdrawn. */
+  readonly erasure?: number;
+  readonly withdrawal?: number;
+}
+
+/** `effects` are what happens when the turn's records are durable. */
+export class Turn<T> {
+  readonly batch: BatchWriter;
+  readonly effects: Effect<T>[] = [];
+  readonly removals: Removal<T>[] = [];
+  readonly #state: GroupState;
+  readonly #bounds: GroupBounds;
+  readonly #now: number;
+  readonly #ahead: LookAhead;
+  /** What every accepted event of the turn is answered. */
+  readonly #accepted: Outcome<AcceptedEvent>;
+  /** Of the accepted ones, by type of event. */
+  readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
+
+  /** `batch`: with nothing in it. */
+  constructor(state: GroupState, bounds: GroupBounds, now: number, ahead: LookAhead, batch: BatchWriter) {
+    this.batch = batch;
+    this.#state = state;
+    this.#bounds = bounds;
+    this.#now = now;
+    this.#ahead = ahead;
+    this.#accepted = granted({ receivedAt: now });
+  }
+
+  /** Writes a record and applies it. */
+  record(record: LogRecord): void {
+    this.batch.add(record);
+    this.#state.apply(record, this.#now);
+  }
+
+  /** The same of an event that was looked up by `keys`. */
+  recordEvent(event: DecidedEvent, keys: EventKeys): void {
+    this.batch.addEvent(event, keys);
+    this.#state.applyEvent(event, keys, this.#now);
+  }
+
+  takeAll(mails: readonly Mail<Command, T>[]): void {
+    for (let from = 0; from < mails.length; ) {
+      const to = this.#ahead.look(mails, from);
+      for (; from < to; from++) this.#take(mails[from]!);
+    }
+  }
+
+  #take({ command, token }: Mail<Command, T>): void {
+    if (command.type === 'erase') {
+      this.#erase(command, token);
+      return;
+    }
+    if (command.type === 'withdraw') {
+      this.#withdraw(command, token);
+      return;
+    }
+    this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
+  }
+
+  #answer(command: Exclude<Command, { type: 'erase' | 'withdraw' }>): Answer {
+    const state = this.#state;
+    switch (command.type) {
+      case 'submit':
+        return this.#submitAll(command);
+      case 'register':
+        return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
+      case 'peer_status':
+        return this.#decide(decidePeerStatus(state, command, this.#now));
+      case 'rotate_key':
+        return this.#decide(decideKeyRotation(state, command, this.#now));
+      case 'pre_trust':
+        return this.#decide(decidePreTrust(state, command, this.#now));
+      case 'configured_pre_trust':
+        return this.#decide(decideConfiguredPreTrust(state, command.peerIds, this.#now));
+      case 'purge_peers':
+        return this.#decide(decidePurge(state, command, this.#now));
+      case 'relate_peers':
+        return this.#decide(decideRelation(state, command, this.#now));
+      case 'scoring':
+        return this.#decide(decideScoring(state, this.#now));
+      case 'half_life':
+        return this.#decide(decideHalfLife(state, command.days, this.#now));
+      case 'locate':
+        return { seq: state.eventIds.seqOf(state.idTags.of(command.eventId)), asOf: state.redacted };
+      case 'chains':
+        return chainsOf(state, command.subject);
+      case 'publish_weights':
+        return this.#decide(decideWeights(state, command.weights, this.#now));
+    }
+  }
+
+  #decide<A>(decision: Decision<A>): Outcome<A> {
+    for (const record of decision.records) this.record(record);
+    return decision.outcome;
+  }
+
+  /** All events of a command in their order, or none where the log must be read first. */
+  #submitAll(command: SubmitEvents): Answers['submit'] {
+    const keys = command.events.map(() => this.#ahead.next());
+    const { events } = command;
+    const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
+    if (checks.length > 0) {
+      const { redacted: asOf, retired, withdrawals } = this.#state;
+      return {
+        type: 'repeats_unknown',
+        events,
+        checks,
+        asOf,
+        retired: retired.seq,
+        withdrawn: [...withdrawals.keys()],
+      };
+    }
+    const accepted: number[] = [];
+    return keys.map((of, i) => {
+      const repeats = known.has(i) || repeatsAccepted(this.#state, events, i, of, accepted);
+      const outcome = this.#submit(command, i, of, repeats);
+      if (outcome.ok) accepted.push(i);
+      return outcome;
+    });
+  }
+
+  #submit({ caller, events }: SubmitEvents, i: number, keys: EventKeys, repeats: boolean): Outcome<AcceptedEvent> {
+    const state = this.#state;
+    const submission = events[i]!;
+    let decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
+    const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
+    if (moved !== null) {
+      this.record(moved);
+      decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
+    }
+    const { eventType } = submission;
+    if (!decided.ok) {
+      this.effects.push({ type: 'decided', eventType, outcome: decided.code, events: 1 });
+      return decided;
+    }
+    this.#countAccepted(eventType, decided.value.event_type);
+    this.recordEvent(decided.value, keys);
+    if (takesBack(decided.value)) {
+      const taken = decideTakingBack(state, decided.value, bytesOf(submission.subject!));
+      if (taken !== null) this.record(taken);
+    }
+    return this.#accepted;
+  }
+
+  #countAccepted(eventType: string, id: EventTypeId): void {
+    const counted = this.#decided.get(id);
+    if (counted !== undefined) {
+      counted.events++;
+      return;
+    }
+    const first = { type: 'decided', eventType, outcome: 'accepted', events: 1 } as const;
+    this.#decided.set(id, first);
+    this.effects.push(first);
+  }
+
+  /** A withdrawal is answered once the event is out of the log; a refusal with the turn. */
+  #withdraw(command: WithdrawEvent, token: T): void {
+    const decision = decideWithdrawal(this.#state, command, this.#now);
+    const outcome = decision === readAgain ? readAgain : this.#decide(decision);
+    if (outcome === readAgain || !outcome.ok) {
+      this.effects.push({ type: 'answer', token, answer: outcome });
+      return;
+    }
+    const answer = granted({ withdrawnAt: this.#now });
+    this.removals.push({ token, answer, seq: this.#state.lastSeq, withdrawal: command.eventSeq });
+  }
+
+  /** An erasure is answered once the subject's bytes are gone; its request, or a refusal, with the turn. */
+  #erase(command: EraseSubject, token: T): void {
+    const outcome = this.#decide(decideErasure(this.#state, this.#bounds, command, this.#now));
+    const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.#now }) : outcome;
+    const seq = this.#state.lastSeq;
+    if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, seq, erasure: seq });
+    else this.effects.push({ type: 'answer', token, answer });
+  }
+}
+
+function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
+  const row = state.subjects.find(subject);
+  if (row < 0) return null;
+  const { entries } = state.subjects;
+  const first = state.subjects.firstEntry(row);
+  const heads: { peer: number; head: number }[] = [];
+  let total = 0;
+  for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
+    total += entries.count(entry);
+    heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
+  }
+  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, retired: state.retired.seq };
+}
+
+/** Events of the subject that are withdrawn, though the log may still show them. */
+function withdrawnOf(state: GroupState, subject: Uint8Array): number[] {
+  const withdrawn: number[] = [];
+  const hex = subjectHex(subject);
+  for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === hex) withdrawn.push(eventSeq);
+  return withdrawn;
+}

@@ -1,0 +1,304 @@
+/**
+ * Brings a log back from a backup, without what left the log that it replaces: records that are tombstones there are written as
+ * tombstones, and what was taken back after the backup is taken back again, in its order and at its time.
+ */
+
+import { Bits } from '../../core/bits.js';
+import { audited } from '../../core/decision.js';
+import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
+import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
+import type {
+  AuditPart,
+  ErasureRequested,
+  EventAccepted,
+  EventsErased,
+  EventWithdrawn,
+  EvidenceKept,
+  LogRecord,
+  SubjectErased,
+} from '../../core/records/records.js';
+import { decideWithdrawal, headOfPair, keptEvidence, readAgain } from '../../core/rules/decide-removal.js';
+import type { GroupState } from '../../core/state.js';
+import { OPERATOR } from '../../core/vocabulary.js';
+import { limits } from '../../limits.js';
+import { RecordReader } from '../listing/listing.js';
+import type { LogReader, StoredBatch } from '../ports/log.js';
+import { DamagedError } from '../ports/storage-errors.js';
+import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
+import type { CopyProgress, LogSink } from './copy-store.js';
+
+/** The log that is to be replaced is not one that went on from the backup: what was erased there cannot be told. */
+export class ForeignLogError extends Error {
+  override readonly name = 'ForeignLogError';
+}
+
+/** An audited fact of the old log, newer than the backup, that is not repeated. */
+export interface LostFact {
+  readonly at: number;
+  readonly action: string;
+  readonly actor: string;
+  readonly target: string;
+}
+
+export interface RestoredLog {
+  readonly lastSeq: number;
+  readonly chain: Uint8Array;
+  /** Whether anything left the log: a snapshot of the backup may still hold it. */
+  readonly changed: boolean;
+  /** Taken back again: erasures, requests for one, and withdrawals of events that the backup holds. */
+  readonly erasures: number;
+  readonly requests: number;
+  readonly withdrawals: number;
+  /** Events and audited facts that are newer than the backup, and are not repeated. */
+  readonly lostEvents: number;
+  readonly lostFacts: readonly LostFact[];
+}
+
+export interface RestoreDeps {
+  readonly backup: LogReader;
+  /** The state at the end of the backup; it is changed. Asked for once, and only where something is taken back again. */
+  readonly stateOfBackup: () => GroupState;
+  /** The log that is replaced; null where there is none. */
+  readonly old: LogReader | null;
+  readonly sink: Pick<LogSink, 'add'>;
+  readonly nonce: () => Uint8Array;
+  readonly progress: CopyProgress;
+}
+
+/** Throws `ForeignLogError` where `old` did not go on from the backup, `DamagedError` where a log does not hold together. */
+export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
+  const restore = new Restore(deps);
+  await restore.copy();
+  await restore.takeBack();
+  return restore.result();
+}
+
+class Restore {
+  readonly #deps: RestoreDeps;
+  readonly #old: Iterator<Batch>;
+  readonly #found = { erasures: 0, requests: 0, withdrawals: 0, lostEvents: 0, lostFacts: [] as LostFact[] };
+  /** Batches that were written without what left them. */
+  readonly #rewritten: (readonly [firstSeq: number, digest: string])[] = [];
+  readonly #waiting: StoredBatch[] = [];
+  #waitingBytes = 0;
+  #state: GroupState | null = null;
+  #lastSeq = 0;
+  #lastAt = 0;
+  #chain: Uint8Array = chainStart;
+  /** Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in between. */
+  readonly #goneOn = new Bits();
+  /** What was written here into the chains of pairs, by its record. */
+  readonly #written = new Map<number, LogRecord>();
+  /** Where the backup ends. */
+  #backupSeq = 0;
+
+  constructor(deps: RestoreDeps) {
+    this.#deps = deps;
+    this.#old = deps.old === null ? ([] as Batch[]).values() : batchesOf(deps.old);
+  }
+
+  /** All of the backup, each batch as the old log holds it now. */
+  async copy(): Promise<void> {
+    const { backup, old, progress } = this.#deps;
+    this.#backupSeq = lastSeqOf(backup);
+    for (const batch of batchesOf(backup)) {
+      const left = old === null ? batch : this.#asLeft(batch);
+      if (left !== batch) this.#rewritten.push([left.firstSeq, left.digestNow()]);
+      await this.#write(left);
+      progress(this.#lastSeq, this.#backupSeq);
+    }
+  }
+
+  /** What the old log took back after the backup. */
+  async takeBack(): Promise<void> {
+    for (let from = 0; from < this.#rewritten.length; from += limits.redactionPieceBatches) {
+      const batches = this.#rewritten.slice(from, from + limits.redactionPieceBatches);
+      await this.#append([{ type: 'batches_rewritten', batches }], this.#lastAt);
+    }
+    for (let left = this.#nextOld(); left !== undefined; left = this.#nextOld()) {
+      const { at, firstSeq } = left;
+      const records = [...left].flatMap((record, i) => this.#again(record, firstSeq + i, at));
+      if (records.length > 0) await this.#append(records, at);
+    }
+    await this.#flush();
+  }
+
+  result(): RestoredLog {
+    const changed = this.#lastSeq > this.#backupSeq;
+    return { lastSeq: this.#lastSeq, chain: this.#chain, changed, ...this.#found };
+  }
+
+  /** A batch without what the old log's holds no more. An old log that ends before the backup tells nothing that it does not. */
+  #asLeft(batch: Batch): Batch {
+    const old = this.#nextOld();
+    if (old === undefined) return batch;
+    if (old.firstSeq !== batch.firstSeq || Buffer.compare(old.chain, batch.chain) !== 0) {
+      throw new ForeignLogError(
+        `the old log is not what the backup was made of: they part after record ${this.#lastSeq}`,
+      );
+    }
+    if (Buffer.compare(old.bytes, batch.bytes) === 0) return batch;
+    const gone = new Map<number, LogRecord>();
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
+      const record = old.record(seq);
+      if (isGone(record) && !isGone(batch.record(seq))) gone.set(seq, record);
+    }
+    return gone.size === 0 ? batch : batch.rewrite(gone);
+  }
+
+  #nextOld(): Batch | undefined {
+    try {
+      const next = this.#old.next();
+      return next.done === true ? undefined : next.value;
+    } catch (error) {
+      if (error instanceof DamagedError) throw new ForeignLogError(`the old log does not hold: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** What a record of the old log, newer than the backup, leads to here. Applied at once. */
+  #again(record: LogRecord, seq: number, at: number): LogRecord[] {
+    const goesOn =
+      'prev' in record &&
+      record.prev > 0 &&
+      (record.prev <= this.#backupSeq || this.#goneOn.has(record.prev - this.#backupSeq));
+    if (goesOn) this.#goneOn.add(seq - this.#backupSeq);
+    switch (record.type) {
+      case 'subject_erased':
+        this.#found.erasures++;
+        return [this.#reissued(record, at)];
+      case 'erasure_requested':
+        this.#found.requests++;
+        return [this.#reissued(record, at)];
+      case 'events_erased':
+        return this.#erased(record, at);
+      case 'event_withdrawn':
+        return this.#withdrawn(record, at);
+      case 'evidence_kept':
+        return goesOn ? this.#kept(record, at) : [];
+      case 'events_retired':
+        return [this.#applied({ ...record, up_to: Math.min(record.up_to, this.#backupSeq), done: false }, at)];
+      case 'event_accepted':
+      case 'event_gone':
+        this.#found.lostEvents++;
+        return [];
+      default:
+        if ('audit' in record) this.#lose(record.audit, at);
+        return [];
+    }
+  }
+
+  /** The same record after the audit entries that are here; a peer that is not known here is bound by no quota. */
+  #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
+    const state = this.#stateNow();
+    const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
+    const { action, actor, target } = record.audit;
+    return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
+  }
+
+  /** Of the events that left the old log with an erasure, those that the backup holds: it has their tombstones now. */
+  #erased(record: EventsErased, at: number): LogRecord[] {
+    const events = record.events.filter((seq) => seq <= this.#backupSeq);
+    return events.length === 0 ? [] : [this.#applied({ ...record, events }, at)];
+  }
+
+  /** The withdrawal of an event that the backup holds, with the sums that it leaves here. */
+  #withdrawn({ subject, event_seq: eventSeq }: EventWithdrawn, at: number): LogRecord[] {
+    // A subject that was erased afterwards is gone from here already.
+    if (subject === null || eventSeq > this.#backupSeq) return [];
+    const event = new RecordReader(this.#deps.backup).read(eventSeq).record;
+    if (event.type !== 'event_accepted') return [];
+    const state = this.#stateNow();
+    const chain = this.#chainTo(event, eventSeq);
+    const decision = decideWithdrawal(
+      state,
+      { caller: null, eventSeq, event, asOf: state.redacted, chain, chainAsOf: state.lastSeq },
+      at,
+    );
+    if (decision === readAgain || !decision.outcome.ok) return [];
+    this.#found.withdrawals++;
+    return decision.records.map((record) => this.#applied(record, at));
+  }
+
+  /** The chain of an event's pair as a withdrawal must know it, from the backup and from what was written here since. */
+  #chainTo({ subject, peer }: EventAccepted, eventSeq: number): ChainLink[] {
+    const state = this.#stateNow();
+    const reader = new RecordReader(this.#deps.backup);
+    const read = (seq: number) => this.#written.get(seq) ?? reader.read(seq).record;
+    return chainTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
+  }
+
+  /** Tombstones of events that left by their age: the sums of their pair are kept as they are here. */
+  #kept({ subject, peer }: EvidenceKept, at: number): LogRecord[] {
+    const kept = subject === null ? null : keptEvidence(this.#stateNow(), subject, peer);
+    return kept === null ? [] : [this.#applied(kept, at)];
+  }
+
+  #applied<R extends LogRecord>(record: R, at: number): R {
+    const state = this.#stateNow();
+    state.apply(record, at);
+    if ('prev' in record) this.#written.set(state.lastSeq, record);
+    return record;
+  }
+
+  #lose({ action, actor, target }: AuditPart, at: number): void {
+    this.#found.lostFacts.push({ at, action, actor, target });
+  }
+
+  /** The state that the log written so far leads to, but for what is erased. */
+  #stateNow(): GroupState {
+    if (this.#state === null) {
+      this.#state = this.#deps.stateOfBackup();
+      // Records that changed nothing in it.
+      this.#state.passOver(this.#lastSeq);
+    }
+    return this.#state;
+  }
+
+  async #append(records: readonly LogRecord[], at: number): Promise<void> {
+    const writer = new BatchWriter();
+    for (const record of records) writer.add(record);
+    await this.#write(writer.seal(this.#lastSeq + 1, at, this.#deps.nonce(), this.#chain));
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    if (!batch.follows(this.#chain, this.#lastSeq)) {
+      throw new DamagedError(`the backup's log breaks off after record ${this.#lastSeq}`);
+    }
+    this.#lastSeq = batch.lastSeq;
+    this.#lastAt = batch.at;
+    this.#chain = batch.chain;
+    this.#waiting.push({ firstSeq: batch.firstSeq, bytes: batch.bytes });
+    this.#waitingBytes += batch.bytes.length;
+    const isFull = this.#waiting.length >= limits.catchUpBatches || this.#waitingBytes >= limits.catchUpBytes;
+    if (isFull) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#waiting.length > 0) await this.#deps.sink.add(this.#waiting);
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+  }
+}
+
+/** What withdrawal, erasure or the end of either left of a record. */
+function isGone(record: LogRecord): boolean {
+  return record.type === 'event_gone' || ('subject' in record && record.subject === null);
+}
+
+/** The log from its first record on, each batch checked and right after the one before. */
+function* batchesOf(log: LogReader): Generator<Batch, undefined> {
+  let seq = 0;
+  let chain: Uint8Array = chainStart;
+  for (;;) {
+    const stored = log.from(seq + 1, limits.catchUpBatches, limits.catchUpBytes);
+    if (stored.length === 0) return undefined;
+    for (const one of stored) {
+      const batch = batchFrom(one);
+      if (!batch.follows(chain, seq)) throw new DamagedError(`the log breaks off after record ${seq}`);
+      seq = batch.lastSeq;
+      chain = batch.chain;
+      yield batch;
+    }
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * What readers of the verdict stream were told last of each player, and what there is to tell since: columns by the row of a
+ * state that the table follows record by record. It tells values, not happenings, so a player that moved twice is told once.
+ */
+
+import { KEY_WORDS } from '../../core/columns/packed-keys.js';
+import type { Moment } from '../../core/evidence/decay.js';
+import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';
+import type { LogRecord } from '../../core/records/records.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
+import type { GroupState } from '../../core/state.js';
+import type { EventColumns } from '../../core/tables/event-columns.js';
+import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
+import type { ToldPiece, ToldRow, ToldUpTo, ToldWalk } from '../verdict-changes.js';
+
+/** What moves enough to be told: hundredths of a score, ten-thousandths of a confidence. */
+export interface ToldSteps {
+  readonly score: number;
+  readonly confidence: number;
+}
+
+/** What one call does at most: rows told, rows looked at, and touched rows that are remembered one by one. */
+export interface ToldBounds {
+  readonly rowsMax: number;
+  readonly lookedAtMax: number;
+  readonly touchedMax: number;
+}
+
+interface Sweep extends ToldUpTo {
+  next: number;
+  readonly end: number;
+}
+
+/** Touched rows that are still to be looked at until all that was known at its beginning is told. */
+interface Lap extends ToldUpTo {
+  left: number;
+}
+
+export class ToldTable {
+  readonly #state: GroupState;
+  readonly #steps: ToldSteps;
+  readonly #bounds: ToldBounds;
+  /** By row: in hundredths and ten-thousandths; the position at which it was told, 0 for never. */
+  #score = new Uint16Array(0);
+  #confidence = new Uint16Array(0);
+  #verdict = new Uint8Array(0);
+  #toldAt = new Uint32Array(0);
+  #position = 0;
+  /** Rows that a record touched since they were looked at. */
+  readonly #touched = new Set<number>();
+  #erased: ToldRow[] = [];
+  /** A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched. */
+  #sweep: Sweep | null = null;
+  #sweepDue = true;
+  #lap: Lap | null = null;
+  #momentAt = Number.NaN;
+  #upTo: ToldUpTo | null = null;
+
+  constructor(state: GroupState, steps: ToldSteps, bounds: ToldBounds) {
+    this.#state = state;
+    this.#steps = steps;
+    this.#bounds = bounds;
+  }
+
+  /** To be called before the state takes in a record: an erased player is known only until then. */
+  before(record: LogRecord): void {
+    if (record.type !== 'subject_erased' || record.subject === null) return;
+    const row = this.#state.subjects.find(subjectBytes(record.subject));
+    if (row < 0) return;
+    this.#touched.delete(row);
+    if (!this.#isTold(row)) return;
+    this.#toldAt[row] = 0;
+    this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
+  }
+
+  /** To be called after the state took it in. */
+  after(record: LogRecord): void {
+    switch (record.type) {
+      case 'event_accepted':
+        this.#touch(this.#state.subjects.find(record.subject));
+        break;
+      case 'event_withdrawn':
+      case 'evidence_taken_back':
+        if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
+        break;
+      case 'weights_published':
+      case 'scoring_changed':
+      case 'pre_trust_set':
+      case 'peer_status_changed':
+      case 'half_life_changed':
+        this.#sweepDue = true;
+        break;
+    }
+  }
+
+  /** The same for all of these events. */
+  afterEvents({ keys, count }: EventColumns): void {
+    for (let i = 0; i < count; i++) this.#touch(this.#state.subjects.findFrom(keys, i * KEY_WORDS));
+  }
+
+  /**
+   * Tells the next piece, once all players were looked at for the first time: until then nobody holds anything that could change, and
+   * a walk tells them. Values are as reads see them at `moment`, of a state that holds all up to `asOf` (ms since 1970).
+   */
+  take(moment: Moment, asOf: number): ToldPiece {
+    if (moment.at !== this.#momentAt) {
+      this.#momentAt = moment.at;
+      this.#sweepDue = true;
+    }
+    const rows: ToldRow[] = this.#erased.splice(0, this.#bounds.rowsMax);
+    const position = this.#position + 1;
+    const isBegun = this.#upTo !== null;
+    this.#lookAtTouched(moment, asOf, position, rows);
+    const isSwept = this.#sweepOn(moment, asOf, position, rows);
+    const moreErased = this.#erased.length > 0;
+    const more = !isSwept || moreErased || this.#touched.size > 0;
+    if (!more) this.#reached({ seq: this.#state.lastSeq, asOf });
+    if (rows.length > 0 || (!isBegun && this.#upTo !== null)) this.#position = position;
+    return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
+  }
+
+  /** Tells erased players alone, which never wait for the rest. */
+  takeErased(): ToldPiece {
+    const rows = this.#erased.splice(0, this.#bounds.rowsMax);
+    if (rows.length > 0) this.#position++;
+    return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
+  }
+
+  /** What was told after position `since`, from row `from` on. */
+  walk(from: number, since: number): ToldWalk {
+    const { rowsMax, lookedAtMax } = this.#bounds;
+    const end = Math.min(this.#state.subjects.rows, this.#toldAt.length, from + lookedAtMax);
+    const texts: string[] = [];
+    let row = from;
+    for (; row < end && texts.length < rowsMax; row++) {
+      if (this.#toldAt[row]! > since) texts.push(this.#textOf(row));
+    }
+    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#toldAt.length;
+    return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
+  }
+
+  /** Numbers of the peers that hold events of a player; one that withdrew all of its own loses nothing. */
+  #reportersOf(row: number): number[] {
+    const { subjects } = this.#state;
+    const first = subjects.firstEntry(row);
+    const peers: number[] = [];
+    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+      if (subjects.entries.count(entry) > 0) peers.push(subjects.entries.peer(entry));
+    }
+    return peers;
+  }
+
+  #touch(row: number): void {
+    if (this.#touched.size >= this.#bounds.touchedMax) this.#sweepDue = true;
+    else this.#touched.add(row);
+  }
+
+  /** In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many they are. */
+  #lookAtTouched(moment: Moment, asOf: number, position: number, rows: ToldRow[]): void {
+    const isSweeping = this.#sweep !== null || this.#sweepDue;
+    const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
+    if (!isSweeping) this.#lap ??= { seq: this.#state.lastSeq, asOf, left: this.#touched.size };
+    for (const row of this.#touched) {
+      if (rows.length >= rowsMax) break;
+      this.#touched.delete(row);
+      if (this.#lap !== null) this.#lap.left--;
+      this.#look(row, moment, position, rows);
+    }
+    if (this.#lap === null || this.#lap.left > 0) return;
+    this.#reached(this.#lap);
+    this.#lap = null;
+  }
+
+  /** All that was known then is told, but for erased players that wait. */
+  #reached({ seq, asOf }: ToldUpTo): void {
+    if (this.#erased.length > 0 || seq < (this.#upTo?.seq ?? 0)) return;
+    this.#upTo = { seq, asOf };
+  }
+
+  /** Goes on with the look at all rows; true where there is nothing left to look at. */
+  #sweepOn(moment: Moment, asOf: number, position: number, rows: ToldRow[]): boolean {
+    const { subjects, lastSeq } = this.#state;
+    if (this.#sweep === null) {
+      if (!this.#sweepDue) return true;
+      this.#sweepDue = false;
+      this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf };
+      // Rows touched too many to remember are in this one.
+      this.#lap = null;
+    }
+    const sweep = this.#sweep;
+    const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);
+    while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, moment, position, rows);
+    if (sweep.next < sweep.end) return false;
+    // Every row was looked at since the sweep began, so all that was known then is told, whatever came later.
+    this.#reached(sweep);
+    this.#sweep = null;
+    return !this.#sweepDue;
+  }
+
+  /** Tells a row where it is new or has moved enough. */
+  #look(row: number, moment: Moment, position: number, rows: ToldRow[]): void {
+    const { subjects } = this.#state;
+    if (!subjects.has(row)) return;
+    const view = trustOf(this.#state, row, moment);
+    const score = wholeScore(view);
+    const confidence = wholeConfidence(view);
+    const verdict = verdictNumbers.get(view.verdict)!;
+    if (this.#isTold(row) && this.#verdict[row] === verdict) {
+      const isNear =
+        Math.abs(score - this.#score[row]!) < this.#steps.score &&
+        Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
+      if (isNear) return;
+    }
+    if (row >= this.#toldAt.length) this.#grow();
+    this.#score[row] = score;
+    this.#confidence[row] = confidence;
+    this.#verdict[row] = verdict;
+    this.#toldAt[row] = position;
+    if (this.#upTo !== null) rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
+  }
+
+  #isTold(row: number): boolean {
+    return row < this.#toldAt.length && this.#toldAt[row]! > 0;
+  }
+
+  /** The contract's JSON, since a walk crosses from the replica as one string: to make it in the node's thread would hold up requests. */
+  #textOf(row: number): string {
+    const subject = subjectHex(this.#state.subjects.keyOf(row));
+    const score = this.#score[row]! / SCORE_UNIT;
+    const confidence = this.#confidence[row]! / CONFIDENCE_UNIT;
+    const verdict = verdicts[this.#verdict[row]!];
+    return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"}`;
+  }
+
+  /** Room for all rows that there are, and half as many again. */
+  #grow(): void {
+    const length = Math.ceil(this.#state.subjects.rows * 1.5);
+    const grown = <T extends Uint8Array | Uint16Array | Uint32Array>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.#score = grown(new Uint16Array(length), this.#score);
+    this.#confidence = grown(new Uint16Array(length), this.#confidence);
+    this.#verdict = grown(new Uint8Array(length), this.#verdict);
+    this.#toldAt = grown(new Uint32Array(length), this.#toldAt);
+  }
+}

@@ -1,0 +1,193 @@
+/** A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool. */
+
+import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
+import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
+import type { Batch } from '../../core/records/batch.js';
+import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
+import type { EventAccepted, LogRecord } from '../../core/records/records.js';
+import { DAY_MS, limits } from '../../limits.js';
+import type { OwnEvent, PeerView, SummaryRow } from '../api.js';
+import type { LogReader } from '../ports/log.js';
+import type { ChainQuery, ListedEvent, Listing, ListingQuery, RepeatQuery } from '../ports/pool.js';
+import { DamagedError } from '../ports/storage-errors.js';
+import { batchFrom } from '../recovery/recovery.js';
+
+/** Reads records by sequence number, with the batches read last at hand. */
+export class RecordReader {
+  readonly #log: LogReader;
+  readonly #recent = new Map<number, Batch>();
+
+  constructor(log: LogReader) {
+    this.#log = log;
+  }
+
+  read(seq: number): { readonly record: LogRecord; readonly at: number } {
+    const batch = this.#holding(seq);
+    return { record: batch.record(seq), at: batch.at };
+  }
+
+  #holding(seq: number): Batch {
+    for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
+    const stored = this.#log.at(seq);
+    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
+    const batch = batchFrom(stored);
+    if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
+    if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
+    this.#recent.set(batch.firstSeq, batch);
+    return batch;
+  }
+}
+
+/** The records with these sequence numbers, each with the time of its batch. */
+export function readRecords(log: LogReader, seqs: readonly number[]): { record: LogRecord; at: number }[] {
+  const reader = new RecordReader(log);
+  return seqs.map((seq) => {
+    const { record, at } = reader.read(seq);
+    // A copy of its own: crossing to another thread copies all of the batch that a view lies in.
+    return record.type === 'event_accepted'
+      ? { record: { ...record, subject: new Uint8Array(record.subject) }, at }
+      : { record, at };
+  });
+}
+
+export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuery): ChainLink[] {
+  const reader = new RecordReader(log);
+  return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
+}
+
+/** Looks for each check back through its chain; all of them together read `limits.walkRecordsMax` records at most. */
+export function readRepeats(log: LogReader, { checks, retired, withdrawn }: RepeatQuery): RepeatFound[] {
+  const reader = new RecordReader(log);
+  const isWithdrawn = new Set(withdrawn);
+  let left = limits.walkRecordsMax;
+  const find = ({ head, eventType, timestamp }: RepeatCheck): number => {
+    for (let seq = head; seq > retired && left > 0; left--) {
+      const { record } = reader.read(seq);
+      if (!('prev' in record)) return 0;
+      const isSame =
+        record.type === 'event_accepted' && record.event_type === eventType && record.timestamp === timestamp;
+      if (isSame && !isWithdrawn.has(seq)) return seq;
+      seq = record.prev;
+    }
+    return 0;
+  };
+  return checks.map((check) => ({ index: check.index, head: check.head, seq: find(check) }));
+}
+
+/** Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing. */
+export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
+  const reader = new RecordReader(log);
+  const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
+  if (own === null) return null;
+  const newest = newestEvents(reader, query);
+  const peers = new Set(newest.map(({ event }) => event.peer)).size;
+  return { summarised: newest.length, summary: summaryOf(newest, peers), own: own.events, next: own.next };
+}
+
+/** The caller's chain from `query.from` on, a page of it. */
+function ownEvents(
+  reader: RecordReader,
+  query: ListingQuery,
+  caller: number,
+): { readonly events: ListedEvent[]; readonly next: number | null } | null {
+  const events: ListedEvent[] = [];
+  const head = query.heads.find(({ peer }) => peer === caller)?.head ?? 0;
+  let seq = query.from ?? head;
+  if (seq > head) return null;
+  for (let steps = 0; seq > query.retired && steps < limits.walkRecordsMax; steps++) {
+    const { record, at } = reader.read(seq);
+    if (!('prev' in record) || record.peer !== caller) return null;
+    if (record.type === 'event_accepted') {
+      if (!sameBytes(record.subject, query.subject)) return null;
+      if (!query.withdrawn.has(seq)) {
+        if (events.length === query.limit) return { events, next: seq };
+        events.push(listed(seq, at, record));
+      }
+    }
+    seq = record.prev;
+  }
+  return { events, next: seq > query.retired ? seq : null };
+}
+
+/** Without the subject, which is a view of a whole batch: what crosses to another thread is copied. Without the tag, which is nobody's. */
+function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
+  return { seq, receivedAt, event };
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/**
+ * The newest events of all peers about the player, newest first: a merge of their chains. Once it has met very many events that are gone,
+ * a chain with more than its share of them is left: whoever withdraws so many hides none of the others'.
+ */
+function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
+  const found: ListedEvent[] = [];
+  const chains = query.heads.filter(({ head }) => head > query.retired).map(({ head }) => ({ seq: head, gone: 0 }));
+  // The half of the walk until chains are left, the other half for the shares of those that go on.
+  const goneMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
+  const share = goneMax / chains.length;
+  let gone = 0;
+  while (chains.length > 0 && found.length < limits.summaryEventsMax) {
+    let newest = 0;
+    for (let i = 1; i < chains.length; i++) if (chains[i]!.seq > chains[newest]!.seq) newest = i;
+    const chain = chains[newest]!;
+    const { record, at } = reader.read(chain.seq);
+    if (record.type === 'event_accepted' && !query.withdrawn.has(chain.seq)) found.push(listed(chain.seq, at, record));
+    else {
+      chain.gone++;
+      gone++;
+    }
+    chain.seq = 'prev' in record ? record.prev : 0;
+    if (chain.seq <= query.retired || (gone > goneMax && chain.gone > share)) chains.splice(newest, 1);
+  }
+  return found;
+}
+
+/** Counts by type and week; one row `other` where so few peers contributed that a row would tell who reported. */
+function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] {
+  if (events.length === 0) return [];
+  if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
+  const rows = new Map<string, { eventType: EventTypeName | 'other'; week: string; count: number }>();
+  for (const { event } of events) {
+    const eventType = eventTypeName(event.event_type);
+    const week = isoWeek(event.timestamp);
+    const row = rows.get(`${week} ${eventType}`) ?? { eventType, week, count: 0 };
+    row.count++;
+    rows.set(`${week} ${eventType}`, row);
+  }
+  return [...rows.values()].sort((a, b) =>
+    a.week === b.week ? compare(a.eventType, b.eventType) : compare(b.week, a.week),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The ISO 8601 week of a moment, `2026-W47`: the year is that of the week's Thursday. */
+export function isoWeek(at: number): string {
+  const day = Math.floor(at / DAY_MS);
+  // Day 0 was a Thursday, so (day + 3) counts whole days since a Monday.
+  const thursday = day - ((((day + 3) % 7) + 7) % 7) + 3;
+  const year = new Date(thursday * DAY_MS).getUTCFullYear();
+  const firstOfYear = new Date(0).setUTCFullYear(year, 0, 1) / DAY_MS;
+  const week = Math.floor((thursday - firstOfYear) / 7) + 1;
+  const sign = year < 0 ? '-' : '';
+  return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
+}
+
+/** An event as its own peer sees it. */
+export function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView): OwnEvent {
+  return {
+    seq,
+    schemaVersion: event.schema_version,
+    eventId: event.event_id,
+    eventType: eventTypeName(event.event_type),
+    gameId: peer.gameIds[event.game]!,
+    severity: event.severity,
+    timestamp: event.timestamp,
+    receivedAt,
+  };
+}

@@ -1,0 +1,67 @@
+/** How a data folder becomes a group's, in its first record, and whether a folder is the group that is asked for. */
+import { hash } from 'node:crypto';
+import { auditPart, auditStart } from '../../core/records/audit.js';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../core/records/batch.js';
+import type { GroupFormed } from '../../core/records/records.js';
+import { SCORING_VERSION } from '../../core/rules/decide-scale.js';
+import { GroupState } from '../../core/state.js';
+import { limits } from '../../limits.js';
+import type { GroupIdentity } from '../api.js';
+import type { Clock } from '../ports/clock.js';
+import type { LogWriter } from '../ports/log.js';
+import type { Entropy } from '../ports/random.js';
+import { Follower } from './recovery.js';
+
+function saltDigest(salt: Uint8Array): string {
+  return hash('sha256', Buffer.concat([Buffer.from('peer-trust-federation salt\0'), salt]), 'hex');
+}
+
+export interface Formation {
+  readonly identity: GroupIdentity;
+  readonly halfLifeDays: number;
+  readonly salt: Uint8Array;
+}
+
+/** Writes the first record of an empty log: what the folder is, forever. */
+export async function formGroup(
+  { identity, halfLifeDays, salt }: Formation,
+  writer: LogWriter,
+  clock: Clock,
+  entropy: Entropy,
+): Promise<Follower> {
+  const now = clock.now();
+  const fact = { action: 'group_formed', actor: 'configuration', target: identity.groupId };
+  const formed: GroupFormed = {
+    type: 'group_formed',
+    group_id: identity.groupId,
+    identity_mode: identity.identityMode,
+    environment: identity.environment,
+    salt_digest: saltDigest(salt),
+    node_secret: Buffer.from(entropy.bytes(limits.keyBytes)).toString('hex'),
+    half_life_days: halfLifeDays,
+    epoch: now,
+    scoring: SCORING_VERSION,
+    audit: auditPart(auditStart, 1, now, fact),
+  };
+  const batchWriter = new BatchWriter();
+  batchWriter.add(formed);
+  const batch = batchWriter.seal(1, now, entropy.bytes(NONCE_BYTES), chainStart);
+  await writer.append({ firstSeq: 1, bytes: batch.bytes }, []);
+  const state = new GroupState(formed, salt);
+  state.apply(formed, now);
+  return new Follower(state, batch.chain);
+}
+
+/** In what the group that is asked for is another than the one that was formed; empty where it is the same. */
+export function groupFaults({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
+  const faults: string[] = [];
+  const differs = (variable: string, was: string, is: string) => {
+    if (was !== is) faults.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
+  };
+  differs('GROUP_ID', formed.group_id, identity.groupId);
+  differs('IDENTITY_MODE', formed.identity_mode, identity.identityMode);
+  differs('ENVIRONMENT', formed.environment, identity.environment);
+  if (formed.salt_digest !== saltDigest(salt))
+    faults.push('GROUP_SALT is not the salt that this data folder was formed with');
+  return faults;
+}

@@ -1,0 +1,193 @@
+/**
+ * From disk to state: the newest snapshot that holds, then the tail of the log; else the snapshot before, else the whole log.
+ * Also what the replica follows the log with, so that live recovery and replica are one code.
+ */
+
+import { Bits } from '../../core/bits.js';
+import { Batch, chainStart } from '../../core/records/batch.js';
+import type { GroupFormed, LogRecord } from '../../core/records/records.js';
+import { loadSnapshot, SNAPSHOT_VERSION } from '../../core/snapshot/snapshot.js';
+import { stateDigest } from '../../core/snapshot/state-digest.js';
+import { GroupState } from '../../core/state.js';
+import { EventColumns } from '../../core/tables/event-columns.js';
+import { messageOf } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { ToldTable } from '../feed/change-table.js';
+import type { LogReader, StoredBatch } from '../ports/log.js';
+import type { SnapshotHeader, SnapshotStore } from '../ports/snapshots.js';
+import { DamagedError } from '../ports/storage-errors.js';
+
+/** A state that follows a log. */
+export class Follower {
+  readonly state: GroupState;
+  chain: Uint8Array;
+  /** What readers of the verdict stream were told, where there are any. */
+  told: ToldTable | null = null;
+  readonly #events = new EventColumns();
+  /** Where it began, and whether any sums were kept by then. */
+  readonly #begunAt: number;
+  readonly #keptBefore: boolean;
+  /** Records since then that keep a pair's sums, counted from there. */
+  readonly #kept = new Bits();
+
+  constructor(state: GroupState, chain: Uint8Array) {
+    this.state = state;
+    this.chain = chain;
+    this.#begunAt = state.lastSeq;
+    this.#keptBefore = state.retired.seq > 0;
+  }
+
+  /** Whether a record of this log keeps a pair's sums; undefined where only the log can tell. */
+  keepsSums(seq: number): boolean | undefined {
+    if (seq > this.#begunAt) return this.#kept.has(seq - this.#begunAt);
+    return this.#keptBefore ? undefined : false;
+  }
+
+  /** The same as `catchUp`, for many records at once; nobody may look at the state meanwhile, nor after it throws. */
+  replay(log: LogReader, upTo: number): void {
+    this.state.sortEvents(upTo - this.state.lastSeq);
+    this.#read(log, upTo, limits.catchUpBytes);
+    this.state.settle();
+  }
+
+  /** Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as chained. */
+  catchUp(log: LogReader, upTo: number): void {
+    this.#read(log, upTo, limits.followBytes);
+  }
+
+  #read(log: LogReader, upTo: number, bytes: number): void {
+    while (this.state.lastSeq < upTo) {
+      const { lastSeq } = this.state;
+      const lent = log.lend(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
+        if (this.state.lastSeq < upTo) this.#take(batchFrom(stored));
+      });
+      if (lent === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
+    }
+  }
+
+  #take(batch: Batch): void {
+    if (!batch.follows(this.chain, this.state.lastSeq)) {
+      throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);
+    }
+    while (this.state.lastSeq < batch.lastSeq) {
+      batch.events(this.state.lastSeq + 1, this.#events);
+      if (this.#events.count > 0) this.#takeEvents(batch.at);
+      else this.#takeRecord(batch.record(this.state.lastSeq + 1), batch.at);
+    }
+    this.chain = batch.chain;
+  }
+
+  #takeEvents(at: number): void {
+    this.state.applyEvents(this.#events, at);
+    this.told?.afterEvents(this.#events);
+  }
+
+  #takeRecord(record: LogRecord, at: number): void {
+    this.told?.before(record);
+    this.state.apply(record, at);
+    if (record.type === 'evidence_kept') this.#kept.add(this.state.lastSeq - this.#begunAt);
+    this.told?.after(record);
+  }
+}
+
+/** A batch as it was stored, with its place named where it is damaged, or stands under another number than its own. */
+export function batchFrom({ firstSeq, bytes }: StoredBatch): Batch {
+  const batch = wholeBatch(bytes, firstSeq);
+  if (batch.firstSeq === firstSeq) return batch;
+  throw new DamagedError(`log batch at record ${firstSeq}: it is the one at ${batch.firstSeq}`);
+}
+
+function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
+  try {
+    return new Batch(bytes);
+  } catch (error) {
+    throw new DamagedError(`log batch at record ${firstSeq}: ${messageOf(error)}`);
+  }
+}
+
+/** The last sequence number of a log, 0 where it is empty. */
+export function lastSeqOf(log: LogReader): number {
+  const last = log.last();
+  return last === undefined ? 0 : batchFrom(last).lastSeq;
+}
+
+/**
+ * Throws `DamagedError` where the log ends before a record that it held when it was verified. Pages that LMDB takes for free are met
+ * by the first commit only, and where their list is damaged that commit may have overwritten others.
+ */
+export function mustReach(log: LogReader, seq: number): void {
+  const lastSeq = lastSeqOf(log);
+  if (lastSeq >= seq) return;
+  throw new DamagedError(
+    `the log ends at record ${lastSeq} now that it is claimed, though it held record ${seq} before: its file is damaged`,
+  );
+}
+
+export interface Recovered {
+  readonly follower: Follower;
+  /** The snapshot that it started from, 0 for the whole log. */
+  readonly snapshotSeq: number;
+  /** Snapshots that could not be used, and why. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * The state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` where neither a snapshot nor the whole
+ * log leads there.
+ */
+export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, upTo: number): Recovered | null {
+  if (upTo === 0) return null;
+  const faults: string[] = [];
+  for (const seq of snapshots.list()) {
+    const follower = fromSnapshot(snapshots, seq, salt, faults);
+    if (follower === null) continue;
+    if (seq > upTo) throw new DamagedError(`the log ends at record ${upTo}, before snapshot ${seq}`);
+    follower.replay(log, upTo);
+    return { follower, snapshotSeq: seq, faults };
+  }
+  const follower = fromStart(log, salt);
+  follower.state.eventIds.reserve(upTo);
+  follower.replay(log, upTo);
+  return { follower, snapshotSeq: 0, faults };
+}
+
+function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, faults: string[]): Follower | null {
+  try {
+    return snapshotAt(snapshots, seq, salt);
+  } catch (error) {
+    faults.push(`snapshot ${seq}: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** The header of a snapshot of this release's format. */
+export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
+  const header = snapshots.readHeader(seq);
+  if (header.version === SNAPSHOT_VERSION) return header;
+  throw new DamagedError(`has the format ${header.version}`);
+}
+
+/** The state of one snapshot. Throws where it is not whole, or its content is not what its header says. */
+export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
+  const header = headerOf(snapshots, seq);
+  const state = loadSnapshot(snapshots.lendBlocks(seq), salt);
+  if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
+  if (stateDigest(state) !== header.digest) {
+    throw new DamagedError('its content does not have the digest of its header');
+  }
+  return new Follower(state, Buffer.from(header.chain, 'hex'));
+}
+
+/** The first record: what the group is. Throws `DamagedError` where the log does not start with it. */
+export function formationOf(log: LogReader): GroupFormed {
+  const stored = log.from(1, 1, 1)[0];
+  if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');
+  const first = batchFrom(stored).record(1);
+  if (first.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
+  return first;
+}
+
+/** The state before the second record. */
+function fromStart(log: LogReader, salt: Uint8Array): Follower {
+  return new Follower(new GroupState(formationOf(log), salt), chainStart);
+}

@@ -1,0 +1,78 @@
+/**
+ * The check in the background: the whole log and all snapshots against their checksums and chain, over and over, so that damage
+ * to what nobody reads is found while there is a backup to mend it from. It changes nothing, and holds the last finding.
+ */
+import { limits } from '../../limits.js';
+import type { CheckStatus, VerifyReport } from '../api.js';
+import type { Clock, Timers } from '../ports/clock.js';
+import type { GroupPool } from '../ports/pool.js';
+
+/** When checks begin, in ms: the first after a start, and each further one after the beginning of the one before. */
+export interface CheckTimes {
+  readonly checkFirstMs: number;
+  readonly checkEveryMs: number;
+}
+
+export interface CheckDeps {
+  readonly pool: Pick<GroupPool, 'check'>;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly onReport: (report: VerifyReport) => void;
+  /** A check could not be carried through; the next is as far away as after one that was. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export class BackgroundCheck {
+  readonly #deps: CheckDeps;
+  readonly #times: CheckTimes;
+  readonly #ending = new AbortController();
+  #cancel: () => void = () => undefined;
+  #running: Promise<void> | null = null;
+  #status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
+
+  constructor(deps: CheckDeps, times: CheckTimes = limits) {
+    this.#deps = deps;
+    this.#times = times;
+  }
+
+  get status(): CheckStatus {
+    return this.#status;
+  }
+
+  /** The first check comes after a while: a start has work of its own, and has verified what it read. */
+  start(): void {
+    this.#plan(this.#times.checkFirstMs);
+  }
+
+  /** Ends the check under way. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    this.#ending.abort();
+    await this.#running;
+  }
+
+  #plan(ms: number): void {
+    this.#cancel = this.#deps.timers.later(() => {
+      this.#running = this.#check();
+    }, ms);
+  }
+
+  async #check(): Promise<void> {
+    const { pool, timers, clock, onReport, onTrouble } = this.#deps;
+    const started = timers.elapsed();
+    this.#status = { ...this.#status, running: true, checkedSeq: 0 };
+    try {
+      const onProgress = (checkedSeq: number) => {
+        this.#status = { ...this.#status, checkedSeq };
+      };
+      const report = await pool.check(onProgress, this.#ending.signal);
+      this.#status = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
+      onReport(report);
+    } catch (error) {
+      this.#status = { ...this.#status, running: false };
+      if (this.#ending.signal.aborted) return;
+      onTrouble(error);
+    }
+    if (!this.#ending.signal.aborted) this.#plan(Math.max(0, this.#times.checkEveryMs - (timers.elapsed() - started)));
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Taking an erased subject or a withdrawn event out of the log: walks the chains backwards and rewrites the batches on the way,
+ * one bounded piece at a time. Reads only; the actor commits what comes back.
+ */
+
+import type { IdTag } from '../../core/columns/packed-keys.js';
+import { getOrMake } from '../../core/get-or-make.js';
+import type { Batch } from '../../core/records/batch.js';
+import type { EventAccepted, LogRecord } from '../../core/records/records.js';
+import { limits } from '../../limits.js';
+import type { LogReader } from '../ports/log.js';
+import type { RemovalPiece, RemovalWork, Rewritten } from '../ports/pool.js';
+import { DamagedError } from '../ports/storage-errors.js';
+import { batchFrom } from '../recovery/recovery.js';
+
+/** A batch, and what is to stand in it in place of records. */
+interface Held {
+  readonly batch: Batch;
+  readonly records: Map<number, LogRecord>;
+}
+
+/** Records to replace, grouped by the batch that holds them. */
+class Replacements {
+  readonly #log: LogReader;
+  readonly #batches: Held[] = [];
+  #records = 0;
+  #bytes = 0;
+
+  constructor(log: LogReader) {
+    this.#log = log;
+  }
+
+  get full(): boolean {
+    return (
+      this.#records >= limits.redactionPieceRecords ||
+      this.#batches.length >= limits.redactionPieceBatches ||
+      this.#bytes >= limits.redactionPieceBytes
+    );
+  }
+
+  read(seq: number): LogRecord {
+    return this.#holding(seq).batch.record(seq);
+  }
+
+  replace(seq: number, record: LogRecord): void {
+    this.#holding(seq).records.set(seq, record);
+    this.#records++;
+  }
+
+  rewritten(): Batch[] {
+    return this.#batches.filter((b) => b.records.size > 0).map((b) => b.batch.rewrite(b.records));
+  }
+
+  #holding(seq: number): Held {
+    // Each look into the log copies a whole batch, and a chain goes through one again and again.
+    const known = this.#batches.find(({ batch }) => batch.holds(seq));
+    if (known !== undefined) return known;
+    const stored = this.#log.at(seq);
+    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
+    const held = { batch: batchFrom(stored), records: new Map<number, LogRecord>() };
+    this.#batches.push(held);
+    this.#bytes += stored.bytes.length;
+    return held;
+  }
+}
+
+/** One piece of the work, within the bounds of a piece. Throws where the log does not hold what the chains promise. */
+export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: string) => IdTag): RemovalPiece {
+  const replacements = new Replacements(log);
+  const events = [...work.events];
+  const chains = [...work.chains];
+  const erased = new Map<number, number[]>();
+  while (events.length > 0 && !replacements.full) {
+    const seq = events.pop()!;
+    const record = replacements.read(seq);
+    if (record.type === 'event_accepted') replacements.replace(seq, tombstone(record, tagOf));
+  }
+  while (chains.length > 0 && !replacements.full) {
+    const seq = chains.pop()!;
+    const record = replacements.read(seq);
+    const blank = blanked(record, tagOf);
+    if (blank !== null) replacements.replace(seq, blank);
+    if (record.type === 'event_accepted') getOrMake(erased, record.peer, () => []).push(seq);
+    if ('prev' in record && record.prev > 0) chains.push(record.prev);
+  }
+  // `subject_erased` keeps the subject until its chains are walked: a crash must find it there.
+  const asking = [...work.erasures];
+  while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
+  const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
+  const rest = isLast ? null : ({ type: 'removal', events, chains, erasures: asking } as const);
+  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, rest };
+}
+
+export function rewrittenBy(batches: readonly Batch[]): Rewritten {
+  return {
+    rewrites: batches.map(({ firstSeq, bytes }) => ({ firstSeq, bytes })),
+    digests: batches.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
+  };
+}
+
+function tombstone(event: EventAccepted, tagOf: (eventId: string) => IdTag): LogRecord {
+  return { type: 'event_gone', peer: event.peer, id_tag: tagOf(event.event_id), prev: event.prev };
+}
+
+function forget(replacements: Replacements, seq: number): void {
+  const asked = replacements.read(seq);
+  if (asked.type === 'subject_erased' && asked.subject !== null) replacements.replace(seq, { ...asked, subject: null });
+}
+
+const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
+
+/** What stays of a record of an erased subject; null where nothing of it has to go. */
+export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
+  switch (record.type) {
+    case 'event_accepted':
+      return tombstone(record, tagOf);
+    case 'event_withdrawn': {
+      const { hidden: _hidden, counts: _counts, ...rest } = record;
+      return { ...rest, ...noSums };
+    }
+    case 'evidence_taken_back':
+    case 'evidence_kept':
+      return { ...record, ...noSums };
+    case 'erasure_requested':
+      return { ...record, subject: null };
+    default:
+      return null;
+  }
+}

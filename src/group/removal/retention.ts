@@ -1,0 +1,77 @@
+/**
+ * Taking events out of the log by their age, batch by batch from the oldest on. What the pairs hold stays: the turn that commits a
+ * piece keeps the sums of every pair that the piece names, so the log stays the whole truth. Reads only.
+ */
+
+import type { IdTag } from '../../core/columns/packed-keys.js';
+import type { Batch } from '../../core/records/batch.js';
+import type { LogRecord } from '../../core/records/records.js';
+import { headOfPair } from '../../core/rules/decide-removal.js';
+import { limits } from '../../limits.js';
+import { RecordReader } from '../listing/listing.js';
+import type { LogReader } from '../ports/log.js';
+import type { RedactionPiece, RedactionWork, RetirePiece, RetireWork } from '../ports/pool.js';
+import { batchFrom, type Follower } from '../recovery/recovery.js';
+import { blanked, redactPiece, rewrittenBy } from './redaction.js';
+
+/** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
+export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
+  const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
+  return work.type === 'removal' ? redactPiece(log, work, tagOf) : retirePiece(log, work, tagOf, follower);
+}
+
+/** One piece, of one batch at least. */
+function retirePiece(
+  log: LogReader,
+  { after, upTo }: RetireWork,
+  tagOf: (eventId: string) => IdTag,
+  follower: Follower,
+): RetirePiece {
+  const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
+  const heads = new RecordReader(log);
+  const rewritten: Batch[] = [];
+  let end = after;
+  let records = 0;
+  for (const stored of log.from(after + 1, limits.redactionPieceBatches, limits.redactionPieceBytes)) {
+    const batch = batchFrom(stored);
+    if (batch.lastSeq > upTo || records >= limits.redactionPieceRecords) break;
+    const replaced = new Map<number, LogRecord>();
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
+      const record = batch.record(seq);
+      const pair = pairOf(record);
+      if (pair === null) continue;
+      const head = headOfPair(follower.state, pair.subject, pair.peer);
+      // The sums of a pair at rest are kept where they are.
+      if (record.type === 'evidence_kept' && head === seq) continue;
+      replaced.set(seq, blanked(record, tagOf)!);
+      const key = `${pair.peer} ${Buffer.from(pair.subject).toString('latin1')}`;
+      if (pairs.has(key)) continue;
+      const isKept = head > seq && (follower.keepsSums(head) ?? keeps(heads.read(head).record));
+      if (!isKept) pairs.set(key, pair);
+    }
+    if (replaced.size > 0) rewritten.push(batch.rewrite(replaced));
+    end = batch.lastSeq;
+    records += batch.count;
+  }
+  return { type: 'retirement', ...rewrittenBy(rewritten), upTo: end, pairs: [...pairs.values()] };
+}
+
+/** Whether a record states sums. Not a withdrawal: a restore repeats only those of events that the backup holds. */
+function keeps(record: LogRecord): boolean {
+  return record.type === 'evidence_kept' && record.subject !== null;
+}
+
+/**
+ * Whose sums leave with a record; the subject as a copy, since a view would take its whole batch along. Null where a record stays: a
+ * withdrawal states sums only, and a restore has to find it.
+ */
+function pairOf(record: LogRecord): { readonly subject: Uint8Array; readonly peer: number } | null {
+  switch (record.type) {
+    case 'event_accepted':
+      return { subject: new Uint8Array(record.subject), peer: record.peer };
+    case 'evidence_kept':
+      return record.subject === null ? null : { subject: new Uint8Array(record.subject), peer: record.peer };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The replica: a state of its own that follows the log with the same `apply`. Each task first catches up to the record that it is
+ * given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
+ */
+
+import { momentOf } from '../../core/evidence/decay.js';
+import { type TrustConstants, trustConstants } from '../../core/evidence/trust-constants.js';
+import { OtherHalfLife } from '../../core/scoring/scenario-half-life.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT } from '../../core/scoring/score.js';
+import { type Simulation, simulate } from '../../core/scoring/simulation.js';
+import { countVerdicts, type VerdictCounts } from '../../core/scoring/verdict-counts.js';
+import { SNAPSHOT_VERSION, snapshotBlocks } from '../../core/snapshot/snapshot.js';
+import { stateDigest } from '../../core/snapshot/state-digest.js';
+import type { GroupState } from '../../core/state.js';
+import type { EvidenceSubjects } from '../../core/tables/evidence-view.js';
+import { computePeerTrust } from '../../core/trust/peer-trust.js';
+import { gatherVotes } from '../../core/trust/sums/gather.js';
+import { Scratch } from '../../core/trust/votes/scratch.js';
+import { limits } from '../../limits.js';
+import type { OnProgress } from '../api.js';
+import { ToldTable } from '../feed/change-table.js';
+import type { LogReader } from '../ports/log.js';
+import type {
+  RedactionPiece,
+  RedactionWork,
+  SimulationWork,
+  SnapshotMade,
+  TellWork,
+  Told,
+  WalkWork,
+  WeightsComputed,
+} from '../ports/pool.js';
+import type { SnapshotStore } from '../ports/snapshots.js';
+import { DamagedError } from '../ports/storage-errors.js';
+import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
+import { takeOut } from '../removal/retention.js';
+import type { ToldWalk } from '../verdict-changes.js';
+
+const toldSteps = {
+  score: limits.streamScoreStep * SCORE_UNIT,
+  confidence: limits.streamConfidenceStep * CONFIDENCE_UNIT,
+};
+const toldBounds = {
+  rowsMax: limits.streamFrameRows,
+  lookedAtMax: limits.streamLookedAtRows,
+  touchedMax: limits.streamTouchedRows,
+};
+
+/** What the configuration says of scoring; by default the numbers of `trustConstants`. */
+export type ScoringSettings = Partial<Pick<TrustConstants, 'badSharePrior' | 'newPeerDays'>>;
+
+export class Replica {
+  readonly #log: LogReader;
+  readonly #snapshots: SnapshotStore;
+  readonly #salt: Uint8Array;
+  readonly #scratch: Scratch;
+  readonly #constants: TrustConstants;
+  #follower: Follower | null = null;
+  /** The newest record that a task was given: what comes after it may not be durable, though the log shows it. */
+  #durable = 0;
+  /** Of what is told of the follower's state. */
+  #generation = '';
+
+  /** `yieldCore` is called again and again by the computation of weights. */
+  constructor(
+    log: LogReader,
+    snapshots: SnapshotStore,
+    salt: Uint8Array,
+    scoring: ScoringSettings = {},
+    yieldCore?: () => void,
+  ) {
+    this.#log = log;
+    this.#snapshots = snapshots;
+    this.#salt = salt;
+    this.#scratch = new Scratch(yieldCore);
+    this.#constants = { ...trustConstants, ...scoring };
+  }
+
+  /** The state at record `upTo`, or at a later one where an earlier task went further. */
+  follow(upTo: number): Follower {
+    this.#durable = Math.max(this.#durable, upTo);
+    const loaded = this.#follower ?? this.#load();
+    // Until it has caught up, what it holds may be half of a batch.
+    this.#follower = null;
+    loaded.catchUp(this.#log, upTo);
+    this.#follower = loaded;
+    return loaded;
+  }
+
+  /** The state that is there, however old. */
+  #asItIs(): Follower {
+    this.#follower ??= this.#load();
+    return this.#follower;
+  }
+
+  /**
+   * All of the log: batches may have been rewritten on the strength of records that are newer than any one asked for, and mean
+   * what they did only together with these.
+   */
+  #load(): Follower {
+    const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
+    if (recovered === null) throw new Error('replica: the log is empty');
+    // Once more, for what was rewritten meanwhile.
+    recovered.follower.catchUp(this.#log, lastSeqOf(this.#log));
+    return recovered.follower;
+  }
+
+  /**
+   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. None, and null, of a state that was loaded with
+   * a commit that may yet be lost: the log would end before its snapshot.
+   */
+  async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
+    const { state, chain } = this.follow(upTo);
+    if (state.lastSeq > this.#durable) return null;
+    const digest = stateDigest(state);
+    const seq = state.lastSeq;
+    const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
+    await this.#snapshots.write(header, snapshotBlocks(state));
+    return { seq };
+  }
+
+  redact(work: RedactionWork): RedactionPiece {
+    // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
+    return takeOut(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
+  }
+
+  weights(upTo: number, at: number): WeightsComputed {
+    const { state } = this.follow(upTo);
+    const scratch = this.#scratch.begin();
+    const constants = this.#constants;
+    const votes = gatherVotes(state, at, constants, scratch);
+    const trust = computePeerTrust(votes, constants, scratch, state.relations);
+    const { tau, a, b, z, witness, pi, pairs, witnessPairs } = trust;
+    const { reported, shared } = votes.sums;
+    if (![tau, a, b, z].every((column) => column.every(Number.isFinite)))
+      throw new Error('replica: a weight is no number');
+    const signals = { pairs, witnessPairs, reported, shared };
+    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, signals };
+  }
+
+  /** What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes. */
+  simulate({ upTo, at, assumption, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
+    const { state } = this.follow(upTo);
+    const moment = Math.max(at, state.lastAt);
+    const { halfLifeDays } = assumption;
+    const subjects = halfLifeDays === null ? null : this.#decayedBy(halfLifeDays, state, moment, onProgress);
+    return simulate(state, moment, assumption, subjects, rowsMax, this.#constants);
+  }
+
+  /** The sums as another half-life would have made them; reads the whole log. */
+  #decayedBy(halfLifeDays: number, state: GroupState, at: number, onProgress: OnProgress): EvidenceSubjects {
+    const other = new OtherHalfLife(state, halfLifeDays, at);
+    let next = 1;
+    while (next <= state.lastSeq) {
+      const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+      if (stored.length === 0) throw new DamagedError(`the log ends at record ${next - 1}, not ${state.lastSeq}`);
+      for (const one of stored) {
+        if (one.firstSeq > state.lastSeq) break;
+        const batch = batchFrom(one);
+        for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) other.take(batch.record(seq), seq, batch.at);
+        next = batch.lastSeq + 1;
+      }
+      onProgress(Math.min(next, state.lastSeq), state.lastSeq);
+    }
+    return other.subjects();
+  }
+
+  /** Tells the next piece of what there is to tell to readers of the verdict stream. */
+  tell({ generation, upTo, at, asOf, erasedOnly }: TellWork): Told {
+    const follower = this.follow(upTo);
+    const { state } = follower;
+    const isFirst = follower.told === null || this.#generation !== generation;
+    if (isFirst) follower.told = new ToldTable(state, toldSteps, toldBounds);
+    this.#generation = generation;
+    const told = follower.told!;
+    return { ...(erasedOnly ? told.takeErased() : told.take(momentOf(state, at), asOf)), isFirst };
+  }
+
+  /** Null where nothing of the generation is known. */
+  walkTold({ generation, from, since }: WalkWork): ToldWalk | null {
+    const told = this.#follower?.told ?? null;
+    return told === null || this.#generation !== generation ? null : told.walk(from, since);
+  }
+
+  /** Nobody reads the stream any more: forgets what was told. */
+  endTelling(): void {
+    if (this.#follower !== null) this.#follower.told = null;
+  }
+
+  /** The verdicts of all players at `at`, as the state at `upTo` has them. */
+  verdicts(upTo: number, at: number): VerdictCounts {
+    const { state } = this.follow(upTo);
+    return countVerdicts(state, momentOf(state, at), limits.verdictRowsMax);
+  }
+}

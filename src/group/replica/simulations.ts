@@ -1,0 +1,34 @@
+/** A simulation as the operator asks for it: peers by their ids, and which of their weights move. */
+
+import { trustConstants as k } from '../../core/evidence/trust-constants.js';
+import type { Assumption, Simulation } from '../../core/scoring/simulation.js';
+import type { GroupState } from '../../core/state.js';
+import { granted, type Outcome, refused } from '../../errors.js';
+import type { SimulationQuery, SimulationView } from '../api.js';
+
+/** Codes: unknown_peer. */
+export function assumptionOf({ peers }: GroupState, query: SimulationQuery): Outcome<Assumption> {
+  const { preTrusted, without, halfLifeDays } = query;
+  const unknown = [...(preTrusted ?? []), ...without].find((peerId) => peers.byId(peerId) === undefined);
+  if (unknown !== undefined) return refused('unknown_peer', { text: `${unknown} names no peer of this group` });
+  const numbers = (ids: readonly string[]) => ids.map((peerId) => peers.byId(peerId)!.index);
+  return granted({
+    preTrusted: preTrusted === null ? null : numbers(preTrusted),
+    without: numbers(without),
+    halfLifeDays,
+  });
+}
+
+export function simulationView({ peers }: GroupState, simulation: Simulation, rowsMax: number): SimulationView {
+  const { weightsBefore, weightsAfter, ...rest } = simulation;
+  const moved = [...weightsBefore.keys()]
+    .map((peer) => ({ peer, before: weightsBefore[peer]!, after: weightsAfter[peer]! }))
+    .filter(({ before, after }) => Math.abs(after - before) > k.publishStep)
+    .sort((p, q) => Math.abs(q.after - q.before) - Math.abs(p.after - p.before) || p.peer - q.peer)
+    .slice(0, rowsMax);
+  const named = moved.map(({ peer, before, after }) => {
+    const { peerId, peerName } = peers.at(peer);
+    return { peerId, peerName, before, after };
+  });
+  return { ...rest, peers: named };
+}

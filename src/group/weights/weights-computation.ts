@@ -1,0 +1,105 @@
+/** Has peer weights computed in the pool when the schedule says so, and published as a command like any other. */
+import { limits } from '../../limits.js';
+import type { Answers, Command } from '../commands.js';
+import type { Clock, Timers } from '../ports/clock.js';
+import type { GroupObserver } from '../ports/observer.js';
+import type { GroupPool, WeightsComputed } from '../ports/pool.js';
+import { WeightsSchedule } from './weights-schedule.js';
+
+export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
+
+export interface WeightsDeps {
+  readonly pool: GroupPool;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly observer: GroupObserver;
+  readonly weightsIntervalMs: number;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/** The group as its weights need it. */
+export interface WeightsSite {
+  /** What the newest published weights are based on, and when they were computed. */
+  readonly published: { readonly basedOnSeq: number; readonly computedAt: number | null };
+  /** The newest durable record, and the newest of them that weights depend on. */
+  readonly durableSeq: () => number;
+  readonly evidenceSeq: () => number;
+  /** Nothing is to be begun or published any more. */
+  readonly ending: () => boolean;
+  /** Nothing is to be begun now, since it could not be published. */
+  readonly readOnly: () => boolean;
+  /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
+  readonly tell: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
+}
+
+export class WeightsWork {
+  readonly schedule: WeightsSchedule;
+  readonly #deps: WeightsDeps;
+  readonly #site: WeightsSite;
+  /** Calls off the next look. */
+  #cancel: () => void = () => undefined;
+
+  constructor(deps: WeightsDeps, site: WeightsSite) {
+    this.#deps = deps;
+    this.#site = site;
+    const { basedOnSeq, computedAt } = site.published;
+    this.schedule = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
+  }
+
+  /** Starts the next computation, now or when it may start. */
+  plan(): void {
+    const { clock, timers } = this.#deps;
+    if (this.#site.ending() || this.#site.readOnly()) return;
+    const now = clock.now();
+    const at = this.schedule.startsAt(this.#site.evidenceSeq(), now);
+    this.#cancel();
+    if (at === null) return;
+    if (at <= now) void this.#compute(now);
+    else this.#cancel = timers.later(() => this.plan(), Math.min(at - now, limits.weightsRepublishMs));
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
+  async #compute(now: number): Promise<void> {
+    const { pool, timers, observer, onTrouble } = this.#deps;
+    const started = timers.elapsed();
+    this.schedule.started(now);
+    try {
+      // Loading may take as long as it must; the computation may not.
+      await pool.follow(this.#site.durableSeq());
+      const computed = await pool.weights(this.#site.durableSeq(), now);
+      if (this.#site.ending()) return;
+      const tookMs = timers.elapsed() - started;
+      const published = this.#publish(computed);
+      if (published === null) throw new Error('the mailbox is full');
+      // Whoever is told up to which record weights are computed takes them to be in force.
+      const answer = await published;
+      if (!answer.ok) throw new Error(answer.text ?? answer.code);
+      observer.workDone('weights', true, tookMs);
+      this.schedule.computed(computed, tookMs);
+    } catch (error) {
+      this.schedule.ended(timers.elapsed() - started);
+      if (this.#site.ending()) return;
+      observer.workDone('weights', false, timers.elapsed() - started);
+      onTrouble('computing peer weights', error);
+    }
+    this.plan();
+  }
+
+  #publish({
+    basedOnSeq,
+    computedAt,
+    pi,
+    tau,
+    a,
+    b,
+    z,
+    witness,
+  }: WeightsComputed): Promise<Answers['publish_weights']> | null {
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness };
+    return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 34);
+  }
+}

@@ -1,0 +1,39 @@
+/** Reads the published peer weights back out of the log, in bounded pieces. */
+import type { GroupState } from '../../core/state.js';
+import { weightOf } from '../../core/tables/peer-weights.js';
+import { limits } from '../../limits.js';
+import type { PublishedWeights } from '../api.js';
+import type { LogReader } from '../ports/log.js';
+import type { WeightsPiece } from '../ports/pool.js';
+import { batchFrom } from '../recovery/recovery.js';
+
+/** What was published after record `after`, up to record `last` or as far as one piece reaches: at least one batch. */
+export function readWeights(log: LogReader, after: number, last: number): WeightsPiece {
+  const published: WeightsPiece['published'][number][] = [];
+  let peers = 0;
+  let upTo = after;
+  const first = log.at(after + 1);
+  const from = first === undefined ? after + 1 : first.firstSeq;
+  for (const stored of log.from(from, limits.catchUpBatches, limits.catchUpBytes)) {
+    const batch = batchFrom(stored);
+    for (let seq = Math.max(batch.firstSeq, after + 1); seq <= batch.lastSeq; seq++) {
+      if (seq > last || peers > limits.weightsPagePeers) return { published, upTo };
+      const record = batch.record(seq);
+      upTo = seq;
+      if (record.type !== 'weights_published') continue;
+      published.push({ seq, at: batch.at, record });
+      peers += record.tau.length;
+    }
+  }
+  return { published, upTo };
+}
+
+/** A record of weights with its peers by their ids. */
+export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]): PublishedWeights {
+  const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = one.record;
+  const named = Array.from(tau, (gate, peer) => {
+    const odds = { a: a[peer]!, b: b[peer]! };
+    return { peerId: peers.at(peer).peerId, weight: weightOf(gate, odds.a, odds.b), tau: gate, ...odds };
+  });
+  return { seq: one.seq, at: one.at, basedOnSeq, computedAt, pi, peers: named };
+}

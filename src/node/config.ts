@@ -1,0 +1,171 @@
+/**
+ * Makes a frozen Config of the environment, or reports every fault at once. It is pure: the environment and the reader
+ * of files come in as arguments, and no message ever holds the value of a secret.
+ */
+import { parse as parseDotenv } from 'dotenv';
+import type { Environment } from '../core/vocabulary.js';
+import { limits } from '../limits.js';
+import { unknownVariables } from './unknown-variables.js';
+import { type Remark, type Variable, variables } from './variables.js';
+
+/** These two decide `production` together; of each of the others the value is a field of its own. */
+const { environment: environmentRow, nodeEnv: nodeEnvRow, ...rows } = variables;
+
+type Rows = typeof rows;
+/** Of each row of `variables` its value, under the same key. */
+type Values = { readonly [Key in keyof Rows]: Rows[Key]['fallback'] };
+
+export interface Config extends Values {
+  readonly environment: Environment;
+  /** `ENVIRONMENT=prod` or `NODE_ENV=production`, in capital letters or not. */
+  readonly production: boolean;
+}
+
+export type Environ = Readonly<Record<string, string | undefined>>;
+
+/** Reads a text file. Undefined: there is none. Throws where there is one that cannot be read. */
+export type ReadFile = (path: string) => string | undefined;
+
+export type ConfigOutcome =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Remark[] }
+  | { readonly ok: false; readonly faults: readonly Remark[]; readonly warnings: readonly Remark[] };
+
+/** What is set: a blank variable is unset, and a secret's text may come from its file. */
+class Settings {
+  readonly faults: Remark[] = [];
+
+  constructor(
+    private readonly env: Environ,
+    private readonly readFile: ReadFile,
+  ) {}
+
+  /** The variable's value; its fallback where it is unset or at fault, and then the fault is noted. */
+  read<T>(row: Variable<T>): T {
+    const text = row.secret ? this.secretText(row.name) : filled(this.env[row.name])?.trim();
+    if (text === undefined) return row.fallback;
+    const parsed = row.parse(text);
+    if (parsed.ok) return parsed.value;
+    this.note(row.name, parsed.fault);
+    return row.fallback;
+  }
+
+  isSet(row: Variable<unknown>): boolean {
+    return filled(this.env[row.name]) !== undefined || (row.secret === true && this.fileOf(row.name) !== undefined);
+  }
+
+  note(variable: string, text: string): void {
+    this.faults.push({ variable, text });
+  }
+
+  private fileOf(name: string): string | undefined {
+    return filled(this.env[`${name}_FILE`])?.trim();
+  }
+
+  /** The text as it was given; the variable's own `parse` removes a final line break. */
+  private secretText(name: string): string | undefined {
+    const direct = filled(this.env[name]);
+    const path = this.fileOf(name);
+    if (path === undefined) return direct;
+    if (direct !== undefined) {
+      this.note(name, `and ${name}_FILE are both set; keep one`);
+      return undefined;
+    }
+    const text = this.fileText(name, path);
+    if (text !== undefined && filled(text) === undefined) this.note(`${name}_FILE`, 'names a file without content');
+    return filled(text);
+  }
+
+  private fileText(name: string, path: string): string | undefined {
+    try {
+      const text = this.readFile(path);
+      if (text === undefined) this.note(`${name}_FILE`, 'names a file that does not exist');
+      return text;
+    } catch {
+      this.note(`${name}_FILE`, 'names a file that cannot be read');
+      return undefined;
+    }
+  }
+}
+
+function filled(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text;
+}
+
+/**
+ * The variables that count: those of the environment, and beneath them those of the `.env` file at `path`, where there
+ * is one. A variable that is blank in the environment is unset, so the file's value counts. Throws as `readFile` does.
+ */
+export function withDotenv(env: Environ, readFile: ReadFile, path: string): Environ {
+  const merged: Record<string, string | undefined> = parseDotenv(readFile(path) ?? '');
+  for (const [name, text] of Object.entries(env)) if (filled(text) !== undefined) merged[name] = text;
+  return merged;
+}
+
+/** The configuration that `env` asks for, with warnings; or all of its faults, each naming its variable. */
+export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
+  const settings = new Settings(env, readFile);
+  const environment = settings.read(environmentRow);
+  const production = environment === 'prod' || settings.read(nodeEnvRow).toLowerCase() === 'production';
+  const values = valuesOf(settings);
+  // A fresh key must not be able to erase what others reported.
+  const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;
+  const config: Config = { environment, production, ...values, erasureMode };
+  checkTogether(config, settings);
+  const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
+  // A variable that is required and missing may be there under a mistyped name.
+  if (settings.faults.length > 0) return { ok: false, faults: settings.faults, warnings: unknown };
+  return { ok: true, config: Object.freeze(config), warnings: [...warningsOf(config), ...unknown] };
+}
+
+function valuesOf(settings: Settings): Values {
+  const values = Object.entries(rows).map(([key, row]) => [key, settings.read<unknown>(row)] as const);
+  // That each is what its own row reads, TypeScript cannot follow.
+  return Object.fromEntries(values) as Values;
+}
+
+/** The rules that tie one variable to another. */
+function checkTogether(config: Config, settings: Settings): void {
+  if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
+    settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
+  }
+  if (!config.production) return;
+  for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
+    if (!settings.isSet(required)) settings.note(required.name, 'is required in production');
+  }
+  if (!config.peerAuthEnabled) settings.note(variables.peerAuthEnabled.name, 'must not be false in production');
+}
+
+function warningsOf(config: Config): Remark[] {
+  const warnings: Remark[] = [];
+  if (!config.peerAuthEnabled) {
+    const text = 'is false: ANY caller can submit, withdraw and erase AS ANY PEER. For local trials only';
+    warnings.push({ variable: variables.peerAuthEnabled.name, text });
+  }
+  if (config.production && config.registrationMode === 'open' && config.registrationsPerAddressPerHour === 0) {
+    const text =
+      'is 0 while registration is open: one caller can fill the list of peers; set it to 20, or close registration';
+    warnings.push({ variable: variables.registrationsPerAddressPerHour.name, text });
+  }
+  if (config.erasureMode === 'peer') {
+    const text =
+      'is peer: any peer erases any player at once, whoever reported it; production has own unless told otherwise';
+    warnings.push({ variable: variables.erasureMode.name, text });
+  }
+  const preTrusted = config.preTrustedPeers?.length ?? 0;
+  if (preTrusted > limits.preTrustedWarnAbove) {
+    const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken what pre-trust is for`;
+    warnings.push({ variable: variables.preTrustedPeers.name, text });
+  }
+  return warnings;
+}
+
+/** The configuration for the start-up line, under the variables' names. A secret shows only whether it is set. */
+export function describeConfig(config: Config): Record<string, unknown> {
+  const { environment, production, ...others } = config;
+  const values: Readonly<Record<string, unknown>> = others;
+  const shown = Object.entries(rows).map(([key, { name, secret }]) => {
+    const value = values[key];
+    return [name.toLowerCase(), secret && value !== null ? '***' : value] as const;
+  });
+  return { environment, production, ...Object.fromEntries(shown) };
+}

@@ -1,0 +1,92 @@
+/**
+ * The process: environment in, signals, exit code out. It joins nothing itself; `node.ts` does. Exit codes: 0 stopped
+ * as asked, 1 refused or failed, 2 faults in the configuration; a second signal ends it by that signal.
+ */
+
+import { limits } from '../limits.js';
+import { readText } from '../store/files/small-file.js';
+import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
+import { createLog } from './logger.js';
+import { startNode } from './node.js';
+import { StartRefusedError } from './startup.js';
+import type { Remark } from './variables.js';
+
+/** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
+const underNpm = process.env.npm_lifecycle_event === 'start';
+
+/**
+ * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is spared by
+ * signals of its own, but not by an abort.
+ */
+function endAtOnce(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  process.abort();
+}
+
+function readEnvironment(): Environ {
+  try {
+    return withDotenv(process.env, readText, '.env');
+  } catch {
+    return exitWithFaults([{ variable: '.env', text: 'is there but cannot be read' }]);
+  }
+}
+
+function exitWithFaults(faults: readonly Remark[]): never {
+  for (const { variable, text } of faults) process.stderr.write(`${variable}: ${text}\n`);
+  process.exit(2);
+}
+
+function run(config: Config, warnings: readonly Remark[]): void {
+  const log = createLog(config.logLevel);
+
+  /**
+   * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one cannot be
+   * ended. So they are ended first, and whoever does not end in time is not waited for.
+   */
+  const exitFailed = (): void => {
+    setTimeout(endAtOnce, limits.failedExitMs, 'SIGKILL');
+    starting.then((node) => node.abandon()).finally(() => process.exit(1));
+  };
+
+  const fail = (error: unknown): void => {
+    if (error instanceof StartRefusedError) log.fatal(error.message);
+    else log.fatal({ err: error }, 'the node cannot go on');
+    exitFailed();
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+
+  let stoppingSince: number | undefined;
+  const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (stoppingSince !== undefined) {
+      if (underNpm && performance.now() - stoppingSince < limits.signalEchoMs) return;
+      endAtOnce(signal);
+    }
+    stoppingSince = performance.now();
+    log.info({ signal }, 'stopping');
+    setTimeout(() => {
+      log.fatal(`the node did not stop within ${limits.shutdownMs} ms`);
+      exitFailed();
+    }, limits.shutdownMs);
+    // A start that is under way ends first: its recovery holds the data folder.
+    starting
+      .then((node) => node.close())
+      .then(() => {
+        log.info('stopped');
+        process.exit(0);
+      })
+      .catch(fail);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
+  log.info({ config: describeConfig(config) }, 'starting');
+  for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
+  const starting = startNode(config, { log, onFatal: fail });
+  starting.catch(fail);
+}
+
+const outcome = loadConfig(readEnvironment(), readText);
+if (outcome.ok) run(outcome.config, outcome.warnings);
+else exitWithFaults([...outcome.faults, ...outcome.warnings]);

@@ -1,0 +1,193 @@
+/**
+ * What a start demands before the node serves: of its folder, its store, its group and its configuration. Where one of them
+ * forbids it, the start is refused with a reason for the operator.
+ */
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { UnknownRecordError } from '../core/records/record-codec.js';
+import type { Environment } from '../core/vocabulary.js';
+import { messageOf, type Outcome } from '../errors.js';
+import type { Group } from '../group/group.js';
+import type { Clock } from '../group/ports/clock.js';
+import type { LogWriter } from '../group/ports/log.js';
+import type { SnapshotStore } from '../group/ports/snapshots.js';
+import { DamagedError, UnreadError } from '../group/ports/storage-errors.js';
+import { type Formation, formGroup, groupFaults } from '../group/recovery/formation.js';
+import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
+import { limits } from '../limits.js';
+import { makePrivate } from '../store/backup/backup-folder.js';
+import { unfitness } from '../store/backup/restore-folder.js';
+import { replaceFile } from '../store/files/durable-file.js';
+import { keptSalt, saltFile } from '../store/files/kept-salt.js';
+import { FolderOwnedError } from '../store/ownership/owner.js';
+import { verifyInChild } from '../workers/verify/verify-runner.js';
+import type { Config } from './config.js';
+import { entropy } from './system.js';
+
+/** The node will not run like this; the message says why, for the operator. Nothing was changed. */
+export class StartRefusedError extends Error {
+  override readonly name = 'StartRefusedError';
+}
+
+const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
+
+/** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
+export function refuseStart(error: unknown): never {
+  if (error instanceof Error && refusals.some((kind) => error instanceof kind))
+    throw new StartRefusedError(error.message);
+  throw error;
+}
+
+/**
+ * Awaits a server's start. Rejects with `StartRefusedError` where it cannot listen.
+ * @param names of the variables that hold the port and the address.
+ */
+export async function demandListening<T>(
+  listening: Promise<T>,
+  names: { readonly port: string; readonly host: string },
+): Promise<T> {
+  try {
+    return await listening;
+  } catch (error) {
+    const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+    switch (code) {
+      case 'EADDRINUSE':
+        throw new StartRefusedError(
+          `${names.port}: port ${port} of ${address} is in use by another process; stop it, or set ${names.port} to another port`,
+        );
+      case 'EACCES':
+        throw new StartRefusedError(
+          `${names.port}: this user may not listen on port ${port}; set ${names.port} to a port from 1024`,
+        );
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+      case 'EAI_AGAIN':
+        throw new StartRefusedError(`${names.host}: this machine has no such address (${code})`);
+      default:
+        throw new StartRefusedError(`${names.port}, ${names.host}: cannot listen: ${message}`);
+    }
+  }
+}
+
+/** Awaits the start of the operator's socket. Rejects with `StartRefusedError` where the folder `dir` can hold none. */
+export async function demandSocket<T>(starting: Promise<T>, dir: string): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: the operator's socket: ${messageOf(error)}`);
+  }
+}
+
+export function prepareFolder(dir: string): void {
+  try {
+    makePrivate(dir);
+    refuseClosed(dir);
+  } catch (error) {
+    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: ${folderFault(error)}`);
+  }
+}
+
+function folderFault(error: unknown): string {
+  const { code, path } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not use ${path}; make it the node's user's (chown -R), or name another folder`;
+    case 'EROFS':
+      return 'its file system is read-only; name another folder';
+    case 'ENOENT':
+      return 'it cannot be made there; name another folder';
+    case 'ENOTDIR':
+      return 'a part of its path is a file; name another folder';
+    default:
+      return messageOf(error);
+  }
+}
+
+/** What another user left among log, snapshots and head: LMDB dies of it, and that would be taken for damage. */
+function refuseClosed(dir: string): void {
+  const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
+  for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
+    try {
+      accessSync(join(dir, path), constants.R_OK | constants.W_OK);
+    } catch (error) {
+      // What is missing, or goes meanwhile, is for those who read it to say.
+      if (error instanceof Error && 'code' in error && error.code === 'EACCES') throw error;
+    }
+  }
+}
+
+export function refuseUnfit(dir: string): void {
+  const why = unfitness(dir);
+  if (why !== undefined) throw new StartRefusedError(why);
+}
+
+/** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
+export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
+  const kept = keptSalt(dir, config.salt);
+  if (kept.ok) return kept.salt;
+  if (!isNew) throw new StartRefusedError(kept.fault);
+  const made = randomBytes(limits.keyBytes).toString('base64url');
+  // On disk before anything is hashed with it: a log without its salt is of no use.
+  await replaceFile(saltFile(dir), `${made}\n`, { sync: true });
+  return made;
+}
+
+/**
+ * Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. Resolves to
+ * its newest record.
+ */
+export async function verifyFolder(dir: string, log: Logger): Promise<number> {
+  const report = await verifyInChild(dir, 'start');
+  for (const { seq, fault } of report.snapshots)
+    if (fault !== undefined) log.error({ seq, fault }, 'a snapshot is damaged');
+  if (report.ok) return report.lastSeq;
+  for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
+  throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
+}
+
+export async function recoverOrForm(
+  { formation, clock }: { readonly formation: Formation; readonly clock: Clock },
+  writer: LogWriter,
+  snapshots: SnapshotStore,
+  log: Logger,
+): Promise<Pick<Recovered, 'follower' | 'snapshotSeq'>> {
+  const started = performance.now();
+  const recovered = recover(writer, snapshots, formation.salt, lastSeqOf(writer));
+  if (recovered === null) return { follower: await formGroup(formation, writer, clock, entropy), snapshotSeq: 0 };
+  const faults = groupFaults(formation, recovered.follower.state.formed);
+  if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
+  logRecovery(recovered, performance.now() - started, log);
+  return recovered;
+}
+
+function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, log: Logger): void {
+  for (const fault of faults) log.error({ fault }, 'a snapshot could not be used');
+  const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
+  log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
+}
+
+/** Refuses a start on a clock that cannot be right, as `clockFault` says. For local trials, which rest for days, it only warns. */
+export function refuseClock(fault: string | null, environment: Environment, log: Logger): void {
+  if (fault === null) return;
+  const text = `${fault}: set the clock right, or, where it is right since no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+  if (environment !== 'dev') throw new StartRefusedError(text);
+  log.warn(`${text}; outside of dev this start would be refused`);
+}
+
+export async function applyConfiguration(config: Config, group: Group): Promise<void> {
+  const { preTrustedPeers, halfLifeDays } = config;
+  // What can be refused comes first: a start that is refused changes nothing.
+  if (preTrustedPeers !== null) {
+    const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
+    demand(configured, 'PRE_TRUSTED_PEERS: ');
+  }
+  demand(await group.configure({ type: 'half_life', days: halfLifeDays }), 'HALF_LIFE_DAYS: ');
+  demand(await group.configure({ type: 'scoring' }));
+}
+
+function demand(outcome: Outcome<unknown>, prefix = ''): void {
+  if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
+}

@@ -1,0 +1,19 @@
+/** The world as a group needs it, from Node itself: the time of day, timers and chance. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Clock, Timers } from '../group/ports/clock.js';
+import type { Entropy } from '../group/ports/random.js';
+
+export const clock: Clock = { now: () => Date.now() };
+
+export const timers: Timers = {
+  elapsed: () => performance.now(),
+  soon: (act) => setImmediate(act),
+  later: (act, ms) => {
+    // Node counts whole ms from the one that has begun, and leaves parts of one out: by `elapsed` it would act up to two too soon.
+    const timer = setTimeout(act, Math.ceil(ms) + 1).unref();
+    // Referenced first: of a timer that is not, Node keeps the empty list of its duration for as long as that is.
+    return () => clearTimeout(timer.ref());
+  },
+};
+
+export const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };

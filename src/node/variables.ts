@@ -1,0 +1,363 @@
+/**
+ * The table of environment variables: each row's name, meaning, fallback and how its text is read. `config.ts` makes a
+ * Config of it, and the README's table and `.env.example` are held to it by a test.
+ */
+import { trustConstants } from '../core/evidence/trust-constants.js';
+import {
+  type Environment,
+  type ErasureMode,
+  environments,
+  erasureModes,
+  type IdentityMode,
+  identityModes,
+  type RegistrationMode,
+  registrationModes,
+} from '../core/vocabulary.js';
+import { DAY_MS, limits } from '../limits.js';
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+
+/** Something to say about one variable: a fault that refuses the start, or a warning. Holds no secret. */
+export interface Remark {
+  readonly variable: string;
+  readonly text: string;
+}
+
+/** One row of the table. */
+export interface Variable<T> {
+  readonly name: string;
+  /** What it decides, in one line, word for word as the README's table has it. */
+  readonly meaning: string;
+  /** The value where the variable is unset. */
+  readonly fallback: T;
+  /** Also comes from the file that `<name>_FILE` names; masked wherever the configuration is shown. */
+  readonly secret?: true;
+  parse(text: string): Parsed<T>;
+}
+
+function value<T>(of: T): Parsed<T> {
+  return { ok: true, value: of };
+}
+
+function fault(text: string): { readonly ok: false; readonly fault: string } {
+  return { ok: false, fault: text };
+}
+
+function parseLine(text: string): Parsed<string> {
+  return /\p{Cc}/u.test(text) ? fault('must not hold control characters') : value(text);
+}
+
+function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return value(number);
+    return fault(`must be a whole number from ${min} to ${max}`);
+  };
+}
+
+function oneOf<T extends string>(choices: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    return found === undefined ? fault(`must be one of ${choices.join(', ')}`) : value(found);
+  };
+}
+
+function parseSwitch(text: string): Parsed<boolean> {
+  return text === 'true' || text === 'false' ? value(text === 'true') : fault('must be true or false');
+}
+
+/**
+ * Reads a secret of at least `bytesMin` bytes. Exactly one final line break is removed, since editors and `echo` add it; any other surrounding
+ * blank is refused, because the other holders of the secret may not have it. The client follows the same rule (`client/secret.ts`).
+ * A byte that is not UTF-8 arrives as U+FFFD and would make a weaker secret, so it is refused too.
+ */
+function secretOf(bytesMin: number): (text: string) => Parsed<string> {
+  return (text) => {
+    const secret = text.replace(/\r?\n$/, '');
+    if (secret !== secret.trim()) {
+      return fault('must not begin or end with a blank or a line break; only one final line break is removed');
+    }
+    if (secret.includes('\uFFFD')) return fault('must be text in UTF-8; write random bytes in base64 or hex');
+    const bytes = Buffer.byteLength(secret, 'utf8');
+    return bytes >= bytesMin ? value(secret) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
+  };
+}
+
+function parseGroupId(text: string): Parsed<string> {
+  if ([...text].length > limits.peerNameLength) return fault(`must have at most ${limits.peerNameLength} characters`);
+  return parseLine(text);
+}
+
+function parseHalfLife(text: string): Parsed<number> {
+  const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
+  return parsed.ok ? parsed : fault(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
+}
+
+function parseBadShare(text: string): Parsed<number> {
+  const [least, most] = [limits.priorBadShareMin, limits.priorBadShareMax];
+  const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
+  return share >= least && share <= most
+    ? value(share)
+    : fault(`must be a number from ${least} to ${most}, such as .04`);
+}
+
+function parseDay(text: string): Parsed<number> {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? fault('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
+}
+
+function parsePeerIds(text: string): Parsed<readonly string[]> {
+  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+  if (ids.length === 0) return fault('names no peer');
+  if (ids.length > limits.preTrustedMax) return fault(`must name at most ${limits.preTrustedMax} peers`);
+  const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
+  return odd === undefined ? value(Object.freeze(ids)) : fault('holds something that is not a peer id');
+}
+
+/** Typed so that `parse` and `fallback` of one row agree. */
+function variable<T>(row: Variable<T>): Variable<T> {
+  return Object.freeze(row);
+}
+
+const portMax = 65_535;
+const countMax = Number.MAX_SAFE_INTEGER;
+
+/** Every variable that the node reads, in the order in which their faults are told. */
+export const variables = {
+  environment: variable<Environment>({
+    name: 'ENVIRONMENT',
+    meaning: '`dev`, `staging` or `prod`: each has its own node, data and keys',
+    fallback: 'dev',
+    parse: oneOf(environments),
+  }),
+  nodeEnv: variable<string>({
+    name: 'NODE_ENV',
+    meaning: '`production`, in capital letters or not, asks for the rules of production whatever `ENVIRONMENT` says',
+    fallback: '',
+    parse: parseLine,
+  }),
+  host: variable<string>({
+    name: 'HOST',
+    meaning: 'Address that the public port listens on',
+    fallback: '127.0.0.1',
+    parse: parseLine,
+  }),
+  port: variable<number>({
+    name: 'PORT',
+    meaning: 'Public port; 0 picks a free one and logs it',
+    fallback: 8080,
+    parse: wholeNumber(0, portMax),
+  }),
+  /** As written: relative to the working folder where it is relative. */
+  dataDir: variable<string>({
+    name: 'DATA_DIR',
+    meaning: "Folder of the node's data; one node per folder",
+    fallback: './snapshots',
+    parse: parseLine,
+  }),
+  groupId: variable<string>({
+    name: 'GROUP_ID',
+    meaning: 'The federation group that this node serves; required in production',
+    fallback: 'local',
+    parse: parseGroupId,
+  }),
+  /** Null, outside production only: the node makes one and keeps it. */
+  salt: variable<string | null>({
+    name: 'GROUP_SALT',
+    meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, else made once and kept in \`DATA_DIR\``,
+    fallback: null,
+    secret: true,
+    parse: secretOf(limits.saltBytesMin),
+  }),
+  publishSaltCheck: variable<boolean>({
+    name: 'PUBLISH_SALT_CHECK',
+    meaning: '`false` leaves `salt_check` out of `GET /peers`; clients then cannot tell a wrong salt',
+    fallback: true,
+    parse: parseSwitch,
+  }),
+  identityMode: variable<IdentityMode>({
+    name: 'IDENTITY_MODE',
+    meaning: '`privacy-first` or `high-security`; chosen once per group',
+    fallback: 'privacy-first',
+    parse: oneOf(identityModes),
+  }),
+  peerAuthEnabled: variable<boolean>({
+    name: 'PEER_AUTH_ENABLED',
+    meaning: '`false` lets any caller act as any peer: for local trials only, refused in production',
+    fallback: true,
+    parse: parseSwitch,
+  }),
+  registrationMode: variable<RegistrationMode>({
+    name: 'REGISTRATION_MODE',
+    meaning:
+      '`open`, `session` (a valid `service_session` cookie) or `closed` (the operator adds peers); must be set in production',
+    fallback: 'open',
+    parse: oneOf(registrationModes),
+  }),
+  /** Never null where `registrationMode` is `session`. */
+  sessionSecret: variable<string | null>({
+    name: 'SESSION_SECRET',
+    meaning: `Verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
+    fallback: null,
+    secret: true,
+    parse: secretOf(limits.sessionSecretBytesMin),
+  }),
+  /** Null: the set in the log stands. */
+  preTrustedPeers: variable<readonly string[] | null>({
+    name: 'PRE_TRUSTED_PEERS',
+    meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; unset leaves the set that the operator made`,
+    fallback: null,
+    parse: parsePeerIds,
+  }),
+  peersMax: variable<number>({
+    name: 'PEERS_MAX',
+    meaning: 'Peers that may register; beyond it registration answers 503',
+    fallback: limits.peersMaxDefault,
+    parse: wholeNumber(1, limits.peersMaxCeiling),
+  }),
+  halfLifeDays: variable<number>({
+    name: 'HALF_LIFE_DAYS',
+    meaning: 'Days after which evidence counts half; 0 turns decay off',
+    fallback: limits.halfLifeDaysDefault,
+    parse: parseHalfLife,
+  }),
+  priorBadShare: variable<number>({
+    name: 'PRIOR_BAD_SHARE',
+    meaning: 'Share of bad players that scoring assumes before it knows better',
+    fallback: trustConstants.badSharePrior,
+    parse: parseBadShare,
+  }),
+  newPeerDays: variable<number>({
+    name: 'NEW_PEER_DAYS',
+    meaning: 'Days after which a new peer counts in full in a group that is older; 0 lets it at once',
+    fallback: trustConstants.newPeerDays,
+    parse: wholeNumber(0, limits.newPeerDaysMax),
+  }),
+  retentionDays: variable<number>({
+    name: 'RETENTION_DAYS',
+    meaning: 'Days after which events leave the log, while what they said of players stays and decays; 0 keeps them',
+    fallback: 0,
+    parse: wholeNumber(0, limits.retentionDaysMax),
+  }),
+  weightsIntervalMs: variable<number>({
+    name: 'WEIGHTS_INTERVAL_MS',
+    meaning: 'Peer weights are computed at most this often',
+    fallback: limits.weightsIntervalMsDefault,
+    parse: wholeNumber(limits.weightsIntervalMsMin, limits.weightsIntervalMsMax),
+  }),
+  snapshotEvery: variable<number>({
+    name: 'SNAPSHOT_EVERY',
+    meaning: 'Log records between two snapshots, at least',
+    fallback: limits.snapshotEveryDefault,
+    parse: wholeNumber(1, countMax),
+  }),
+  /** In MB of 10^6 bytes. */
+  diskFreeMinMb: variable<number>({
+    name: 'DISK_FREE_MIN_MB',
+    meaning:
+      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; at least 8.4 counts',
+    fallback: limits.diskFreeMinMbDefault,
+    parse: wholeNumber(0, countMax),
+  }),
+  /** The last ms of that day; ms since 1970. */
+  clockAcceptedUntil: variable<number | null>({
+    name: 'CLOCK_ACCEPTED_UNTIL',
+    meaning:
+      'A day, such as 2026-11-30: up to its end (UTC) a start believes a clock that is more than a day ahead of the newest time in `DATA_DIR`',
+    fallback: null,
+    parse: parseDay,
+  }),
+  erasureMode: variable<ErasureMode>({
+    name: 'ERASURE_MODE',
+    meaning:
+      '`peer` erases on request; `own` only whom the asking peer alone reported, once it is a day old; what else is asked for, and all with `operator`, waits for `ptf erase`. In production the default is `own`',
+    fallback: 'peer',
+    parse: oneOf(erasureModes),
+  }),
+  erasureQuotaPerDay: variable<number>({
+    name: 'ERASURE_QUOTA_PER_DAY',
+    meaning: 'Erasures per peer in a sliding 24 hours',
+    fallback: limits.erasureQuotaPerDay,
+    parse: wholeNumber(0, countMax),
+  }),
+  logLevel: variable<LogLevel>({
+    name: 'LOG_LEVEL',
+    meaning: `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}`,
+    fallback: 'info',
+    parse: oneOf(logLevels),
+  }),
+  streamIntervalMs: variable<number>({
+    name: 'STREAM_INTERVAL_MS',
+    meaning: `The verdict stream tells changes in steps of so many ms in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 tells each as it comes`,
+    fallback: limits.streamIntervalMsDefault,
+    parse: wholeNumber(0, limits.streamIntervalMsMax),
+  }),
+  fastPath: variable<boolean>({
+    name: 'FAST_LANE',
+    meaning: '`false` turns the fast path off: Koa then answers every request',
+    fallback: true,
+    parse: parseSwitch,
+  }),
+  connectionsMax: variable<number>({
+    name: 'CONNECTIONS_MAX',
+    meaning:
+      'Connections to the public port at a time; for a further one an idle one is closed, and where none is idle it is answered 503',
+    fallback: limits.connectionsMaxDefault,
+    parse: wholeNumber(1, limits.connectionsMaxCeiling),
+  }),
+  loopbackIsProxy: variable<boolean>({
+    name: 'LOOPBACK_IS_PROXY',
+    meaning:
+      '`false` bounds connections from this machine like any other address, which may hold half of `CONNECTIONS_MAX`',
+    fallback: true,
+    parse: parseSwitch,
+  }),
+  rateLimitPeerPerS: variable<number>({
+    name: 'RATE_LIMIT_PEER_PER_S',
+    meaning: "Requests of one peer's key per second, each event of a batch counted; beyond it 429; 0 is off",
+    fallback: 0,
+    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
+  }),
+  rateLimitAddressPerS: variable<number>({
+    name: 'RATE_LIMIT_ADDRESS_PER_S',
+    meaning: 'The same of one address, as the connection shows it: behind a proxy that is the proxy',
+    fallback: 0,
+    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
+  }),
+  registrationsPerAddressPerHour: variable<number>({
+    name: 'REGISTRATIONS_PER_ADDRESS_PER_HOUR',
+    meaning:
+      'Registrations of one address in an hour; beyond it 429; 0 is off. 20 is recommended where registration is open',
+    fallback: 0,
+    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
+  }),
+  /** Null: no metrics. */
+  metricsPort: variable<number | null>({
+    name: 'METRICS_PORT',
+    meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',
+    fallback: null,
+    parse: wholeNumber(0, portMax),
+  }),
+  metricsHost: variable<string>({
+    name: 'METRICS_HOST',
+    meaning: 'Address that the metrics port listens on',
+    fallback: '127.0.0.1',
+    parse: parseLine,
+  }),
+  /** Null: no dashboard. */
+  dashboardPort: variable<number | null>({
+    name: 'DASHBOARD_PORT',
+    meaning: "Port of the operator's dashboard; off where unset, 0 picks a free one",
+    fallback: null,
+    parse: wholeNumber(0, portMax),
+  }),
+  dashboardHost: variable<string>({
+    name: 'DASHBOARD_HOST',
+    meaning: 'Address that the dashboard listens on',
+    fallback: '127.0.0.1',
+    parse: parseLine,
+  }),
+};

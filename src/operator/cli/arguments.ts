@@ -1,0 +1,56 @@
+/** Reads the command line's own notations; each throws commander's error, which says what is allowed. */
+import { InvalidArgumentError } from 'commander';
+import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `30s`, `15m`, `1h` in ms; at most `limits.keyOverlapMsMax`. */
+export function parseOverlap(text: string): number {
+  const found = /^(\d{1,9})([smh])$/.exec(text);
+  const ms = Number(found?.[1]) * (unitsMs[found?.[2] ?? ''] ?? Number.NaN);
+  if (ms <= limits.keyOverlapMsMax) return ms;
+  throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / 3_600_000}h: 1h`);
+}
+
+/** How long a peer must have been there: `30m`, `12h`, `7d`; in ms. */
+export function parseIdle(text: string): number {
+  const found = /^(\d{1,6})([mhd])$/.exec(text);
+  const ms = Number(found?.[1]) * ({ m: 60_000, h: HOUR_MS, d: DAY_MS }[found?.[2] ?? ''] ?? Number.NaN);
+  if (ms <= limits.purgeIdleMsMax) return ms;
+  throw new InvalidArgumentError(`Write a number and m, h or d, at most ${limits.purgeIdleMsMax / DAY_MS}d: 1d`);
+}
+
+/** `none`, or comma-separated peer ids. */
+export function parsePeerSet(text: string): readonly string[] {
+  return text.trim() === 'none' ? [] : parseNames(text);
+}
+
+/** Days, 0 for no decay. */
+export function parseHalfLife(text: string): number {
+  const days = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  if (days >= 0 && days <= limits.halfLifeDaysMax) return days;
+  throw new InvalidArgumentError(`Write a whole number of days, 0 (no decay) to ${limits.halfLifeDaysMax}.`);
+}
+
+/** Entries to show. */
+export function parseCount(text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= limits.pageMax) return count;
+  throw new InvalidArgumentError(`Write a whole number from 1 to ${limits.pageMax}.`);
+}
+
+/** Comma-separated names, without blanks around them. */
+export function parseNames(text: string): readonly string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length > 0) return names;
+  throw new InvalidArgumentError('Write at least one, with commas between: chess,go');
+}
+
+/** A subject hash, lower-cased. */
+export function parseHash(text: string): string {
+  if (/^[\dA-Fa-f]{64}$/.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('A subject hash is 64 hexadecimal characters.');
+}

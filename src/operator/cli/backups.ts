@@ -1,0 +1,128 @@
+/** `ptf backup` and `ptf restore`: what they take, and how what comes of them looks. */
+import { resolve, sep } from 'node:path';
+import type { Command } from 'commander';
+import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';
+import { limits } from '../../limits.js';
+import { callNode, NoNodeError, OperatorError } from './node-client.js';
+import type { Shown } from './renderers.js';
+import { examples, type Progress, type Session } from './session.js';
+import { facts, table } from './table.js';
+
+export function addBackup(program: Command, session: Session): void {
+  const { copies, runtime, dir, done } = session;
+  program
+    .command('backup')
+    .argument('<folder>', 'a new or empty folder')
+    .description('copy the whole store into a folder and verify the copy; a running node goes on')
+    .addHelpText('after', examples('backup /backup/ptf-monday', 'verify --data-dir /backup/ptf-monday'))
+    .action(async (folder: string) => {
+      const task = { dataDir: resolve(dir()), dir: resolve(folder), version: runtime.version };
+      refuseInside(task);
+      done(showBackup(task.dir, await shown(session, (stands) => copies.backUp(task, stands))));
+    });
+}
+
+export function addRestore(program: Command, session: Session): void {
+  const { copies, dir, done } = session;
+  interface Options {
+    readonly replace?: true;
+    readonly erasuresFrom?: string;
+    readonly withoutErasures?: true;
+  }
+  program
+    .command('restore')
+    .argument('<folder>', 'a backup')
+    .option('--replace', 'move what the data folder holds aside, into a folder within it')
+    .option('--erasures-from <folder>', 'old data folder, or newer backup, that knows what was erased after the backup')
+    .option('--without-erasures', 'bring back what was erased after the backup, too')
+    .description('bring a backup back into the data folder, without what was erased after it; the node must be stopped')
+    .addHelpText('after', examples('restore /backup/ptf-monday', 'restore /backup/ptf-monday --replace'))
+    .action(async (folder: string, { replace, erasuresFrom, withoutErasures }: Options) => {
+      if (erasuresFrom !== undefined && withoutErasures === true) {
+        throw new OperatorError('wrong_usage', 'write --erasures-from or --without-erasures, not both', 2);
+      }
+      const task = {
+        dir: resolve(folder),
+        dataDir: resolve(dir()),
+        replace: replace === true,
+        erasuresFrom: erasuresFrom === undefined ? null : resolve(erasuresFrom),
+        withoutErasures: withoutErasures === true,
+      };
+      refuseInside(task);
+      await refuseRunning(task.dataDir);
+      done(showRestore(await shown(session, (stands) => copies.restore(task, stands))));
+    });
+}
+
+/** What the work leads to, with a line for each of its phases while it runs. */
+async function shown<T>({ terminal }: Session, work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>): Promise<T> {
+  let phaseNow = '';
+  let progress: Progress | null = null;
+  const stands: OnCopyStatus = ({ phase, done, total }) => {
+    if (phase !== phaseNow) {
+      progress?.end();
+      progress = terminal.progress(phase);
+      phaseNow = phase;
+    }
+    progress?.to(done, total);
+  };
+  const outcome = await work(stands).finally(() => progress?.end());
+  if (outcome.ok) return outcome.value;
+  const advice = outcome.code === 'access_denied' ? '; run as the user of the node' : '';
+  throw new OperatorError(outcome.code, `${outcome.error}${advice}`);
+}
+
+/** A restore moves all that the data folder holds aside, the backup too, and could then not be carried on. */
+function refuseInside({ dataDir, dir }: { readonly dataDir: string; readonly dir: string }): void {
+  if (!`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return;
+  throw new OperatorError('wrong_usage', `${dir} lies within the data folder; a backup belongs outside it`, 2);
+}
+
+async function refuseRunning(dir: string): Promise<void> {
+  try {
+    await callNode(dir, 'status', {});
+  } catch (error) {
+    if (error instanceof NoNodeError) return;
+    throw error;
+  }
+  throw new OperatorError('folder_in_use', `a node runs on ${dir}; stop it first`);
+}
+
+function showBackup(dir: string, manifest: BackupManifest): Shown {
+  const rows: [string, string | number][] = [
+    ['backup', dir],
+    ['group', `${manifest.group_id} (${manifest.environment})`],
+    ['last seq', manifest.last_seq],
+    ['batches', manifest.batches],
+    ['snapshots', manifest.snapshots.join(', ') || 'none'],
+    ['files', Object.keys(manifest.files).join(', ') || 'none'],
+    ['digest', manifest.digest],
+  ];
+  const lines = (width: number): string[] => [...facts(rows, width), 'The backup was read again and holds.'];
+  return { value: { dir, ...manifest }, lines };
+}
+
+function showRestore(report: RestoreReport): Shown {
+  const rows: [string, string | number][] = [
+    ['data folder', report.data_dir],
+    ['backup', `up to record ${report.backup_seq}`],
+    ['last seq', report.last_seq],
+    ['erasures from', report.erasures_from ?? 'nowhere: peers have to erase again'],
+    ['erased again', report.erasures],
+    ['requested again', report.requests],
+    ['withdrawn again', report.withdrawals],
+    ['events lost', report.erasures_from === null ? 'not known' : report.events_lost],
+    ['replaced', report.replaced ?? 'nothing'],
+  ];
+  const acts = report.acts_lost.slice(0, limits.pageMax);
+  const more = report.acts_lost.length - acts.length;
+  const lost = acts.map(({ at, action, actor, target }) => [at, action, actor, target]);
+  const lines = (width: number): string[] => [
+    ...facts(rows, width),
+    ...(lost.length === 0 ? [] : ['', 'Newer than the backup, and undone by it:']),
+    ...(lost.length === 0 ? [] : table(lost, width, ['at', 'action', 'actor', 'target'], ['at', 'action', 'target'])),
+    ...(more > 0 ? [`and ${more} more: see --json`] : []),
+    report.resumed ? 'The restore that was cut short is at its end.' : 'The restore was read again and holds.',
+  ];
+  return { value: report, lines };
+}

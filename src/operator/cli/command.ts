@@ -1,0 +1,70 @@
+/**
+ * The operator command: one command line in, one exit code out. It touches no process: streams, the terminal and the offline
+ * verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
+ */
+import { CommanderError } from 'commander';
+import { messageOf } from '../../errors.js';
+import { DiskFullError, UnreadError } from '../../group/ports/storage-errors.js';
+import { OperatorError } from './node-client.js';
+import { programOf } from './program.js';
+import type { Shown } from './renderers.js';
+import type { CommandDeps } from './session.js';
+import { printable } from './table.js';
+
+export type ExitCode = 0 | 1 | 2 | 3;
+
+/** Runs one command line (without interpreter and script) and prints what comes of it. Never rejects. */
+export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
+  const json = args.includes('--json');
+  const results: Shown[] = [];
+  try {
+    await programOf(deps, json, (shown) => results.push(shown)).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // Help and version were asked for, and are printed.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const failure = failureOf(error, args);
+    print(deps, json, undefined, failure);
+    return failure.exitCode;
+  }
+  const [shown] = results;
+  const fault = shown?.fault === undefined ? undefined : new OperatorError(shown.fault.code, shown.fault.error);
+  print(deps, json, shown, fault);
+  return fault === undefined ? 0 : 1;
+}
+
+/** With `json`, one document on standard output holds both what was found and what is wrong. */
+function print(
+  { terminal }: CommandDeps,
+  json: boolean,
+  shown: Shown | undefined,
+  failure: OperatorError | undefined,
+): void {
+  if (shown === undefined && failure === undefined) return;
+  if (json) {
+    const error = failure === undefined ? {} : { error: failure.message, code: failure.code };
+    const details = failure?.details === undefined ? {} : { details: failure.details };
+    terminal.out(`${JSON.stringify({ ...shown?.value, ...error, ...details })}\n`);
+    return;
+  }
+  if (shown !== undefined) terminal.out(`${shown.lines(terminal.width).join('\n')}\n`);
+  if (failure !== undefined) terminal.err(`ptf: ${printable(failure.message)} (${failure.code})\n`);
+}
+
+function failureOf(error: unknown, args: readonly string[]): OperatorError {
+  if (error instanceof OperatorError) return error;
+  if (error instanceof DiskFullError) return new OperatorError('disk_full', error.message);
+  if (error instanceof UnreadError) return new OperatorError('store_unread', error.message);
+  if (error instanceof CommanderError) {
+    // Its code for "printed the help, since a command is missing".
+    const asked = args[args.indexOf('help') + 1];
+    const missing = args.includes('help') ? `unknown command '${asked}'` : 'a command is missing';
+    // What it adds on a line of its own, such as what may have been meant, stands in one with the rest.
+    const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    const text = error.code === 'commander.help' ? missing : own;
+    return new OperatorError('wrong_usage', `${text.replace(/\.$/, '')}; see --help`, 2);
+  }
+  if (error instanceof Error && 'code' in error && error.code === 'EACCES') {
+    return new OperatorError('access_denied', `${error.message}; run as the user of the node`);
+  }
+  return new OperatorError('internal_error', messageOf(error));
+}

@@ -1,0 +1,48 @@
+/** `ptf dashboard set-password`: hashes the password and keeps the hash in the data folder, which it makes where
+ * there is none, whether or not a node runs. */
+import type { Command } from 'commander';
+import { limits } from '../../limits.js';
+import { hashPassword, passwordFault, passwordFile } from '../dashboard/sessions/password.js';
+import { OperatorError } from './node-client.js';
+import { examples, type Session } from './session.js';
+
+export function addDashboard(program: Command, session: Session): void {
+  const dashboard = program
+    .command('dashboard')
+    .description('set up the dashboard')
+    .addHelpText('after', examples('dashboard set-password'));
+  dashboard
+    .command('set-password')
+    .description(
+      'set the password of the dashboard, asked for or read from standard input; whoever is signed in is out',
+    )
+    .addHelpText(
+      'after',
+      examples('dashboard set-password', 'dashboard set-password < /run/secrets/dashboard-password'),
+    )
+    .action(async () => {
+      const dir = session.dir();
+      const password = await newPassword(session);
+      await session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
+      const lines = () => ['The password is set. Whoever was signed in to the dashboard has to sign in again.'];
+      session.done({ value: { ok: true }, lines });
+    });
+}
+
+async function newPassword({ terminal }: Session): Promise<string> {
+  if (terminal.askSecret === null) {
+    const text = await terminal.input(limits.passwordLengthMax * 2 + 2);
+    return sound(text.replace(/\r?\n$/, ''));
+  }
+  const password = await terminal.askSecret('New password');
+  if (password === '') throw new OperatorError('not_confirmed', 'no password was given; nothing was changed');
+  sound(password);
+  if ((await terminal.askSecret('Once more')) === password) return password;
+  throw new OperatorError('not_confirmed', 'the two differ; nothing was changed');
+}
+
+function sound(password: string): string {
+  const fault = passwordFault(password);
+  if (fault === undefined) return password;
+  throw new OperatorError('wrong_usage', `the password ${fault}`, 2);
+}

@@ -1,0 +1,156 @@
+/** `ptf doctor`: looks at everything that a node needs, whether it runs or not, and says what to do. Changes nothing. */
+import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { UnreadError } from '../../group/ports/storage-errors.js';
+import type { StatusValue } from '../protocol/protocol.js';
+import { verifyValue } from '../protocol/values.js';
+import {
+  type FileFacts,
+  type Finding,
+  type FolderFacts,
+  judgeClock,
+  judgeConfiguration,
+  judgeDisk,
+  judgeMemory,
+  judgePermissions,
+  judgeRunning,
+  judgeSilence,
+  judgeStore,
+  judgeUnread,
+  judgeVersions,
+} from './findings.js';
+import { NoNodeError, OperatorError } from './node-client.js';
+import type { Shown } from './renderers.js';
+import { examples, type Session } from './session.js';
+import { facts } from './table.js';
+
+export function addDoctor(program: Command, session: Session): void {
+  program
+    .command('doctor')
+    .description('look at configuration, versions, clock, disk, permissions and store, with or without a node running')
+    .addHelpText('after', examples('doctor', 'doctor --json --data-dir /var/lib/ptf'))
+    .action(async () => session.done(showFindings(await examine(session))));
+}
+
+async function examine(session: Session): Promise<Finding[]> {
+  const dir = resolve(session.dir());
+  const { running, silence } = await statusOf(session);
+  const configuration = session.configuration();
+  const folder = await folderFacts(dir);
+  const store = running === null && silence === null ? await storeOf(session, dir, folder) : null;
+  return [
+    ...judgeConfiguration(configuration, running, store?.refusals),
+    ...judgeVersions(session.runtime, running),
+    ...judgeClock(Date.now(), folder, await isSynchronised()),
+    ...judgePermissions(folder),
+    ...judgeDisk(folder, running?.disk?.free_min ?? configuration.diskFreeMinBytes),
+    ...judgeMemory(session.runtime.memoryBytes, running),
+    ...(store?.findings ?? []),
+    ...(running === null ? [] : judgeRunning(running)),
+    ...(silence === null ? [] : [judgeSilence(silence)]),
+  ];
+}
+
+/** What is found of the store of a folder without a node, and why a start would refuse it although it holds. Null where nobody may look. */
+async function storeOf(
+  session: Session,
+  dir: string,
+  { folder, isFolder, uid }: FolderFacts,
+): Promise<{ readonly findings: Finding[]; readonly refusals: readonly string[] } | null> {
+  // As another user, a look into the store would leave files that the node's user cannot open.
+  if (folder === null || !isFolder || folder.uid !== uid) return null;
+  try {
+    const report = await session.verifyFolder(dir, 'start');
+    const isGroup = report.ok && report.lastSeq > 0;
+    return { findings: judgeStore(verifyValue(report)), refusals: isGroup ? await session.startFaults(dir) : [] };
+  } catch (error) {
+    if (error instanceof UnreadError) return { findings: [judgeUnread(error.message)], refusals: [] };
+    throw error;
+  }
+}
+
+/** How the node stands; nothing where none runs, and its silence where one does that does not answer. */
+async function statusOf(
+  session: Session,
+): Promise<{ readonly running: StatusValue | null; readonly silence: string | null }> {
+  try {
+    return { running: await session.ask('status', {}), silence: null };
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (error.code === 'no_answer') return { running: null, silence: error.message };
+    // A folder of another user is a finding, and comes with the permissions.
+    if (error instanceof NoNodeError || error.code === 'access_denied') return { running: null, silence: null };
+    throw error;
+  }
+}
+
+/** What can be seen of the data folder; of the nearest folder above it where there is none yet. */
+async function folderFacts(dir: string): Promise<FolderFacts> {
+  const folder = await fileFacts(dir, dir);
+  // What a link leads to is what a start would use.
+  const found = await stat(dir).catch(() => null);
+  let there = dir;
+  while (there !== dirname(there) && (await stat(there).catch(() => null)) === null) there = dirname(there);
+  const { bavail, bsize, files: allFiles, ffree, type } = await statfs(there);
+  const files = folder === null ? [] : await filesIn(dir);
+  return {
+    folder: folder === null || found === null ? folder : { ...folder, mode: found.mode, uid: found.uid },
+    isFolder: found?.isDirectory() === true,
+    files: files.map(({ file }) => file),
+    uid: userInfo().uid,
+    above: there,
+    mayMake: await access(there, constants.W_OK).then(
+      () => true,
+      () => false,
+    ),
+    freeBytes: bavail * bsize,
+    freeFiles: allFiles === 0 ? null : ffree,
+    fileSystem: type,
+    storeBytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** Everything in the data folder and one level below, as far as this user may look. */
+async function filesIn(dir: string): Promise<{ readonly file: FileFacts; readonly bytes: number }[]> {
+  const found: { file: FileFacts; bytes: number }[] = [];
+  const look = async (name: string, deeper: boolean): Promise<void> => {
+    const path = join(dir, name);
+    const file = await fileFacts(path, name);
+    if (file === null) return;
+    const { size } = await stat(path).catch(() => ({ size: 0 }));
+    const inner = deeper ? await readdir(path).catch(() => []) : [];
+    found.push({ file, bytes: inner.length > 0 ? 0 : size });
+    for (const below of inner) await look(join(name, below), false);
+  };
+  for (const name of await readdir(dir).catch(() => [])) await look(name, true);
+  return found;
+}
+
+async function fileFacts(path: string, name: string): Promise<FileFacts | null> {
+  const found = await lstat(path).catch(() => null);
+  return found === null ? null : { name, mode: found.mode, uid: found.uid, modifiedAt: found.mtimeMs };
+}
+
+/** What systemd-timesyncd says; null where it does not run, so that something else may keep the clock. */
+async function isSynchronised(): Promise<boolean | null> {
+  const runs = await fileFacts('/run/systemd/timesync', 'timesync');
+  return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
+}
+
+function showFindings(findings: readonly Finding[]): Shown {
+  const failed = findings.filter(({ result }) => result === 'fail').length;
+  const value = { ok: failed === 0, checks: findings };
+  const lines = (width: number): string[] =>
+    facts(
+      findings.flatMap(({ check, result, text, advice }) => {
+        const row = [`${result.padEnd(4)}  ${check}`, text] as const;
+        return advice === undefined ? [row] : [row, ['', `-> ${advice}`] as const];
+      }),
+      width,
+    );
+  if (failed === 0) return { value, lines };
+  const error = `${failed} of ${findings.length} findings must be mended`;
+  return { value, lines, fault: { code: 'unhealthy', error } };
+}

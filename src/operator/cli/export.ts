@@ -1,0 +1,66 @@
+/**
+ * `ptf export`: the audit log and the history of peer weights, one JSON object per line on standard output. It holds one page at a
+ * time, and waits for whoever reads.
+ */
+import type { Command } from 'commander';
+import { limits } from '../../limits.js';
+import type { AuditEntryValue, PublishedWeightsValue, Values } from '../protocol/protocol.js';
+import { examples, type Progress, type Session, showing } from './session.js';
+
+interface Page {
+  readonly data: readonly object[];
+  /** How far this page brings the export. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export function addExport(program: Command, session: Session): void {
+  const exporting = program
+    .command('export')
+    .description('write the audit log or the history of weights as one JSON object per line')
+    .addHelpText('after', examples('export audit > audit.ndjson', 'export weights | gzip > weights.ndjson.gz'));
+  exporting
+    .command('audit')
+    .description('every entry of the audit log, oldest first')
+    .addHelpText('after', examples('export audit > audit.ndjson'))
+    .action(() => showing(session, 'exporting', (bar) => write(session, auditExport(session), bar)));
+  exporting
+    .command('weights')
+    .description('every vector of peer weights that was put into force, oldest first')
+    .addHelpText('after', examples('export weights > weights.ndjson'))
+    .action(() => showing(session, 'exporting', (bar) => write(session, weightsExport(session), bar)));
+}
+
+async function write({ terminal }: Session, pages: AsyncIterable<Page>, progress: Progress): Promise<void> {
+  for await (const { data, done, total } of pages) {
+    const lines = data.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    if (lines !== '' && !(await terminal.stream(lines))) return;
+    progress.to(done, total);
+  }
+}
+
+async function* auditExport(session: Session): AsyncGenerator<Page> {
+  const total = (await session.ask('status', {})).last_seq;
+  for await (const data of auditPages(session)) yield { data, done: data.at(-1)?.seq ?? total, total };
+}
+
+/** Pages of the audit log, oldest first. */
+export async function* auditPages({ ask }: Session): AsyncGenerator<readonly AuditEntryValue[]> {
+  let after: number | null = 0;
+  while (after !== null) {
+    const page: Values['audit-page'] = await ask('audit-page', { after, limit: limits.pageMax });
+    yield page.data;
+    after = page.next_after;
+  }
+}
+
+async function* weightsExport({
+  ask,
+}: Session): AsyncGenerator<Page & { readonly data: readonly PublishedWeightsValue[] }> {
+  let after: number | null = 0;
+  while (after !== null) {
+    const page: Values['weights-page'] = await ask('weights-page', { after });
+    yield { data: page.data, done: page.next_after ?? page.last_seq, total: page.last_seq };
+    after = page.next_after;
+  }
+}

@@ -1,0 +1,301 @@
+/** The command's arguments and help, and what each part asks of the node. */
+import { statSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import type { PeerStatus } from '../../core/vocabulary.js';
+import { limits } from '../../limits.js';
+import { faultTexts } from '../../validation/validator.js';
+import { verifyChain } from '../protocol/audit-chain.js';
+import { checkRequest, type ListedPeerValue, type Values } from '../protocol/protocol.js';
+import { verifyValue } from '../protocol/values.js';
+import { parseCount, parseHash, parseIdle, parseNames, parseOverlap } from './arguments.js';
+import { addBackup, addRestore } from './backups.js';
+import { addCompletion } from './completion.js';
+import { addDashboard } from './dashboard-command.js';
+import { addDoctor } from './doctor.js';
+import { addExport, auditPages } from './export.js';
+import { callNode, NoNodeError, OperatorError } from './node-client.js';
+import * as show from './renderers.js';
+import {
+  type CommandDeps,
+  examples,
+  type Progress,
+  type Session,
+  type Signed,
+  showing,
+  signature,
+  signed,
+} from './session.js';
+import { addSimulate } from './simulate.js';
+import { printable } from './table.js';
+
+const helpWidthMax = 100;
+const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
+const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
+
+/** The whole command line. With `json`, help that nobody asked for is not printed. */
+export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Shown) => void): Command {
+  const { terminal } = deps;
+  const program = new Command('ptf')
+    .description('Operates a running node of the peer trust federation, found by its data folder.')
+    .version(deps.runtime.version, '--version', 'print the version')
+    .option('--json', 'print one JSON document')
+    .option('--data-dir <folder>', 'data folder of the node (default: DATA_DIR, also from .env, else ./snapshots)')
+    .addHelpText('after', examples('status', 'peers list --json', 'verify --data-dir /var/lib/ptf'))
+    .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 no node')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: json ? () => {} : terminal.err,
+      // Told once, in the form of every other error.
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
+      getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
+    })
+    .exitOverride();
+  const dir = (): string => program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir();
+  const session: Session = {
+    terminal,
+    dir,
+    async ask(command, request, progress) {
+      const checked = checkRequest(command, request);
+      if (!checked.ok) throw new OperatorError('wrong_usage', faultTexts(checked).join('; '), 2, checked.details);
+      return callNode(dir(), command, request, progress);
+    },
+    runtime: deps.runtime,
+    configuration: deps.configuration,
+    verifyFolder: deps.verifyFolder,
+    startFaults: deps.startFaults,
+    keepSecret: deps.keepSecret,
+    copies: deps.copies,
+    adoptFolder: deps.adoptFolder,
+    done,
+  };
+  addStatus(program, session);
+  addPeers(program, session);
+  addPreTrust(program, session);
+  addErase(program, session);
+  addAudit(program, session);
+  addExport(program, session);
+  addSimulate(program, session);
+  addDoctor(program, session);
+  addVerify(program, session);
+  addDashboard(program, session);
+  addBackup(program, session);
+  addRestore(program, session);
+  addCompletion(program, session);
+  return program;
+}
+
+function addStatus(program: Command, { ask, done }: Session): void {
+  program
+    .command('status')
+    .description('show what the node serves and how it stands')
+    .addHelpText('after', examples('status', 'status --json --data-dir /var/lib/ptf'))
+    .action(async () => done(show.showStatus(await ask('status', {}))));
+}
+
+function addPeers(program: Command, session: Session): void {
+  const peers = program.command('peers').description('list, add and change the peers of the group');
+  peers.addHelpText('after', examples('peers list', `peers suspend ${exampleId}`));
+  peers
+    .command('list')
+    .description('list all peers, oldest first')
+    .addHelpText('after', examples('peers list', 'peers list --json'))
+    .action(async () => session.done(show.showPeers(await allPeers(session))));
+  addPeersAdd(peers, session);
+  const setStatus = async (peerId: string, status: PeerStatus, { by }: Signed): Promise<void> => {
+    session.done(show.showPeer(await session.ask('peers-status', { peer_id: peerId, status, ...signature(by) })));
+  };
+  signed(peers.command('suspend <id>'))
+    .description('refuse what the peer submits until it is reinstated')
+    .addHelpText('after', examples(`peers suspend ${exampleId} --by alice`))
+    .action((id: string, options: Signed) => setStatus(id, 'suspended', options));
+  signed(peers.command('reinstate <id>'))
+    .description('make a suspended peer active again')
+    .addHelpText('after', examples(`peers reinstate ${exampleId}`))
+    .action((id: string, options: Signed) => setStatus(id, 'active', options));
+  signed(peers.command('revoke <id>'))
+    .description('end a peer for good: it may never act again, and its evidence has no weight')
+    .option('--yes', 'do not ask back, as it does at a terminal')
+    .addHelpText('after', examples(`peers revoke ${exampleId} --yes`))
+    .action(async (id: string, options: Signed & { readonly yes?: true }) => {
+      const { confirm } = session.terminal;
+      const question = `Revoke ${printable(id)}? This is final, and takes all weight from its evidence.`;
+      if (options.yes !== true && confirm !== null && !(await confirm(question))) {
+        throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
+      }
+      await setStatus(id, 'revoked', options);
+    });
+  addPeersRotateKey(peers, session);
+  addPeersRelate(peers, session);
+  addPeersPurge(peers, session);
+}
+
+function addPeersPurge(peers: Command, { ask, done, terminal }: Session): void {
+  interface Options extends Signed {
+    readonly idle: number;
+    readonly yes?: true;
+  }
+  signed(peers.command('purge'))
+    .description('revoke the peers that never sent an event, so that others can have their places')
+    .requiredOption('--idle <time>', 'only those that registered longer ago: 30m, 12h, 1d', parseIdle)
+    .option('--yes', 'do not ask back, as it does at a terminal')
+    .addHelpText('after', examples('peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'))
+    .action(async ({ idle, yes, by }: Options) => {
+      const question = 'Revoke every peer that never sent an event and registered longer ago? This is final.';
+      if (yes !== true && terminal.confirm !== null && !(await terminal.confirm(question))) {
+        throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
+      }
+      done(show.showPurged(await ask('peers-purge', { idle_ms: idle, ...signature(by) })));
+    });
+}
+
+function addPeersRelate(peers: Command, { ask, done }: Session): void {
+  const meanings = {
+    same: 'declare that two peers have one operator, so that they count as one witness',
+    independent: 'declare that two peers are independent, so that they never count as one witness',
+  } as const;
+  for (const relation of ['same', 'independent'] as const) {
+    signed(peers.command(`${relation} <id> <other-id>`))
+      .description(meanings[relation])
+      .addHelpText('after', examples(`peers ${relation} ${exampleId} ${otherExampleId} --by alice`))
+      .action(async (id: string, otherId: string, { by }: Signed) => {
+        const request = { relation, peer_id: id, other_id: otherId, ...signature(by) };
+        done(show.showRelation(await ask('peers-relate', request)));
+      });
+  }
+}
+
+function addPeersAdd(peers: Command, { ask, done }: Session): void {
+  interface Options extends Signed {
+    readonly name: string;
+    readonly games: readonly string[];
+    readonly email?: string;
+  }
+  signed(peers.command('add'))
+    .description('register a peer and show its API key, once')
+    .requiredOption('--name <name>', 'display name of the peer')
+    .requiredOption('--games <ids>', 'games it may submit events for, with commas between', parseNames)
+    .option('--email <address>', 'where to reach its operator; never public')
+    .addHelpText('after', examples('peers add --name "Arena EU 1" --games chess,go --email ops@example.com'))
+    .action(async ({ name, games, email, by }: Options) => {
+      const contact = email === undefined ? {} : { contact_email: email };
+      const request = { peer_name: name, game_ids: games, ...contact, ...signature(by) };
+      done(show.showAddedPeer(await ask('peers-add', request)));
+    });
+}
+
+function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
+  const overlap = new Option('--overlap <time>', 'keep the old key alive for so long: 30s, 15m, 1h; at most 24h');
+  signed(peers.command('rotate-key <id>'))
+    .description('give a peer a new API key, shown once')
+    .addOption(overlap.argParser(parseOverlap).default(0, 'the old key dies at once'))
+    .addHelpText('after', examples(`peers rotate-key ${exampleId}`, `peers rotate-key ${exampleId} --overlap 1h`))
+    .action(async (id: string, options: Signed & { readonly overlap: number }) => {
+      const request = { peer_id: id, overlap_ms: options.overlap, ...signature(options.by) };
+      done(show.showRotatedKey(await ask('peers-rotate-key', request)));
+    });
+}
+
+async function allPeers({ ask }: Session): Promise<ListedPeerValue[]> {
+  const peers: ListedPeerValue[] = [];
+  let from: number | null = 0;
+  while (from !== null) {
+    const page: Values['peers-list'] = await ask('peers-list', { from, limit: limits.pageMax });
+    peers.push(...page.data);
+    from = page.next_from;
+  }
+  return peers;
+}
+
+function addPreTrust(program: Command, { ask, done }: Session): void {
+  const pretrust = program
+    .command('pretrust')
+    .description("keep the group's set of pre-trusted peers, 1 to 3 as a rule")
+    .addHelpText('after', examples('pretrust list', `pretrust add ${exampleId} --by alice`));
+  pretrust
+    .command('list')
+    .description('list the pre-trusted peers')
+    .addHelpText('after', examples('pretrust list'))
+    .action(async () => done(show.showPreTrust(await ask('pretrust-list', {}))));
+  for (const change of ['add', 'remove'] as const) {
+    signed(pretrust.command(`${change} <id>`))
+      .description(change === 'add' ? 'floor the influence of a peer' : 'take a peer out of the set')
+      .addHelpText('after', examples(`pretrust ${change} ${exampleId} --by alice`))
+      .action(async (id: string, { by }: Signed) => {
+        done(show.showPreTrust(await ask('pretrust-change', { change, peer_id: id, ...signature(by) })));
+      });
+  }
+}
+
+function addErase(program: Command, { ask, done }: Session): void {
+  signed(program.command('erase'))
+    .argument('[hash]', 'subject hash, 64 hexadecimal characters', parseHash)
+    .option('--pending', 'list the players whose erasure waits for the operator')
+    .description('erase all that is stored of a player; confirms what peers asked for in operator mode')
+    .addHelpText('after', examples('erase --pending', `erase ${'5f'.repeat(32)}`))
+    .action(async (hash: string | undefined, { by, pending }: Signed & { readonly pending?: true }) => {
+      if ((hash === undefined) === (pending === undefined)) {
+        throw new OperatorError('wrong_usage', 'write a subject hash, or --pending', 2);
+      }
+      if (hash === undefined) done(show.showPendingErasures(await ask('erase-pending', {})));
+      else done(show.showErasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
+    });
+}
+
+function addAudit(program: Command, session: Session): void {
+  const { ask, done } = session;
+  const audit = program
+    .command('audit')
+    .description('read and check the audit log')
+    .addHelpText('after', examples('audit tail', 'audit verify'));
+  audit
+    .command('tail')
+    .description('show the newest entries, oldest of them first')
+    .option('--count <number>', `how many, 1 to ${limits.pageMax}`, parseCount, 20)
+    .addHelpText('after', examples('audit tail', 'audit tail --count 100 --json'))
+    .action(async ({ count }: { readonly count: number }) => {
+      done(show.showAudit((await ask('audit-tail', { count })).data));
+    });
+  audit
+    .command('verify')
+    .description('fetch every entry and recompute the chain of hashes here')
+    .addHelpText('after', examples('audit verify', 'audit verify --json'))
+    .action(async () => done(show.showChain(await verifyChain(auditPages(session)))));
+}
+
+function addVerify(program: Command, session: Session): void {
+  const { ask, done, dir, verifyFolder } = session;
+  const verify = async (progress: Progress): Promise<show.Shown> => {
+    try {
+      return show.showVerification(await ask('verify', {}, progress), 'node');
+    } catch (error) {
+      const isThere = statSync(dir(), { throwIfNoEntry: false })?.isDirectory() === true;
+      if (!(error instanceof NoNodeError) || !isThere) throw error;
+      const report = await verifyFolder(dir(), 'full', progress);
+      // A node's first record stands before anything else does: to call this one whole would hide a wrong folder.
+      if (report.ok && report.lastSeq === 0) throw new OperatorError('no_store', `${dir()} holds no store`);
+      return show.showVerification(verifyValue(report), 'folder');
+    }
+  };
+  program
+    .command('verify')
+    .description('check the whole store: log, chain, snapshots, audit; without a node, the folder itself')
+    .addHelpText('after', examples('verify', 'verify --data-dir /backup/ptf'))
+    .action(async () => done(await showing(session, 'verifying', verify)));
+  program
+    .command('adopt')
+    .description('make a copied data folder one of its own, where a node runs on the original')
+    .addHelpText(
+      'after',
+      `\nA node on the copy goes its own way: two nodes of one group do not exchange events.\n${examples('adopt --data-dir /data/copy')}`,
+    )
+    .action(async () => {
+      const outcome = await session.adoptFolder(dir());
+      const text =
+        outcome === 'adopted'
+          ? `${dir()} is a folder of its own now; a node can be started on it.`
+          : `${dir()} has no running owner; nothing was changed, and a node can be started on it.`;
+      done({ value: { outcome }, lines: () => [text] });
+    });
+}

@@ -1,0 +1,223 @@
+/** How each command's value looks to a person; `--json` prints the value itself. Pure. */
+import type { WitnessReason } from '../../core/relations.js';
+import { limits } from '../../limits.js';
+import type { ChainReport } from '../protocol/audit-chain.js';
+import type {
+  AuditEntryValue,
+  ListedPeerValue,
+  PeerValue,
+  PreTrustValue,
+  StatusValue,
+  Values,
+  VerifyValue,
+} from '../protocol/protocol.js';
+import { facts, printable, table } from './table.js';
+
+/** What a command ended with. */
+export interface Shown {
+  readonly value: object;
+  /** Lines for a terminal of `width` characters. */
+  lines(width: number): readonly string[];
+  /** Set where the command did its work and found something wrong: the exit code is then 1. */
+  readonly fault?: { readonly code: string; readonly error: string };
+}
+
+export function showStatus(value: StatusValue): Shown {
+  const { weights, counts, mailbox } = value;
+  const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
+  const rows: [string, string][] = [
+    ['version', value.version],
+    ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
+    ['ready', readiness(value)],
+    ['last seq', String(value.last_seq)],
+    ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
+    ['peers', String(counts.peers)],
+    ['players', String(counts.players)],
+    ['new peers', `${value.new_peers.registered} within a day, ${value.new_peers.reporting} of them report`],
+    ['events', String(counts.events)],
+    ['half-life', value.half_life_days === 0 ? 'off' : `${value.half_life_days} days`],
+    ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
+    ['snapshots', value.snapshots.join(', ') || 'none'],
+    ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
+    ['witness groups', witnessGroupsLine(value)],
+    ['pending erasures', String(value.pending_erasures)],
+    ['owner epoch', String(value.owner_epoch)],
+    ['disk', diskLine(value.disk)],
+    ['check', checkLine(value)],
+  ];
+  return { value, lines: (width) => facts(rows, width) };
+}
+
+function readiness({ ready, writable, reason }: StatusValue): string {
+  if (ready && writable) return 'yes';
+  return ready ? `for reads only: ${reason}` : `no: ${reason}`;
+}
+
+function diskLine(disk: StatusValue['disk']): string {
+  if (disk === null) return 'not looked at yet';
+  const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  return `${mb(disk.free)} free, writes stop below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
+}
+
+/** Peers that count as one. */
+function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): string {
+  return groups === 0 ? 'none: every peer is a witness of its own' : `${groups}, of ${peers} peers`;
+}
+
+function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
+  const { running, checked_seq: checkedSeq, ended_at: endedAt, faults } = check;
+  const now = running ? `, one is at record ${checkedSeq} of ${lastSeq}` : '';
+  if (endedAt === null) return `none has ended yet${now}`;
+  const found = faults.length === 0 ? 'found log and snapshots whole' : `FOUND DAMAGE: ${faults.join('; ')}`;
+  return `the last one, ended ${endedAt}, ${found}${now}`;
+}
+
+export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
+  declared: 'are declared the same',
+  clones: 'say the same of the same players',
+  copied_list: 'share a list with its mistakes',
+};
+
+/** What an operator should look into about a peer, in a few words. */
+function remarkOf({ signals }: ListedPeerValue, isAlone: boolean): string {
+  if (signals === null || signals.players === 0 || isAlone) return '';
+  const [first] = signals.one_witness_with;
+  if (first !== undefined) {
+    const more = signals.one_witness_with.length - 1;
+    const names = `${first.peer_id}${more > 0 ? ` and ${more} more` : ''}`;
+    return `one witness with ${names}: they ${witnessReasons[first.reason]}`;
+  }
+  if (signals.shared_players === 0) return 'shares no player: another salt?';
+  const partners = signals.discounted_with.length;
+  return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
+}
+
+export function showPeers(data: readonly ListedPeerValue[]): Shown {
+  const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games', 'remark'];
+  const reporting = data.filter(({ signals }) => (signals?.players ?? 0) > 0).length;
+  const rows = data.map((peer) => [
+    peer.peer_id,
+    peer.status,
+    peer.event_count,
+    peer.weight.toFixed(3),
+    peer.pre_trusted ? 'yes' : 'no',
+    peer.registered_at,
+    peer.peer_name,
+    peer.game_ids.join(','),
+    remarkOf(peer, reporting < 2),
+  ]);
+  return {
+    value: { data },
+    lines: (width) => (rows.length === 0 ? ['no peers'] : table(rows, width, heads, ['peer', 'status', 'remark'])),
+  };
+}
+
+export function showPeer(peer: PeerValue): Shown {
+  return { value: peer, lines: () => [peerLine(peer)] };
+}
+
+export function showAddedPeer(value: Values['peers-add']): Shown {
+  return { value, lines: () => [peerLine(value), ...keyLines(value.api_key)] };
+}
+
+export function showRotatedKey(value: Values['peers-rotate-key']): Shown {
+  const old =
+    value.overlap_ms === 0 ? 'The old key is dead.' : `The old key works for ${value.overlap_ms / 1000} s more.`;
+  return { value, lines: () => [peerLine(value), old, ...keyLines(value.api_key)] };
+}
+
+function peerLine(peer: PeerValue): string {
+  return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
+}
+
+export function showPurged(value: Values['peers-purge']): Shown {
+  const { purged } = value;
+  return { value, lines: () => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`] };
+}
+
+export function showRelation(value: Values['peers-relate']): Shown {
+  const { relation, peers } = value;
+  const told =
+    relation === 'same'
+      ? 'They count as one witness from the next computation of weights on.'
+      : 'They never count as one witness, from the next computation of weights on.';
+  return { value, lines: () => [...peers.map(peerLine), told] };
+}
+
+/** Never cut, whatever the width: this is the only time that anybody sees it. */
+function keyLines(key: string): string[] {
+  return ['', 'API KEY, shown this once and kept nowhere. Put it into the secrets store of the peer now:', '', key, ''];
+}
+
+export function showPreTrust(value: PreTrustValue): Shown {
+  const rows = value.pre_trusted.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
+  const many = rows.length > limits.preTrustedWarnAbove;
+  const note = `More than ${limits.preTrustedWarnAbove} pre-trusted peers weaken what pre-trust is for.`;
+  return {
+    value,
+    lines: (width) =>
+      rows.length === 0
+        ? ['no pre-trusted peers']
+        : [...table(rows, width, ['peer', 'status', 'name'], ['peer', 'status']), ...(many ? [note] : [])],
+  };
+}
+
+export function showPendingErasures({ data }: Values['erase-pending']): Shown {
+  const rows = data.map((one) => [one.subject_hash, one.requested_at, one.due_at]);
+  return {
+    value: { data },
+    lines: (width) =>
+      rows.length === 0
+        ? ['no erasure waits']
+        : table(rows, width, ['subject', 'requested', 'due'], ['subject', 'due']),
+  };
+}
+
+export function showErasure(value: Values['erase']): Shown {
+  const rows: [string, string][] = [
+    ['subject', value.subject_hash],
+    ['status', value.status],
+    ['events erased', String(value.events_erased)],
+    ['at', value.erased_at],
+    ['receipt', value.receipt],
+  ];
+  // The receipt is proof for whoever asked: on one line, so that it can be copied.
+  return { value, lines: () => facts(rows, Number.POSITIVE_INFINITY) };
+}
+
+export function showAudit(data: readonly AuditEntryValue[]): Shown {
+  const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
+  return {
+    value: { data },
+    lines: (width) => table(rows, width, ['seq', 'at', 'action', 'actor', 'target', 'hash'], ['at', 'action', 'actor']),
+  };
+}
+
+export function showChain(value: ChainReport): Shown {
+  const { first_broken: broken } = value;
+  const rows: [string, string][] = [
+    ['entries', String(value.entries)],
+    ['head hash', value.head_hash],
+  ];
+  const lines = (): string[] => facts(rows, Number.POSITIVE_INFINITY);
+  if (broken === null) return { value, lines: () => [...lines(), 'The chain holds.'] };
+  const error = `the audit entry at seq ${broken.seq} ${broken.fault}`;
+  return { value, lines, fault: { code: 'audit_broken', error } };
+}
+
+/** `checked`: the running node read its own store, or this command read the folder. */
+export function showVerification(report: VerifyValue, checked: 'node' | 'folder'): Shown {
+  const value = { ...report, checked };
+  const images = report.snapshots.map(({ seq, ok }) => (ok ? String(seq) : `${seq} (damaged)`));
+  const rows: [string, string][] = [
+    ['checked by', checked === 'node' ? 'the running node' : 'this command; no node runs'],
+    ['last seq', String(report.last_seq)],
+    ['batches', String(report.batches)],
+    ['records', String(report.records)],
+    ['audit entries', String(report.audit_entries)],
+    ['snapshots', images.join(', ') || 'none'],
+  ];
+  const lines = (width: number): string[] => facts(rows, width);
+  if (report.ok) return { value, lines: (width) => [...lines(width), 'The store holds.'] };
+  return { value, lines, fault: { code: 'store_damaged', error: report.faults.join('; ') } };
+}

@@ -1,0 +1,112 @@
+/** The dashboard's door: who comes from our own page, who has a session, how one begins and ends, and what is open to all. */
+import type { Logger } from 'pino';
+import { refused } from '../../errors.js';
+import type { GroupApi } from '../../group/api.js';
+import { limits } from '../../limits.js';
+import type { Asset } from './assets.js';
+import {
+  answerWith,
+  type DashboardContext,
+  type DashboardMiddleware,
+  file,
+  isRead,
+  page,
+  seeOther,
+} from './context.js';
+import { addressOf, isOverTls, isOwnPage } from './sessions/origin.js';
+import { type Sessions, sessionCookie } from './sessions/sessions.js';
+import { SignIn } from './sessions/sign-in.js';
+import { type SignInNotice, signInPage } from './shell.js';
+
+export interface DoorDeps {
+  readonly group: Pick<GroupApi, 'identity'>;
+  readonly sessions: Sessions;
+  /** The hash of the password in force; null where none is set. */
+  readonly passwordHash: () => string | null;
+  readonly assets: ReadonlyMap<string, Asset>;
+  readonly log: Logger;
+}
+
+export class Door {
+  readonly #group: DoorDeps['group'];
+  readonly #sessions: Sessions;
+  readonly #signIn: SignIn;
+  readonly #assets: ReadonlyMap<string, Asset>;
+  readonly #log: Logger;
+
+  constructor({ group, sessions, passwordHash, assets, log }: DoorDeps) {
+    this.#group = group;
+    this.#sessions = sessions;
+    this.#signIn = new SignIn(sessions, passwordHash);
+    this.#assets = assets;
+    this.#log = log;
+  }
+
+  /** Lets changes pass from our own page only. */
+  readonly fromOwnPage: DashboardMiddleware = async (ctx, next) => {
+    if (isRead(ctx) || isOwnPage(ctx.req)) return next();
+    if (ctx.path === '/sign-in') this.#turnAway(ctx, { why: 'cross_site' });
+    else answerWith(ctx, refused('cross_site'));
+  };
+
+  /** Lets pass whoever has a session; to others it answers what is open. */
+  readonly withSession: DashboardMiddleware = async (ctx, next) => {
+    const session = await this.#sessions.read(ctx.cookies.get(sessionCookie));
+    if (await this.#answerOpen(ctx, session !== undefined)) return;
+    if (session === undefined) {
+      if (ctx.path === '/' && isRead(ctx)) seeOther(ctx, 'sign-in');
+      else answerWith(ctx, refused('invalid_session'));
+      return;
+    }
+    ctx.state.session = session;
+    await next();
+  };
+
+  leave(ctx: DashboardContext): void {
+    this.#sessions.end(ctx.state.session);
+    setCookie(ctx, '', 0);
+    seeOther(ctx, 'sign-in');
+  }
+
+  /** What needs no session: the form to get one, and files that hold nothing of the group. */
+  async #answerOpen(ctx: DashboardContext, isSignedIn: boolean): Promise<boolean> {
+    if (ctx.path.startsWith('/assets/') && isRead(ctx)) {
+      const asset = this.#assets.get(ctx.path.slice('/assets/'.length));
+      if (asset === undefined) answerWith(ctx, refused('route_not_found'));
+      else file(ctx, asset);
+      return true;
+    }
+    if (ctx.path !== '/sign-in') return false;
+    if (ctx.method === 'POST') await this.#enter(ctx);
+    else if (isSignedIn) seeOther(ctx, './');
+    else page(ctx, signInPage(this.#group.identity), 200);
+    return true;
+  }
+
+  async #enter(ctx: DashboardContext): Promise<void> {
+    const form = ctx.request.body as Readonly<Record<string, unknown>> | undefined;
+    const operator = String(form?.operator ?? '');
+    if (operator.length > limits.operatorNameLength || /\p{Cc}/u.test(operator))
+      return this.#turnAway(ctx, { why: 'name' }, operator);
+    const signed = await this.#signIn.try({ operator, password: String(form?.password ?? '') }, addressOf(ctx.req));
+    if (!signed.ok) {
+      this.#log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
+      return this.#turnAway(ctx, signed, operator);
+    }
+    this.#log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
+    setCookie(ctx, signed.token, limits.sessionMs / 1000);
+    seeOther(ctx, './');
+  }
+
+  #turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
+    const statuses = { wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
+    if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
+    page(ctx, signInPage(this.#group.identity, notice, operator), statuses[notice.why]);
+  }
+}
+
+/** For the whole host: registration on the public port takes it too. */
+function setCookie(ctx: DashboardContext, token: string, maxAgeS: number): void {
+  const secure = isOverTls(ctx.req) ? '; Secure' : '';
+  ctx.append('Set-Cookie', `${sessionCookie}=${token}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`);
+}

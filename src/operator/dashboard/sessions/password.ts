@@ -1,0 +1,84 @@
+/** The dashboard's password: how it is hashed, checked and bounded. The file that holds the hash is somebody else's. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { limits } from '../../../limits.js';
+
+/** Where the hash lies in the data folder. */
+export const passwordFile = 'dashboard-password';
+
+interface Cost {
+  /** log2 of N. */
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** What OWASP's password storage cheat sheet asks for at the least, in the form that takes 64 MiB. */
+const cost: Cost = { ln: 16, r: 8, p: 2 };
+/** What a check may take: four times the memory of a hash of today, and as many rounds. */
+const memoryMax = 2 ** 28;
+const roundsMax = 16;
+const saltBytes = 16;
+const hashBytes = 32;
+
+/** PHC string format: `$scrypt$ln=16,r=8,p=2$salt$hash`, both in base64 without padding. */
+const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,})\$([A-Za-z0-9+/]{43})$/;
+
+/** What is wrong with a new password; undefined where nothing is. */
+export function passwordFault(password: string): string | undefined {
+  const length = [...password].length;
+  if (length < limits.passwordLengthMin) return `must have at least ${limits.passwordLengthMin} characters`;
+  if (length > limits.passwordLengthMax) return `must have at most ${limits.passwordLengthMax} characters`;
+  if (/\p{Cc}/u.test(password)) return 'must not hold control characters';
+  return undefined;
+}
+
+/** The hash of a password under a new salt, as it is kept. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await derive(password, salt, cost);
+  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
+}
+
+/** Whether `kept` is the hash of this password, in a time that does not depend on where they differ. Throws where `kept` is no hash. */
+export async function isPassword(password: string, kept: string): Promise<boolean> {
+  const parsed = parse(kept);
+  if (parsed === null) throw new Error('the kept hash of the password is not readable');
+  return timingSafeEqual(await derive(password, parsed.salt, parsed.cost), parsed.hash);
+}
+
+/** Whether a text is a hash that `isPassword` can read. */
+export function isPasswordHash(text: string): boolean {
+  return parse(text) !== null;
+}
+
+interface Kept {
+  readonly cost: Cost;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** Null where a text is no hash, or one whose check could not be done or would take too much: damaged, that is. */
+function parse(text: string): Kept | null {
+  const [, ln, r, p, salt = '', hash = ''] = form.exec(text) ?? [];
+  if (hash === '') return null;
+  const kept = { ln: Number(ln), r: Number(r), p: Number(p) };
+  const isPossible = Math.min(kept.ln, kept.r, kept.p) >= 1;
+  if (!isPossible || kept.p > roundsMax || 128 * 2 ** kept.ln * kept.r > memoryMax) return null;
+  return { cost: kept, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+}
+
+function derive(password: string, salt: Uint8Array, { ln, r, p }: Cost): Promise<Buffer> {
+  const N = 2 ** ln;
+  // What was typed on one keyboard must hold when typed on another.
+  const text = password.normalize('NFKC');
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, hashBytes, { N, r, p, maxmem: 2 * memoryMax }, (error, hash) => {
+      if (error === null) resolve(hash);
+      else reject(error);
+    });
+  });
+}
+
+function unpadded(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+}

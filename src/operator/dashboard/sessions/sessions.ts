@@ -1,0 +1,118 @@
+/**
+ * The sessions of the dashboard: who signed in, as a signed token that a cookie carries and an entry here that makes it count.
+ * Without its entry a token is worth nothing, so that a sign-out, a new password and the end of the process end a session.
+ */
+import { randomBytes } from 'node:crypto';
+import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
+import type { Environment } from '../../../core/vocabulary.js';
+import type { Clock } from '../../../group/ports/clock.js';
+import { limits } from '../../../limits.js';
+
+/** The cookie that the specification names, which the public port's registration takes too. */
+export const sessionCookie = 'service_session';
+
+const issuer = 'ptf-dashboard';
+const idBytes = 18;
+
+export interface Session {
+  readonly id: string;
+  /** What the operator calls itself, for the audit log; null where it did not say. */
+  readonly operator: string | null;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+}
+
+export interface SessionDeps {
+  /** Signs the tokens; null: one that nobody knows is made for this process. */
+  readonly secret: Uint8Array | null;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** The hash of the password in force; null where none is set. */
+  readonly passwordHash: () => string | null;
+}
+
+interface Entry extends Session {
+  /** The password's hash under which it was opened. */
+  readonly passwordHash: string;
+}
+
+export class Sessions {
+  readonly #secret: Uint8Array;
+  readonly #audience: string;
+  readonly #clock: Clock;
+  readonly #passwordHash: () => string | null;
+  /** In the order of their opening. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor({ secret, environment, clock, passwordHash }: SessionDeps) {
+    this.#secret = secret ?? randomBytes(limits.sessionSecretBytesMin);
+    this.#audience = `ptf-${environment}`;
+    this.#clock = clock;
+    this.#passwordHash = passwordHash;
+  }
+
+  /** A new session of whoever proved to know the password with this hash, and its token. The oldest makes room for it. */
+  async open(operator: string | null, passwordHash: string): Promise<{ session: Session; token: string }> {
+    const now = this.#clock.now();
+    const id = randomBytes(idBytes).toString('base64url');
+    const entry = { id, operator, expiresAt: now + limits.sessionMs, passwordHash };
+    for (const [old, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#entries.delete(old);
+    for (const old of this.#entries.keys()) {
+      if (this.#entries.size < limits.sessionsMax) break;
+      this.#entries.delete(old);
+    }
+    this.#entries.set(id, entry);
+    const token = await new SignJWT()
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(issuer)
+      .setAudience(this.#audience)
+      .setJti(id)
+      .setIssuedAt(new Date(now))
+      .setExpirationTime(new Date(entry.expiresAt))
+      .sign(this.#secret);
+    return { session: entry, token };
+  }
+
+  /** The session of a token; undefined where the token is not ours, or its session has ended. */
+  async read(token: string | undefined): Promise<Session | undefined> {
+    if (token === undefined || token.length > limits.sessionCookieLength) return undefined;
+    try {
+      const { payload } = await jwtVerify(token, this.#secret, {
+        algorithms: ['HS256'],
+        audience: this.#audience,
+        issuer,
+        requiredClaims: ['exp', 'jti'],
+        currentDate: new Date(this.#clock.now()),
+      });
+      return this.#live(payload.jti);
+    } catch (error) {
+      if (error instanceof joseErrors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether a session still counts. */
+  isLive({ id }: Session): boolean {
+    return this.#live(id) !== undefined;
+  }
+
+  end({ id }: Session): void {
+    this.#entries.delete(id);
+  }
+
+  /**
+   * Whether a token whose signature holds still counts: one that was signed elsewhere does as long as it says, one of ours only
+   * while its session lives.
+   */
+  holds(claims: { readonly iss?: string | undefined; readonly jti?: string | undefined }): boolean {
+    return claims.iss !== issuer || this.#live(claims.jti) !== undefined;
+  }
+
+  #live(id: string | undefined): Session | undefined {
+    const entry = id === undefined ? undefined : this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    const holds = entry.expiresAt > this.#clock.now() && entry.passwordHash === this.#passwordHash();
+    if (!holds) this.#entries.delete(entry.id);
+    return holds ? entry : undefined;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Signing in: a name and a password in, a session or the reason against it out. Tries are counted before they are checked, by
+ * address and all together, and checked one after the other, since each takes a core and 64 MiB for a moment.
+ */
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { limits } from '../../../limits.js';
+import { isPassword, isPasswordHash } from './password.js';
+import type { Session, Sessions } from './sessions.js';
+
+export interface SignInForm {
+  readonly operator: string;
+  readonly password: string;
+}
+
+export type SignedIn =
+  | { readonly ok: true; readonly session: Session; readonly token: string }
+  | { readonly ok: false; readonly why: 'wrong' | 'unset' }
+  | { readonly ok: false; readonly why: 'too_many'; readonly retryAfterS: number };
+
+/** For the limiter that counts everybody. */
+const everybody = 'all';
+
+export class SignIn {
+  readonly #sessions: Sessions;
+  readonly #passwordHash: () => string | null;
+  readonly #byAddress = limiter(limits.signInFailuresPerAddress);
+  readonly #all = limiter(limits.signInFailuresTotal);
+  /** The check under way. */
+  #checking: Promise<unknown> = Promise.resolve();
+
+  constructor(sessions: Sessions, passwordHash: () => string | null) {
+    this.#sessions = sessions;
+    this.#passwordHash = passwordHash;
+  }
+
+  async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
+    const kept = this.#passwordHash();
+    if (kept === null || !isPasswordHash(kept)) return { ok: false, why: 'unset' };
+    // What one address may not try does not count for the others, or it could lock everybody out by itself.
+    const retryAfterS = (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
+    if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
+    if (!(await this.#check(password, kept))) return { ok: false, why: 'wrong' };
+    await this.#byAddress.delete(address);
+    await this.#all.reward(everybody);
+    const name = operator.trim();
+    return { ok: true, ...(await this.#sessions.open(name === '' ? null : name, kept)) };
+  }
+
+  #check(password: string, kept: string): Promise<boolean> {
+    if ([...password].length > limits.passwordLengthMax) return Promise.resolve(false);
+    const checked = this.#checking.then(() => isPassword(password, kept));
+    this.#checking = checked.catch(() => undefined);
+    return checked;
+  }
+}
+
+function limiter(points: number): RateLimiterMemory {
+  return new RateLimiterMemory({ points, duration: limits.signInWindowS });
+}
+
+/** Seconds to wait, where the key has no try left. */
+async function consumed(of: RateLimiterMemory, key: string): Promise<number | undefined> {
+  try {
+    await of.consume(key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error) throw error;
+    return Math.max(1, Math.ceil((error as RateLimiterRes).msBeforeNext / 1000));
+  }
+}

@@ -1,0 +1,166 @@
+/** Answers each command of the operator from the group: requests into calls, views into the values of `values.ts`. No sockets here. */
+import { granted, type Outcome } from '../../errors.js';
+import type { GroupApi, OnProgress } from '../../group/api.js';
+import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
+import {
+  auditEntryValue,
+  isoTime,
+  listedPeerValue,
+  peerValue,
+  pendingErasureValue,
+  preTrustValue,
+  publishedWeightsValue,
+  simulationValue,
+  statusValue,
+  verifyValue,
+} from './values.js';
+
+/** One command by its name; the switch of types is the table's. Codes: schema_validation_failed, and those of the command. */
+export async function answerCommand<C extends CommandName>(
+  answers: Answers,
+  name: C,
+  body: unknown,
+  onProgress: OnProgress = () => {},
+): Promise<Outcome<Values[C]>> {
+  const request = checkRequest(name, body);
+  return request.ok ? answers[name](request.value, onProgress) : request;
+}
+
+export type Answers = {
+  readonly [C in CommandName]: (
+    request: Requests[C],
+    onProgress: OnProgress,
+  ) => Outcome<Values[C]> | Promise<Outcome<Values[C]>>;
+};
+
+function actorOf(request: { readonly by?: string }): string {
+  return request.by === undefined ? 'operator' : `operator:${request.by}`;
+}
+
+function mapped<T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> {
+  return outcome.ok ? granted(to(outcome.value)) : outcome;
+}
+
+/** `version` is this release. */
+export function answersOf(group: GroupApi, version: string): Answers {
+  return {
+    status: () => granted(statusValue(group.status(), version)),
+    ...peerAnswers(group),
+    ...erasureAnswers(group),
+    ...logAnswers(group),
+  };
+}
+
+type PeerCommand = Extract<CommandName, `peers-${string}` | `pretrust-${string}`>;
+
+function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
+  function preTrusted(peerIds: readonly string[]): PreTrustValue {
+    return preTrustValue(peerIds.map((peerId) => group.peerById(peerId)).filter((peer) => peer !== undefined));
+  }
+
+  return {
+    'peers-list'({ from, limit }) {
+      // One more than asked for, to know whether there is a next page.
+      const peers = group.peers(from, limit + 1);
+      const data = peers.slice(0, limit).map((peer) => listedPeerValue(peer, group.signals(peer)));
+      return granted({ data, next_from: peers[limit]?.index ?? null });
+    },
+
+    async 'peers-add'(request) {
+      const registration = {
+        peerName: request.peer_name,
+        gameIds: request.game_ids,
+        ...(request.contact_email === undefined ? {} : { contactEmail: request.contact_email }),
+      };
+      const outcome = await group.register(registration, actorOf(request), true);
+      return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
+    },
+
+    async 'peers-status'(request) {
+      return mapped(await group.setPeerStatus(request.peer_id, request.status, actorOf(request)), peerValue);
+    },
+
+    async 'peers-rotate-key'(request) {
+      const outcome = await group.rotateKey(request.peer_id, request.overlap_ms, actorOf(request));
+      return mapped(outcome, ({ peer, apiKey }) => ({
+        ...peerValue(peer),
+        api_key: apiKey,
+        overlap_ms: request.overlap_ms,
+      }));
+    },
+
+    async 'peers-purge'(request) {
+      return mapped(await group.purgePeers(request.idle_ms, actorOf(request)), (purged) => ({ purged }));
+    },
+
+    async 'peers-relate'(request) {
+      const { relation, peer_id: peerId, other_id: otherId } = request;
+      const outcome = await group.relatePeers(relation, peerId, otherId, actorOf(request));
+      return mapped(outcome, () => {
+        const [one, other] = [group.peerById(peerId)!, group.peerById(otherId)!];
+        return { relation, peers: [peerValue(one), peerValue(other)] as const };
+      });
+    },
+
+    'pretrust-list': () => granted(preTrusted(group.status().preTrusted)),
+
+    async 'pretrust-change'(request) {
+      const outcome = await group.preTrust(request.change, request.peer_id, actorOf(request));
+      return mapped(outcome, ({ preTrusted: peerIds }) => preTrusted(peerIds));
+    },
+  };
+}
+
+function erasureAnswers(group: GroupApi): Pick<Answers, 'erase-pending' | 'erase'> {
+  return {
+    'erase-pending': () => granted({ data: group.pendingErasures().map(pendingErasureValue) }),
+
+    async erase(request) {
+      const subjectHash = request.subject_hash.toLowerCase();
+      const outcome = await group.confirmErasure(Buffer.from(subjectHash, 'hex'), actorOf(request));
+      return mapped(outcome, ({ status, eventsErased, erasedAt, receipt }) => ({
+        subject_hash: subjectHash,
+        status,
+        events_erased: eventsErased,
+        erased_at: isoTime(erasedAt),
+        receipt,
+      }));
+    },
+  };
+}
+
+/** What the log tells, and what is computed from it. */
+function logAnswers(
+  group: GroupApi,
+): Pick<Answers, 'audit-tail' | 'audit-page' | 'weights-page' | 'simulate' | 'verify'> {
+  return {
+    async 'audit-tail'({ count, before }) {
+      return mapped(await group.auditTail(count, before), ({ entries }) => ({ data: entries.map(auditEntryValue) }));
+    },
+
+    async 'audit-page'({ after, limit }) {
+      const outcome = await group.audit(after, limit);
+      return mapped(outcome, ({ entries, nextAfter }) => ({
+        data: entries.map(auditEntryValue),
+        next_after: nextAfter,
+      }));
+    },
+
+    async 'weights-page'({ after }) {
+      return mapped(await group.publishedWeights(after), ({ entries, nextAfter, lastSeq }) => ({
+        data: entries.map(publishedWeightsValue),
+        next_after: nextAfter,
+        last_seq: lastSeq,
+      }));
+    },
+
+    async simulate({ pre_trusted, without = [], half_life_days, rows }, onProgress) {
+      const query = { preTrusted: pre_trusted ?? null, without, halfLifeDays: half_life_days ?? null, rowsMax: rows };
+      return mapped(await group.simulate(query, onProgress), simulationValue);
+    },
+
+    async verify(_, onProgress) {
+      return mapped(await group.verify(onProgress), verifyValue);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** Recomputes the chain of the audit log outside the node that keeps it. */
+import { auditHash, auditStart } from '../../core/records/audit.js';
+import type { AuditEntryValue } from './protocol.js';
+
+export interface ChainReport {
+  readonly ok: boolean;
+  /** Entries that hold, from the first on. */
+  readonly entries: number;
+  /** Hash of the last entry that holds; 64 zeros where there is none. */
+  readonly head_hash: string;
+  readonly first_broken: { readonly seq: number; readonly fault: string } | null;
+}
+
+/** Checks every entry of `pages`, oldest first, up to the first that does not hold. */
+export async function verifyChain(pages: AsyncIterable<readonly AuditEntryValue[]>): Promise<ChainReport> {
+  let head = auditStart;
+  let entries = 0;
+  for await (const page of pages) {
+    for (const entry of page) {
+      const fault = faultOf(entry, head);
+      if (fault !== undefined) return { ok: false, entries, head_hash: head, first_broken: { seq: entry.seq, fault } };
+      head = entry.hash;
+      entries += 1;
+    }
+  }
+  return { ok: true, entries, head_hash: head, first_broken: null };
+}
+
+function faultOf(entry: AuditEntryValue, head: string): string | undefined {
+  if (entry.prev_hash !== head) return 'does not follow the entry before it';
+  const hash = auditHash(entry.prev_hash, entry.seq, Date.parse(entry.at), entry);
+  return hash === entry.hash ? undefined : 'its hash is not that of its content';
+}

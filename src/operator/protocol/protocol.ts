@@ -1,0 +1,305 @@
+/**
+ * What the operator command and the node say to each other over the socket: each command's request, the schema that admits
+ * it, and its value. Both ends check requests with the same schemas.
+ */
+import type { PeerRelation, WitnessReason } from '../../core/relations.js';
+import type { Environment, IdentityMode, PeerStatus, Verdict } from '../../core/vocabulary.js';
+import { granted, type Outcome } from '../../errors.js';
+import { limits } from '../../limits.js';
+import { contactEmail, gameIds, operatorPatterns, peerName } from '../../validation/identifiers.js';
+import type { Schema } from '../../validation/schema.js';
+import { type Validator, validatorOf } from '../../validation/validator.js';
+
+/** Who asks, for the audit log; without it the log says `operator`. */
+interface Signed {
+  readonly by?: string;
+}
+
+export interface Requests {
+  readonly status: Readonly<Record<string, never>>;
+  /** Peers numbered from `from` on. */
+  readonly 'peers-list': { readonly from: number; readonly limit: number };
+  readonly 'peers-add': Signed & {
+    readonly peer_name: string;
+    readonly game_ids: readonly string[];
+    readonly contact_email?: string;
+  };
+  readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
+  readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
+  /** Revokes peers that never sent an event. */
+  readonly 'peers-purge': Signed & { readonly idle_ms: number };
+  /** Whether two peers are one witness. */
+  readonly 'peers-relate': Signed & {
+    readonly relation: PeerRelation['relation'];
+    readonly peer_id: string;
+    readonly other_id: string;
+  };
+  readonly 'pretrust-list': Readonly<Record<string, never>>;
+  readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
+  readonly 'erase-pending': Readonly<Record<string, never>>;
+  readonly erase: Signed & { readonly subject_hash: string };
+  /** The newest entries; with `before`, of those below that sequence number. */
+  readonly 'audit-tail': { readonly count: number; readonly before?: number };
+  /** Entries with a sequence number above `after`. */
+  readonly 'audit-page': { readonly after: number; readonly limit: number };
+  /** Peer weights published after record `after`. */
+  readonly 'weights-page': { readonly after: number };
+  /** At least one of the three assumptions. */
+  readonly simulate: {
+    readonly pre_trusted?: readonly string[];
+    readonly without?: readonly string[];
+    readonly half_life_days?: number;
+    /** Players, and peers, to name at most. */
+    readonly rows: number;
+  };
+  readonly verify: Readonly<Record<string, never>>;
+}
+
+export type CommandName = keyof Requests;
+
+/** A peer as the operator sees it. Times are ISO 8601 in UTC here and below. */
+export interface PeerValue {
+  readonly peer_id: string;
+  readonly peer_name: string;
+  readonly game_ids: readonly string[];
+  readonly status: PeerStatus;
+  readonly registered_at: string;
+  readonly event_count: number;
+  readonly pre_trusted: boolean;
+  readonly weight: number;
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+export interface ListedPeerValue extends PeerValue {
+  /** Null before the first computation of weights that saw the peer. */
+  readonly signals: {
+    readonly players: number;
+    readonly shared_players: number;
+    readonly discounted_with: readonly {
+      readonly peer_id: string;
+      readonly shared_players: number;
+      readonly agreement: number;
+    }[];
+    /** Peers that count as one witness with it, and why. */
+    readonly one_witness_with: readonly { readonly peer_id: string; readonly reason: WitnessReason }[];
+  } | null;
+}
+
+/** An erasure that waits for the operator, oldest request first. */
+export interface PendingErasureValue {
+  readonly subject_hash: string;
+  readonly requested_at: string;
+  /** Until when it should be decided: thirty days later. */
+  readonly due_at: string;
+}
+
+export interface StatusValue {
+  /** The release that runs. */
+  readonly version: string;
+  readonly group_id: string;
+  readonly identity_mode: IdentityMode;
+  readonly environment: Environment;
+  readonly ready: boolean;
+  /** False while ready: reads only. */
+  readonly writable: boolean;
+  readonly reason: string | null;
+  readonly last_seq: number;
+  readonly weights: { readonly based_on_seq: number; readonly computed_at: string | null };
+  readonly counts: { readonly peers: number; readonly players: number; readonly events: number };
+  readonly new_peers: { readonly registered: number; readonly reporting: number };
+  readonly half_life_days: number;
+  readonly pre_trusted: readonly string[];
+  readonly witness_groups: { readonly groups: number; readonly peers: number };
+  readonly mailbox: { readonly events: number; readonly bytes: number };
+  readonly snapshots: readonly number[];
+  readonly pending_erasures: number;
+  readonly owner_epoch: number;
+  /** In bytes; null where the disk could never be looked at. */
+  readonly disk: {
+    readonly free: number;
+    /** Free space below which writes are refused. */
+    readonly free_min: number;
+    readonly log: number;
+    readonly snapshots: number;
+  } | null;
+  /** Of log and snapshots, in the background. */
+  readonly check: {
+    readonly running: boolean;
+    readonly checked_seq: number;
+    /** Null before the first ended. */
+    readonly ended_at: string | null;
+    readonly faults: readonly string[];
+  };
+}
+
+export interface AuditEntryValue {
+  readonly seq: number;
+  readonly at: string;
+  readonly action: string;
+  readonly actor: string;
+  readonly target: string;
+  readonly prev_hash: string;
+  readonly hash: string;
+}
+
+export interface VerifyValue {
+  readonly ok: boolean;
+  readonly last_seq: number;
+  readonly batches: number;
+  readonly records: number;
+  readonly audit_entries: number;
+  readonly snapshots: readonly { readonly seq: number; readonly ok: boolean; readonly fault?: string }[];
+  readonly faults: readonly string[];
+}
+
+export interface PublishedWeightsValue {
+  readonly seq: number;
+  readonly at: string;
+  readonly based_on_seq: number;
+  readonly computed_at: string;
+  readonly bad_share: number;
+  readonly peers: readonly {
+    readonly peer_id: string;
+    readonly weight: number;
+    readonly tau: number;
+    readonly a: number;
+    readonly b: number;
+  }[];
+}
+
+export interface SimulatedReadValue {
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: Verdict;
+}
+
+export interface SimulationValue {
+  readonly seq: number;
+  readonly at: string;
+  readonly players: number;
+  /** Players whose verdict changes, of whom `changed` names some. */
+  readonly changed_count: number;
+  readonly changed: readonly {
+    readonly subject_hash: string;
+    readonly event_count: number;
+    readonly before: SimulatedReadValue;
+    readonly after: SimulatedReadValue;
+  }[];
+  /** By the verdict before, and then by the one after. */
+  readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
+  readonly peers: readonly {
+    readonly peer_id: string;
+    readonly peer_name: string;
+    readonly weight_before: number;
+    readonly weight_after: number;
+  }[];
+}
+
+export interface PreTrustValue {
+  readonly pre_trusted: readonly {
+    readonly peer_id: string;
+    readonly peer_name: string;
+    readonly status: PeerStatus;
+  }[];
+}
+
+export interface Values {
+  readonly status: StatusValue;
+  readonly 'peers-list': { readonly data: readonly ListedPeerValue[]; readonly next_from: number | null };
+  readonly 'peers-add': PeerValue & { readonly api_key: string };
+  readonly 'peers-status': PeerValue;
+  readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
+  readonly 'peers-purge': { readonly purged: readonly string[] };
+  readonly 'peers-relate': {
+    readonly relation: PeerRelation['relation'];
+    readonly peers: readonly [PeerValue, PeerValue];
+  };
+  readonly 'pretrust-list': PreTrustValue;
+  readonly 'pretrust-change': PreTrustValue;
+  readonly 'erase-pending': { readonly data: readonly PendingErasureValue[] };
+  readonly erase: {
+    readonly subject_hash: string;
+    readonly status: 'erased' | 'pending';
+    readonly events_erased: number;
+    readonly erased_at: string;
+    readonly receipt: string;
+  };
+  readonly 'audit-tail': { readonly data: readonly AuditEntryValue[] };
+  readonly 'audit-page': { readonly data: readonly AuditEntryValue[]; readonly next_after: number | null };
+  readonly 'weights-page': {
+    readonly data: readonly PublishedWeightsValue[];
+    readonly next_after: number | null;
+    readonly last_seq: number;
+  };
+  readonly simulate: SimulationValue;
+  readonly verify: VerifyValue;
+}
+
+/** Where a command is posted. */
+export const commandPath = '/v1/';
+
+const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
+/** One line: it goes into the audit log, which people read on terminals. */
+const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: operatorPatterns.oneLine };
+const peerId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.peerIdLength,
+  pattern: operatorPatterns.moreThanBlanks,
+};
+
+function shape(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', additionalProperties: false, required, properties };
+}
+
+const schemas: Readonly<Record<CommandName, Schema>> = {
+  status: shape({}),
+  'peers-list': shape({ from: count(0, limits.peersMaxCeiling), limit: count(1, limits.pageMax) }),
+  'peers-add': shape({ peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, by }, [
+    'contact_email',
+    'by',
+  ]),
+  'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
+  'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  'peers-purge': shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
+  'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
+  'pretrust-list': shape({}),
+  'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
+  'erase-pending': shape({}),
+  erase: shape({ subject_hash: { type: 'string', pattern: operatorPatterns.subjectHash }, by }, ['by']),
+  'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
+  'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
+  'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),
+  simulate: {
+    ...shape(
+      {
+        pre_trusted: { type: 'array', maxItems: limits.preTrustedMax, uniqueItems: true, items: peerId },
+        without: { type: 'array', minItems: 1, maxItems: limits.preTrustedMax, uniqueItems: true, items: peerId },
+        half_life_days: count(0, limits.halfLifeDaysMax),
+        rows: count(1, limits.pageMax),
+      },
+      ['pre_trusted', 'without', 'half_life_days'],
+    ),
+    // Besides `rows`.
+    minProperties: 2,
+  },
+  verify: shape({}),
+};
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(schemas, name);
+}
+
+/** Compiled at first use: the command needs one of them. */
+const validators = new Map<CommandName, Validator<unknown>>();
+
+/** The body as the request of `command`, or `schema_validation_failed` with its faults in text and details. */
+export function checkRequest<C extends CommandName>(command: C, body: unknown): Outcome<Requests[C]> {
+  const validate = validators.get(command) ?? validatorOf(schemas[command]);
+  validators.set(command, validate);
+  const checked = validate(body);
+  return checked.ok ? granted(body as Requests[C]) : checked;
+}

@@ -1,0 +1,10 @@
+/** What the operator's servers allow a connection, the same for the socket and for the dashboard. */
+import { limits } from '../../limits.js';
+
+export const serverBounds = {
+  maxHeaderSize: limits.parserHeadBytes,
+  headersTimeout: limits.headersTimeoutMs,
+  requestTimeout: limits.requestTimeoutMs,
+  keepAliveTimeout: limits.keepAliveTimeoutMs,
+  connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
+} as const;

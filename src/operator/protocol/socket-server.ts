@@ -1,0 +1,127 @@
+/**
+ * The operator's door to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's own
+ * user may open. Never on a port.
+ */
+import { chmodSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { errors, granted, type Outcome, refused } from '../../errors.js';
+import type { GroupApi, OnProgress } from '../../group/api.js';
+import { UnreadError } from '../../group/ports/storage-errors.js';
+import { limits } from '../../limits.js';
+import { answerCommand, answersOf } from './answers.js';
+import { commandPath, isCommandName } from './protocol.js';
+import { serverBounds } from './server-bounds.js';
+import { leavePlace, takePlace } from './socket-path.js';
+
+export interface OperatorSocketDeps {
+  /** The data folder, already owned by this process. */
+  readonly dir: string;
+  readonly group: GroupApi;
+  /** This release. */
+  readonly version: string;
+  readonly log: Logger;
+}
+
+export interface OperatorSocket {
+  /** Where it listens. */
+  readonly path: string;
+  /** Answers what is under way, for a short while, and removes the socket. */
+  close(): Promise<void>;
+}
+
+/** Listens for the operator command. Rejects where the socket cannot be made. */
+export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
+  const answers = answersOf(group, version);
+  const server = createServer(serverBounds, (request, response) => {
+    respond(request, response).catch((error: unknown) => {
+      log.error({ err: error }, 'the operator could not be answered');
+      response.destroy();
+    });
+  });
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const outcome = await outcomeOf(request, (done, total) => {
+      // Lines before the last one, which is the answer. Whoever does not read them misses some.
+      if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+      if (!response.writableNeedDrain) response.write(`${JSON.stringify({ progress: [done, total] })}\n`);
+    });
+    const [status, body] = outcome.ok
+      ? [200, outcome]
+      : [
+          errors[outcome.code].status,
+          {
+            ok: false,
+            code: outcome.code,
+            error: outcome.text ?? errors[outcome.code].text,
+            ...(outcome.details === undefined ? {} : { details: outcome.details }),
+          },
+        ];
+    if (!response.headersSent) response.writeHead(status, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify(body));
+  }
+
+  async function outcomeOf(request: IncomingMessage, onProgress: OnProgress): Promise<Outcome<unknown>> {
+    const name = request.url?.startsWith(commandPath) ? request.url.slice(commandPath.length) : '';
+    if (!isCommandName(name)) return refused('route_not_found', { text: 'no such command' });
+    if (request.method !== 'POST') return refused('method_not_allowed');
+    const body = await readBody(request);
+    if (!body.ok) return body;
+    try {
+      const outcome = await answerCommand(answers, name, body.value, onProgress);
+      log.debug({ command: name, code: outcome.ok ? '' : outcome.code }, 'operator command');
+      return outcome;
+    } catch (error) {
+      log.error({ err: error, command: name }, 'an operator command failed');
+      if (error instanceof UnreadError) return refused('dependency_unavailable', { text: error.message });
+      return refused('internal_error');
+    }
+  }
+
+  const path = takePlace(dir);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, () => {
+        server.off('error', reject);
+        resolve();
+      });
+      // A path is bound within the call; the folder is closed to others besides.
+      if (server.listening) chmodSync(path, 0o600);
+    });
+  } catch (error) {
+    server.close();
+    leavePlace(dir);
+    throw error;
+  }
+  server.on('error', (error) => log.error({ err: error }, "the operator's socket failed"));
+
+  return {
+    path,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // A verification may take minutes; the end of a node does not wait for it.
+      const cut = setTimeout(() => server.closeAllConnections(), limits.connectionsCheckingIntervalMs);
+      await closed;
+      clearTimeout(cut);
+      leavePlace(dir);
+    },
+  };
+}
+
+/** The parsed body. Codes: payload_too_large, malformed_json. */
+async function readBody(request: IncomingMessage): Promise<Outcome<unknown>> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Read to its end all the same, since to leave off would close the connection before the answer.
+    if (bytes <= limits.eventBodyBytes) chunks.push(chunk);
+  }
+  if (bytes > limits.eventBodyBytes) return refused('payload_too_large');
+  try {
+    return granted(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+  } catch {
+    return refused('malformed_json');
+  }
+}

@@ -1,0 +1,160 @@
+/** What the operator is shown, in the words of the wire: a view of the group into a value, each a pure function. */
+import { verdicts } from '../../core/vocabulary.js';
+import type {
+  AuditEntry,
+  GroupStatus,
+  PeerSignals,
+  PeerView,
+  PendingErasure,
+  PublishedWeights,
+  SimulationView,
+  VerifyReport,
+} from '../../group/api.js';
+import { limits } from '../../limits.js';
+import type {
+  AuditEntryValue,
+  ListedPeerValue,
+  PeerValue,
+  PendingErasureValue,
+  PreTrustValue,
+  PublishedWeightsValue,
+  SimulationValue,
+  StatusValue,
+  VerifyValue,
+} from './protocol.js';
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** `version` is this release. */
+export function statusValue(view: GroupStatus, version: string): StatusValue {
+  const { identity, weights, disk, check, ...status } = view;
+  return {
+    version,
+    group_id: identity.groupId,
+    identity_mode: identity.identityMode,
+    environment: identity.environment,
+    ready: status.ready,
+    writable: status.writable,
+    reason: status.reason ?? null,
+    last_seq: status.lastSeq,
+    weights: {
+      based_on_seq: weights.basedOnSeq,
+      computed_at: weights.computedAt === null ? null : isoTime(weights.computedAt),
+    },
+    counts: status.counts,
+    new_peers: status.newcomers,
+    half_life_days: status.halfLifeDays,
+    pre_trusted: status.preTrusted,
+    witness_groups: status.witnesses,
+    mailbox: status.mailbox,
+    snapshots: status.snapshots,
+    pending_erasures: status.pendingErasures,
+    owner_epoch: status.ownerEpoch,
+    disk:
+      disk === null
+        ? null
+        : { free: disk.freeBytes, free_min: disk.minBytes, log: disk.logBytes, snapshots: disk.snapshotsBytes },
+    check: {
+      running: check.running,
+      checked_seq: check.checkedSeq,
+      ended_at: check.endedAt === null ? null : isoTime(check.endedAt),
+      faults: check.faults,
+    },
+  };
+}
+
+export function peerValue(peer: PeerView): PeerValue {
+  return {
+    peer_id: peer.peerId,
+    peer_name: peer.peerName,
+    game_ids: peer.gameIds,
+    status: peer.status,
+    registered_at: isoTime(peer.registeredAt),
+    event_count: peer.eventCount,
+    pre_trusted: peer.preTrusted,
+    weight: peer.weight,
+    tau: peer.tau,
+    a: peer.a,
+    b: peer.b,
+  };
+}
+
+/** `signals` undefined where the peer was not there at the newest computation. */
+export function listedPeerValue(peer: PeerView, signals: PeerSignals | undefined): ListedPeerValue {
+  if (signals === undefined) return { ...peerValue(peer), signals: null };
+  const { players, sharedPlayers, discountedWith, oneWitnessWith } = signals;
+  const discounted = discountedWith.map((other) => ({
+    peer_id: other.peerId,
+    shared_players: other.sharedPlayers,
+    agreement: other.agreement,
+  }));
+  const oneWitness = oneWitnessWith.map(({ peerId, reason }) => ({ peer_id: peerId, reason }));
+  const value = {
+    players,
+    shared_players: sharedPlayers,
+    discounted_with: discounted,
+    one_witness_with: oneWitness,
+  };
+  return { ...peerValue(peer), signals: value };
+}
+
+export function preTrustValue(peers: readonly PeerView[]): PreTrustValue {
+  return {
+    pre_trusted: peers.map(({ peerId, peerName, status }) => ({ peer_id: peerId, peer_name: peerName, status })),
+  };
+}
+
+export function pendingErasureValue({ subject, requestedAt }: PendingErasure): PendingErasureValue {
+  const due = requestedAt + limits.erasureDueMs;
+  return { subject_hash: subject, requested_at: isoTime(requestedAt), due_at: isoTime(due) };
+}
+
+export function auditEntryValue(entry: AuditEntry): AuditEntryValue {
+  const { seq, at, action, actor, target, prevHash, hash } = entry;
+  return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
+}
+
+export function publishedWeightsValue({
+  seq,
+  at,
+  basedOnSeq,
+  computedAt,
+  pi,
+  peers,
+}: PublishedWeights): PublishedWeightsValue {
+  const named = peers.map(({ peerId, ...figures }) => ({ peer_id: peerId, ...figures }));
+  const times = { at: isoTime(at), based_on_seq: basedOnSeq, computed_at: isoTime(computedAt) };
+  return { seq, ...times, bad_share: pi, peers: named };
+}
+
+export function simulationValue(simulation: SimulationView): SimulationValue {
+  const { seq, at, players, verdicts: table, changed, peers } = simulation;
+  const counts = verdicts.flatMap((was) => verdicts.filter((is) => is !== was).map((is) => table[was][is]));
+  return {
+    seq,
+    at: isoTime(at),
+    players,
+    changed_count: counts.reduce((sum, count) => sum + count, 0),
+    changed: changed.map(({ subject, events, before, after }) => ({
+      subject_hash: subject,
+      event_count: events,
+      before,
+      after,
+    })),
+    verdicts: table,
+    peers: peers.map(({ peerId, peerName, before, after }) => ({
+      peer_id: peerId,
+      peer_name: peerName,
+      weight_before: before,
+      weight_after: after,
+    })),
+  };
+}
+
+/** A report in the words of the wire; also for one that was made without a node. */
+export function verifyValue(report: VerifyReport): VerifyValue {
+  const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
+  return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
+}

@@ -1,0 +1,152 @@
+/**
+ * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold kills the
+ * whole process (SIGBUS) and a file of 0 bytes opens as an empty store.
+ */
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DamagedError } from '../../group/ports/storage-errors.js';
+
+// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte order (little-endian).
+export const PAGE_HEADER_BYTES = 24;
+const META_BYTES = 168;
+const MAGIC = 0xbeefc0de;
+const DATA_VERSION = 2;
+const MAGIC_AT = PAGE_HEADER_BYTES;
+const VERSION_AT = MAGIC_AT + 4;
+const PAGE_SIZE_AT = MAGIC_AT + 24;
+const FREE_TREE_AT = MAGIC_AT + 24;
+const TREE_BYTES = 48;
+const TREE_DEPTH_AT = 6;
+const TREE_ROOT_AT = 40;
+const MAIN_TREE_AT = FREE_TREE_AT + TREE_BYTES;
+const LAST_PAGE_AT = MAGIC_AT + 120;
+const TXN_AT = MAGIC_AT + 128;
+export const PAGE_FLAGS_AT = 18;
+export const RUN_PAGES_AT = 20;
+const META_PAGE_FLAG = 0x08;
+export const OVERFLOW_PAGE_FLAG = 0x04;
+const PAGE_BYTES_MIN = 512;
+const PAGE_BYTES_MAX = 65_536;
+/** A living writer may change a meta page while it is read: only what stays wrong is damage. */
+const LOOKS = 3;
+
+/** A tree of pages, as LMDB's record of a database names it. */
+export interface PageTree {
+  /** Levels; 0 for an empty tree, whose `root` then says nothing. */
+  readonly depth: number;
+  readonly root: number;
+}
+
+/** What a commit leaves. */
+export interface MetaPage {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly txn: number;
+  /** Commit -> list of the pages that it left free. */
+  readonly free: PageTree;
+  /** Name -> record of a database. */
+  readonly main: PageTree;
+}
+
+/** Path of the data file of the LMDB environment in `folder`. */
+export function dataFileOf(folder: string): string {
+  return join(folder, 'data.mdb');
+}
+
+/**
+ * Throws `DamagedError` where the file is missing or empty, has no valid meta pages, or is shorter than
+ * the pages its newest commit counts. Content is not looked at: that is what checksums are for.
+ */
+export function checkEnvironmentFile(file: string): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, 'r');
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new DamagedError(`${file}: the file is missing`);
+  }
+  try {
+    let damage: string | undefined;
+    for (let look = 0; look < LOOKS; look += 1) {
+      damage = damageOf(descriptor);
+      if (damage === undefined) return;
+    }
+    throw new DamagedError(`${file}: ${damage}`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function damageOf(descriptor: number): string | undefined {
+  if (fstatSync(descriptor).size === 0) return 'the file is empty';
+  const first = readMeta(descriptor, 0);
+  if (first === undefined) return 'the first meta page is not valid';
+  const second = readMeta(descriptor, first.pageBytes);
+  if (second === undefined) return 'the second meta page is not valid';
+  if (second.pageBytes !== first.pageBytes) return 'the meta pages name different page sizes';
+  const newest = second.txn > first.txn ? second : first;
+  // Each commit writes the meta page that the one before did not: one that lost its number would bring an older state back.
+  const commitsApart = Math.abs(second.txn - first.txn);
+  if (commitsApart !== 1 && newest.txn > 0) return 'the meta pages are not those of the last two commits';
+  const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;
+  // The size is taken after the meta pages: a writer extends the file before it publishes the pages.
+  const { size } = fstatSync(descriptor);
+  return size < expectedBytes ? `the file has ${size} bytes where its pages take ${expectedBytes}` : undefined;
+}
+
+/** The number of the newest commit in `file`, which `checkEnvironmentFile` passed. */
+export function newestTxnOf(file: string): number {
+  const descriptor = openSync(file, 'r');
+  try {
+    return newestMeta(descriptor)?.txn ?? 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The meta page of the newest commit, of a file that `checkEnvironmentFile` passed. */
+export function newestMeta(descriptor: number): MetaPage | undefined {
+  const first = readMeta(descriptor, 0);
+  const second = first && readMeta(descriptor, first.pageBytes);
+  return first && second && second.txn > first.txn ? second : first;
+}
+
+/** The tree of the database whose record starts the bytes; undefined where these are too few. */
+export function treeOf(record: Buffer): PageTree | undefined {
+  if (record.length < TREE_BYTES) return undefined;
+  return { depth: record.readUInt16LE(TREE_DEPTH_AT), root: Number(record.readBigUInt64LE(TREE_ROOT_AT)) };
+}
+
+function readMeta(descriptor: number, offset: number): MetaPage | undefined {
+  const page = Buffer.alloc(META_BYTES + PAGE_HEADER_BYTES);
+  if (readSync(descriptor, page, 0, page.length, offset) < page.length) return undefined;
+  if ((page.readUInt16LE(PAGE_FLAGS_AT) & META_PAGE_FLAG) === 0) return undefined;
+  if (page.readUInt32LE(MAGIC_AT) !== MAGIC) return undefined;
+  if ((page.readUInt32LE(VERSION_AT) & 0xffff) !== DATA_VERSION) return undefined;
+  const pageBytes = page.readUInt32LE(PAGE_SIZE_AT);
+  const isPowerOfTwo = (pageBytes & (pageBytes - 1)) === 0;
+  if (!isPowerOfTwo || pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) return undefined;
+  return {
+    pageBytes,
+    lastPage: Number(page.readBigUInt64LE(LAST_PAGE_AT)),
+    txn: Number(page.readBigUInt64LE(TXN_AT)),
+    free: treeOf(page.subarray(FREE_TREE_AT))!,
+    main: treeOf(page.subarray(MAIN_TREE_AT))!,
+  };
+}
+
+/** Whether something is there. Throws where that cannot be told, as behind a folder that is closed to this user. */
+export function isThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** True for the error of a file or folder that does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,231 @@
+/**
+ * The LMDB environment of a log: its options, its named databases and how values stand in them. Nothing else opens it.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { DamagedError, DiskFullError } from '../../group/ports/storage-errors.js';
+import { syncPath } from '../files/durable-file.js';
+import { dataFileOf, PAGE_HEADER_BYTES } from '../files/environment-file.js';
+import { isFull } from '../files/full-disk.js';
+import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
+
+const KEY_BYTES = 8;
+const LENGTH_BYTES = 4;
+
+/** A second write of one turn starts the transaction: see `startWriting`. The declaration of `open` lacks it. */
+const startingAtOnce = { txnStartThreshold: 1 } as const;
+
+/** The name of the database `meta` as LMDB stores it. */
+export const META_NAME = Buffer.from('meta\0');
+/** The key of the owner record in `meta`; its version is the owner's epoch. */
+export const OWNER_KEY = Buffer.from('owner');
+
+export interface LogEnvironment {
+  readonly path: string;
+  readonly root: RootDatabase<Uint8Array, Uint8Array>;
+  /** 8 bytes big-endian first sequence number -> framed batch. */
+  readonly log: Database<Uint8Array, Uint8Array>;
+  /** `owner` -> JSON of the owner, versioned by its epoch. */
+  readonly meta: Database<Uint8Array, Uint8Array>;
+  /** Zero pages, while a scrub runs. */
+  readonly scrub: Database<Uint8Array, Uint8Array>;
+  /** Keys of batches whose bytes moved out of their leaf page: the next scrub writes those pages again. */
+  readonly moved: Database<Uint8Array, Uint8Array>;
+}
+
+export interface PageCounts {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly lastTxn: number;
+  /** Pages of the file that no tree and no meta page takes. */
+  readonly freePages: number;
+}
+
+/** A log's environment that is being made, beside its place. */
+const BUILDING = '.tmp-log-';
+
+/**
+ * Makes the environment in the folder `path` where there is none: aside, and put in its place once it is whole and synced, since LMDB's
+ * file and each database in it are commits of their own. Of two that do so at once one comes first, and the other finds it there.
+ */
+export async function formLogEnvironment(path: string): Promise<void> {
+  if (existsSync(dataFileOf(path))) return;
+  const building = mkdtempSync(join(dirname(path), BUILDING));
+  try {
+    await openLogEnvironment(building).root.close();
+    rmSync(join(building, 'lock.mdb'), { force: true });
+    await syncPath(dataFileOf(building));
+    await syncPath(building);
+    renameSync(building, path);
+    await syncPath(dirname(path));
+  } catch (error) {
+    rmSync(building, { recursive: true, force: true });
+    if (!existsSync(dataFileOf(path))) throw error;
+  }
+}
+
+/** Removes what an interrupted `formLogEnvironment` left beside `path`; for its owner. */
+export function removeHalfFormed(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(BUILDING)) rmSync(join(dirname(path), name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. With `readOnly` nothing
+ * is created or changed, and what is missing is a `DamagedError`: in a damaged file LMDB may not find a database that is there.
+ */
+export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
+  if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const binary = { encoding: 'binary', keyEncoding: 'binary', compression: false } as const;
+  const root = open<Uint8Array, Uint8Array>(path, {
+    ...binary,
+    noSubdir: false,
+    // The default mode acknowledged data that a power cut then took away.
+    overlappingSync: false,
+    // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
+    noMemInit: false,
+    eventTurnBatching: false,
+    ...startingAtOnce,
+    readOnly,
+  });
+  root.readerCheck();
+  const database = (name: string, options: object = binary): Database<Uint8Array, Uint8Array> => {
+    const opened: Database<Uint8Array, Uint8Array> | undefined = root.openDB(name, options);
+    if (opened === undefined) throw new DamagedError(`${dataFileOf(path)}: its database "${name}" is missing`);
+    return opened;
+  };
+  return {
+    path,
+    root,
+    log: database('log'),
+    meta: database('meta', { ...binary, useVersions: true }),
+    scrub: database('scrub'),
+    moved: database('moved'),
+  };
+}
+
+/** What LMDB says of the file's pages and of its newest commit. */
+export function pageCountsOf(environment: LogEnvironment): PageCounts {
+  const { root, log, meta, scrub, moved } = environment;
+  const stats = root.getStats() as TreeStats & {
+    readonly pageSize: number;
+    readonly lastPageNumber: number;
+    readonly lastTxnId: number;
+    readonly free: TreeStats;
+  };
+  const trees = [stats, stats.free, ...[log, meta, scrub, moved].map((database) => database.getStats() as TreeStats)];
+  root.resetReadTxn();
+  const takenPages = trees.reduce(
+    (pages, tree) => pages + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
+    META_PAGES,
+  );
+  return {
+    pageBytes: stats.pageSize,
+    lastPage: stats.lastPageNumber,
+    lastTxn: stats.lastTxnId,
+    freePages: stats.lastPageNumber + 1 - takenPages,
+  };
+}
+
+interface TreeStats {
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+/** The longest value that takes exactly one overflow page, in bytes. */
+export function onePageBytes(pageBytes: number): number {
+  return pageBytes - PAGE_HEADER_BYTES;
+}
+
+export function keyOfSeq(seq: number): Buffer {
+  const key = Buffer.allocUnsafe(KEY_BYTES);
+  key.writeBigUInt64BE(BigInt(seq));
+  return key;
+}
+
+export function seqOfKey(key: Uint8Array): number {
+  return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
+}
+
+/** First sequence number of the newest batch; -1 where there is none. */
+export function newestSeqOf(log: LogEnvironment['log']): number {
+  const [key] = [...log.getKeys({ reverse: true, limit: 1 })];
+  return key === undefined ? -1 : seqOfKey(key);
+}
+
+/** A batch as it stands in the log: its length, its bytes, and zeros up to `storedBytes`. */
+export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.length): Buffer {
+  const framed = Buffer.allocUnsafeSlow(storedBytes);
+  framed.writeUInt32BE(bytes.length);
+  framed.set(bytes, LENGTH_BYTES);
+  return framed.fill(0, LENGTH_BYTES + bytes.length);
+}
+
+/** The batch in a framed value: a view of the same bytes. */
+export function unframe(framed: Uint8Array, seq: number): Uint8Array {
+  // lmdb-js sets `length` of a larger buffer: only plain arithmetic on `length` is right here.
+  const view = new DataView(framed.buffer, framed.byteOffset);
+  const length = framed.length < LENGTH_BYTES ? -1 : view.getUint32(0);
+  if (length < 0 || LENGTH_BYTES + length > framed.length) {
+    throw new DamagedError(`log: the batch at ${seq} is cut: ${framed.length} bytes stored`);
+  }
+  return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
+}
+
+/**
+ * Has LMDB begin with what this turn of the event loop wrote, in place of after the next turn, in which hundreds of requests may be read first. Resolves
+ * or rejects with it. Nothing can be added to it afterwards.
+ */
+export function startWriting({ root }: LogEnvironment): Promise<boolean> {
+  return root.batch(() => undefined);
+}
+
+export interface Replacement {
+  /** Bytes to store for the new value, padding included. */
+  readonly storedBytes: number;
+  /** The value leaves its leaf page for overflow pages, and its old bytes stay in the gap of the leaf page. */
+  readonly movesOut: boolean;
+}
+
+/**
+ * How a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves bytes that shrink or move behind in the gap of a leaf
+ * page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps. So a value in a leaf page
+ * is overwritten in place at its old size, or moves out; one in overflow pages stays in such. No leaf page ever splits.
+ */
+export function replacementOf(bytes: number, oldBytes: number, pageBytes: number): Replacement {
+  const neededBytes = LENGTH_BYTES + bytes;
+  const nodeBytesMax = (((pageBytes - PAGE_HEADER_BYTES) >> 1) & ~1) - 2;
+  const isInLeaf = NODE_HEADER_BYTES + KEY_BYTES + oldBytes <= nodeBytesMax;
+  if (isInLeaf && neededBytes <= oldBytes) return { storedBytes: oldBytes, movesOut: false };
+  return { storedBytes: Math.max(neededBytes, pageBytes >> 1), movesOut: isInLeaf };
+}
+
+/** For the `catch` of a commit to the environment in `path`. lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
+export function unknownOutcome(path: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
+      error.commitError.catch(() => undefined);
+    }
+    const what = `${dataFileOf(path)}: a commit failed and its outcome is not known`;
+    // LMDB tells it as an error of the disk.
+    if (isFull(path)) throw new DiskFullError(`${what}: the disk is full`, { cause: error });
+    throw new Error(what, { cause: error });
+  };
+}
+
+/** LMDB's own errors, by their numbers in `lmdb.h`; what stands outside them is the system's. */
+const LMDB_ERROR_MIN = -30_799;
+const LMDB_ERROR_MAX = -30_779;
+/** EINVAL: what LMDB says where pages make no sense before it has begun to read. */
+const INVALID = 22;
+
+/** What LMDB says of pages that make no sense is damage, and names no file: here it does. Any other error stays what it is. */
+export function namedDamage(error: unknown, path: string): unknown {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error && 'code' in cause && typeof cause.code === 'number')) return error;
+  if ((cause.code < LMDB_ERROR_MIN || cause.code > LMDB_ERROR_MAX) && cause.code !== INVALID) return error;
+  return new DamagedError(`${dataFileOf(path)}: ${cause.message}`, { cause: error });
+}

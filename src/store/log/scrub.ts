@@ -1,0 +1,238 @@
+/**
+ * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the page
+ * is used again, so values of zeros claim every free page once, and are removed again.
+ */
+import { statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ScrubDeferredError } from '../../group/ports/storage-errors.js';
+import { limits } from '../../limits.js';
+import { dataFileOf } from '../files/environment-file.js';
+import { freeBytesOf } from '../files/full-disk.js';
+import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
+import { freePagesOf } from './page-check.js';
+
+/** Commits what it is given in one transaction that only the folder's owner can make. */
+export type Commit = (write: () => Promise<boolean>) => Promise<void>;
+
+/** How long readers of old pages are waited for, and how often they are looked at, in ms. */
+export interface ScrubTimes {
+  readonly scrubReaderWaitMs: number;
+  readonly scrubReaderLookMs: number;
+}
+
+/** So few free pages are looked at one by one; of more, only their number. */
+const FEW_PAGES = 128;
+/**
+ * Of free pages so many are not claimed at once: what the last two commits freed, which cannot be had yet, and what a commit takes for its
+ * trees. Claiming for them would make the file grow.
+ */
+const SPARED_PAGES = 32;
+/** Claims that one page of a tree has room for, at the least. */
+const CLAIMS_PER_PAGE = 64;
+/** Claims in a row that found none of the pages that are left. Each tries one page more than the one before. */
+const IN_VAIN_MAX = 128;
+/** Pages that a commit frees can be used two commits later, once no reader stands before them. */
+const FIRST_CLAIMS = 2;
+/** The list of free pages names each in so many bytes. */
+const LISTED_BYTES = 8;
+/** More of them than a scrub finds free when it begins. */
+const FURTHER_PAGES = 256;
+const ROOM_KEY = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+
+/**
+ * Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. Rejects with
+ * `ScrubDeferredError` where a reader stays on old pages for too long, or others free more pages than can be claimed.
+ */
+export async function scrubFreePages(
+  environment: LogEnvironment,
+  commit: Commit,
+  times: ScrubTimes = limits,
+  signal?: AbortSignal,
+): Promise<void> {
+  await rewriteLeaves(environment, commit);
+  const { lastTxn } = pageCountsOf(environment);
+  await removeScrubPages(environment, commit);
+  for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
+  await takeRoom(environment, commit);
+  const readersPass = (txn: number) => untilReadersPass(environment, txn, times, signal);
+  await readersPass(lastTxn);
+  await claimMany(environment, commit);
+  await claimRest(environment, commit, readersPass);
+  await giveRoomBack(environment, commit);
+  await removeScrubPages(environment, commit);
+}
+
+/** Gives back the pages of zeros. */
+export async function removeScrubPages(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { root, scrub } = environment;
+  const isEmpty = [...scrub.getKeys({ limit: 1 })].length === 0;
+  root.resetReadTxn();
+  if (!isEmpty) await commit(() => asPromise(scrub.clearAsync()));
+}
+
+/**
+ * The commit that gives all pages back lists them in pages that lie side by side. While all are claimed there is no such room but at the
+ * end of the file, which would grow by that list with every scrub, and so would the next list. So it is taken beforehand.
+ */
+async function takeRoom(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { freePages, pageBytes } = pageCountsOf(environment);
+  const pages = Math.ceil(((freePages + FURTHER_PAGES) * LISTED_BYTES) / pageBytes);
+  const zeros = Buffer.alloc((pages - 1) * pageBytes + onePageBytes(pageBytes));
+  await commit(() => environment.scrub.put(ROOM_KEY, zeros));
+}
+
+/** Two commits before it is used. */
+async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promise<void> {
+  await commit(() => environment.scrub.remove(ROOM_KEY));
+  await claimPages(environment, commit, 0, 1);
+}
+
+/**
+ * Writes each batch that moved out of its leaf page once more, as it is: LMDB copies the leaf page for it, without its gap.
+ */
+async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { root, log, moved } = environment;
+  for (;;) {
+    const keys = [...moved.getKeys({ limit: limits.redactionPieceBatches })];
+    const values = keys.map((key) => log.getBinary(key));
+    root.resetReadTxn();
+    if (keys.length === 0) return;
+    await commit(() => {
+      for (const [i, key] of keys.entries()) {
+        const value = values[i];
+        if (value !== undefined) log.put(key, value);
+        moved.remove(key);
+      }
+      return Promise.resolve(true);
+    });
+  }
+}
+
+/**
+ * Claims in large pieces, for as long as the number of free pages says that they are to be had: where a reader holds the newest of them, LMDB
+ * takes pages from the end of the file instead. Those behind the last page, which a commit that a crash cut short left, are taken there.
+ */
+async function claimMany(environment: LogEnvironment, commit: Commit): Promise<void> {
+  const { pageBytes } = pageCountsOf(environment);
+  const filePages = Math.ceil(statSync(dataFileOf(environment.path)).size / pageBytes);
+  let claimed = FIRST_CLAIMS;
+  for (let freeMax = Number.POSITIVE_INFINITY; ; ) {
+    const { freePages, lastPage } = pageCountsOf(environment);
+    const behind = Math.max(0, filePages - 1 - lastPage);
+    if (behind === 0 && (freePages <= FEW_PAGES || freePages > freeMax)) return;
+    const spared = behind > 0 ? 0 : SPARED_PAGES + Math.ceil(freePages / CLAIMS_PER_PAGE);
+    const pages = Math.min(freePages + behind - spared, pieceOf(pageBytes));
+    await claimPages(environment, commit, claimed, pages);
+    claimed += pages;
+    freeMax = freePages - pages / 2;
+  }
+}
+
+/**
+ * Claims pages until none is left of those that are free now. One counts as claimed once the list of free pages no longer names it: a page
+ * that is taken and given back within one commit is never written, and stays on the list. The number of free pages would not do, since each
+ * commit frees a few.
+ */
+async function claimRest(
+  environment: LogEnvironment,
+  commit: Commit,
+  readersPass: (txn: number) => Promise<void>,
+): Promise<void> {
+  let left: ReadonlySet<number> | undefined;
+  let lookedAt = 0;
+  for (let inVain = 0; inVain < IN_VAIN_MAX; ) {
+    const { pageBytes, lastTxn } = pageCountsOf(environment);
+    const free = listedPagesOf(environment);
+    const still = free && left ? new Set([...left].filter((page) => free.has(page))) : (free ?? left);
+    if (still?.size === 0) return;
+    if (left === undefined) lookedAt = lastTxn;
+    inVain = still === undefined || still.size === left?.size ? inVain + 1 : 0;
+    left = still;
+    if (inVain > 0) await readersPass(lookedAt);
+    const pages = Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES);
+    // The same values time and again: the pages that they leave are overwritten already, and free for the commits that follow.
+    await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));
+  }
+  throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);
+}
+
+/**
+ * All free pages, as they are listed; undefined where the list does not name as many as are free. LMDB at times keeps one or two of them to itself
+ * for a commit, and a commit may have come meanwhile.
+ */
+function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undefined {
+  const { lastTxn, freePages } = pageCountsOf(environment);
+  const listed = readFreePages(dataFileOf(environment.path));
+  return listed?.size === freePages && pageCountsOf(environment).lastTxn === lastTxn ? listed : undefined;
+}
+
+/** A look at the file may fail for a while, as where no descriptor is left: no reason to end. */
+function readFreePages(file: string): ReadonlySet<number> | undefined {
+  try {
+    return freePagesOf(file);
+  } catch (error) {
+    throw new ScrubDeferredError(`the list of free pages of ${file} could not be read`, { cause: error });
+  }
+}
+
+function pieceOf(pageBytes: number): number {
+  return Math.floor(limits.scrubPieceBytes / pageBytes);
+}
+
+async function claimPages(environment: LogEnvironment, commit: Commit, first: number, count: number): Promise<void> {
+  const zeros = Buffer.alloc(onePageBytes(pageCountsOf(environment).pageBytes));
+  await commit(() => {
+    let written: Promise<boolean> = Promise.resolve(true);
+    for (let page = first; page < first + count; page += 1) {
+      const key = Buffer.allocUnsafe(4);
+      key.writeUInt32BE(page);
+      written = environment.scrub.put(key, zeros);
+    }
+    return written;
+  });
+}
+
+/** Waits until no reader stands at or before the commit `txn`; the node's own are short, those of other tools may not be. */
+async function untilReadersPass(
+  environment: LogEnvironment,
+  txn: number,
+  times: ScrubTimes,
+  signal?: AbortSignal,
+): Promise<void> {
+  environment.root.readerCheck();
+  const looks = Math.ceil(times.scrubReaderWaitMs / times.scrubReaderLookMs);
+  for (let look = 0; look < looks; look += 1) {
+    if (oldestReaderTxn(environment.root.readerList()) > txn) return;
+    refuseIfAborted(signal);
+    await delay(times.scrubReaderLookMs);
+  }
+  throw new ScrubDeferredError(
+    `a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten yet`,
+  );
+}
+
+/** A commit of a scrub that finds no space would end the process: the scrub waits for room. */
+export function deferIfFull(path: string): void {
+  if (freeBytesOf(path) >= limits.commitFreeBytes) return;
+  throw new ScrubDeferredError(`the disk under ${path} is full: erased bytes cannot be overwritten yet`);
+}
+
+/** The node ends: the scrub is left for its next start. */
+export function refuseIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new ScrubDeferredError('the scrub is left, since the node ends');
+}
+
+/** Lines of `pid thread txn`, the last being `-` for a reader at rest. */
+function oldestReaderTxn(readerList: string): number {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const line of readerList.split('\n')) {
+    const txn = /^\s*\d+\s+[0-9a-f]+\s+(\d+)$/.exec(line)?.[1];
+    if (txn !== undefined) oldest = Math.min(oldest, Number(txn));
+  }
+  return oldest;
+}
+
+async function asPromise(done: Promise<unknown>): Promise<boolean> {
+  await done;
+  return true;
+}

@@ -1,5 +1,0 @@
-/** Entry of a process that opens the log of the data folder in its argument, and ends. */
-import { argv } from 'node:process';
-import { openLogReader } from './lmdb-log.js';
-
-await openLogReader(argv[2] ?? '').close();

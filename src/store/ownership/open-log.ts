@@ -1,0 +1,5 @@
+/** Entry of a process that opens the log of the data folder in its argument, and ends. */
+import { argv } from 'node:process';
+import { openLogReader } from '../log/lmdb-log.js';
+
+await openLogReader(argv[2] ?? '').close();

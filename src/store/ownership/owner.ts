@@ -1,0 +1,341 @@
+/**
+ * Who owns a data folder. A process claims the folder by a plain file (`owner-record.ts`) and beats in another one;
+ * only then does it open LMDB, where it writes its epoch, so that every commit of an earlier owner is refused from
+ * there on.
+ */
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { limits } from '../../limits.js';
+import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/environment-file.js';
+import { removeDoubleWriteBuffer } from '../log/double-write-buffer.js';
+import { logFolderOf } from '../log/lmdb-log.js';
+import { LmdbLogWriter } from '../log/lmdb-log-writer.js';
+import {
+  formLogEnvironment,
+  frame,
+  keyOfSeq,
+  type LogEnvironment,
+  namedDamage,
+  newestSeqOf,
+  OWNER_KEY,
+  openLogEnvironment,
+  removeHalfFormed,
+  unknownOutcome,
+} from '../log/log-environment.js';
+import { openElsewhere } from './open-elsewhere.js';
+import {
+  newestEpoch,
+  type OwnerRecord,
+  ownerFileOf,
+  parsed,
+  putOwner,
+  putReleased,
+  readOwner,
+  recordOf,
+} from './owner-record.js';
+import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
+import { repeatedly } from './repeatedly.js';
+
+/** Attempts to find LMDB's newest commit where other processes hide it. */
+const FENCE_TRIES = 3;
+
+/** Another node owns the folder and lives, or took it a moment before. */
+export class FolderOwnedError extends Error {
+  override readonly name = 'FolderOwnedError';
+}
+
+/** How often an owner beats and how long a silent one is watched, in ms. */
+export interface OwnerTimes {
+  readonly heartbeatMs: number;
+  readonly ownerSilentMs: number;
+}
+
+/** A data folder that this process owns. */
+export class OwnedFolder {
+  readonly #dir: string;
+  readonly #record: OwnerRecord;
+  /** The owner's file, held open: that tells the folder from a copy of it. */
+  readonly #descriptor: number;
+  readonly #stopHeart: () => Promise<void>;
+  #isStopped = false;
+
+  /** Made by `ownFolder` only. */
+  constructor(dir: string, record: OwnerRecord, heartbeatMs: number, onLost: (error: OwnerLostError) => void) {
+    this.#dir = dir;
+    this.#record = record;
+    this.#descriptor = openSync(ownerFileOf(dir, record.epoch), 'r');
+    this.#stopHeart = startHeart(dir, record.epoch, heartbeatMs, onLost);
+  }
+
+  /**
+   * Opens the log, creating it where there is none, for its one writer, whose `close` releases the folder. Rejects with
+   * `FolderOwnedError` where a later owner came first, and with `DamagedError` where the log's file is cut or the
+   * owner's record in it makes no sense.
+   */
+  async openLog(): Promise<LmdbLogWriter> {
+    const logFolder = logFolderOf(this.#dir);
+    await formLogEnvironment(logFolder);
+    checkEnvironmentFile(dataFileOf(logFolder));
+    let environment: LogEnvironment | undefined;
+    try {
+      environment = openLogEnvironment(logFolder);
+      for (let tries = 1; ; tries += 1) {
+        const outcome = fence(environment, this.#record);
+        if (outcome === 'done') break;
+        if (outcome === 'late') throw owned(this.#dir, readOwner(this.#dir), thisProcess());
+        if (tries === FENCE_TRIES)
+          throw new Error(`${dataFileOf(logFolder)}: other processes that open the log hide its newest commit`);
+        await openElsewhere(this.#dir);
+      }
+      const writer = new LmdbLogWriter(environment, {
+        epoch: this.#record.epoch,
+        stop: () => this.stop(),
+        release: () => this.release(),
+        showNewest: () => openElsewhere(this.#dir),
+      });
+      await writer.tidy();
+      removeHalfFormed(logFolder);
+      return writer;
+    } catch (error) {
+      await environment?.root.close();
+      throw namedDamage(error, logFolder);
+    }
+  }
+
+  /**
+   * Stops, and marks the folder free, unless another owner took over: the next start need not ask whether this process
+   * lives.
+   */
+  async release(): Promise<void> {
+    if (this.#isStopped) return;
+    await this.stop();
+    if (newestEpoch(this.#dir) === this.#record.epoch) await putReleased(this.#dir, this.#record);
+  }
+
+  /** Ends the heartbeat; resolves when nothing writes any more. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    closeSync(this.#descriptor);
+    await this.#stopHeart();
+  }
+}
+
+/**
+ * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last
+ * owner's, and opens nothing. Rejects with `FolderOwnedError` where the owner lives. An owner that cannot be looked up
+ * is watched for `ownerSilentMs` first. `onLost` is called with an `OwnerLostError` within a heartbeat once another
+ * owner took over, as from a process that was paused.
+ */
+export async function ownFolder(
+  dir: string,
+  identity: ProcessIdentity = thisProcess(),
+  times: OwnerTimes = limits,
+  onLost: (error: OwnerLostError) => void = () => undefined,
+): Promise<OwnedFolder> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const before = await refuseLiving(dir, identity, times);
+  const record = recordOf(identity, before + 1);
+  if (!putOwner(dir, record)) throw owned(dir, readOwner(dir), identity);
+  return new OwnedFolder(dir, record, times.heartbeatMs, onLost);
+}
+
+/** `ownFolder` and `openLog` in one; the folder is released where the log cannot be opened. */
+export async function claimFolder(
+  dir: string,
+  identity?: ProcessIdentity,
+  times?: OwnerTimes,
+  onLost?: (error: OwnerLostError) => void,
+): Promise<LmdbLogWriter> {
+  const folder = await ownFolder(dir, identity, times, onLost);
+  try {
+    return await folder.openLog();
+  } catch (error) {
+    // The first error says more than one of the release.
+    await folder.release().catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`; resolves to the epoch of its last owner,
+ * 0 for none. Changes nothing.
+ */
+export async function refuseLiving(
+  dir: string,
+  identity: ProcessIdentity = thisProcess(),
+  times: OwnerTimes = limits,
+): Promise<number> {
+  const owner = readOwner(dir);
+  if (owner !== undefined && (await lives(owner, identity, dir, times))) throw owned(dir, owner, identity);
+  return owner?.epoch ?? 0;
+}
+
+/** The epoch of the newest owner of the data folder `dir`; 0 where it never had one. */
+export function epochOf(dir: string): number {
+  return readOwner(dir)?.epoch ?? 0;
+}
+
+/** Makes epochs of the new data folder `dir` go on from those of another: the next owner's will be `epoch` + 1. */
+export async function passEpochOn(dir: string, epoch: number): Promise<void> {
+  if (epoch > 0) await putReleased(dir, recordOf(thisProcess(), epoch));
+}
+
+/**
+ * Writes the owner's epoch into the log, on which every commit depends, and appends what a power cut took back from an
+ * earlier build, in one transaction. Changes nothing where a later owner was first ('late'), or where LMDB's newest
+ * commit is hidden from this process.
+ */
+function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 'done' | 'late' | 'hidden' {
+  const { root, log, meta, path } = environment;
+  try {
+    return root.transactionSync(() => {
+      // A process that opens the log may set LMDB's number of the newest commit back, and this one would take the place
+      // of that commit.
+      if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
+      const before = epochIn(environment);
+      if (before >= epoch) return 'late';
+      const lost = removeDoubleWriteBuffer(environment, before, newestSeqOf(log));
+      if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
+      meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
+      return 'done';
+    });
+  } catch (error) {
+    if (error instanceof DamagedError) throw error;
+    return unknownOutcome(path)(error);
+  }
+}
+
+/** The epoch of the last owner that opened the log; 0 for none. */
+function epochIn({ meta, path }: LogEnvironment): number {
+  const entry = meta.getEntry(OWNER_KEY);
+  if (entry === undefined) return 0;
+  const record = parsed(Buffer.from(entry.value).toString('utf8'));
+  if (record === undefined) throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`);
+  // Earlier builds add a fraction to the version.
+  if (record.epoch !== Math.floor(entry.version ?? 0))
+    throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
+  return record.epoch;
+}
+
+function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIdentity): FolderOwnedError {
+  const who = owner === undefined ? 'another process' : `process ${owner.pid} (since ${owner.claimed_at})`;
+  if (owner !== undefined && isCopy(dir, owner, identity) === true) {
+    return new FolderOwnedError(
+      `the data folder ${dir} is a copy of the folder of a running node, ${who}; to make it a folder of its own, run: ptf adopt --data-dir ${dir}`,
+    );
+  }
+  return new FolderOwnedError(
+    `the data folder ${dir} is in use by ${who}; one node per folder. If it is a copy of that node's folder, run: ptf adopt --data-dir ${dir}`,
+  );
+}
+
+/**
+ * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In
+ * another container, or on another host, its number names another process here.
+ */
+function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
+  if (!canLookUp(owner, identity)) return null;
+  // Owners of earlier builds have no file of their own, and hold the log's.
+  const files = [ownerFileOf(dir, owner.epoch), dataFileOf(logFolderOf(dir))].filter((file) => existsSync(file));
+  const open = files.map((file) => hasOpen(owner.pid, file));
+  if (open.includes(true)) return false;
+  return open.includes(null) ? null : true;
+}
+
+/**
+ * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it.
+ * Rejects with `FolderOwnedError` where the owner works on this very folder, or that cannot be seen. Changes nothing
+ * where the folder has no living owner.
+ */
+export async function adoptFolder(
+  dir: string,
+  identity: ProcessIdentity = thisProcess(),
+  times: OwnerTimes = limits,
+): Promise<'adopted' | 'free'> {
+  const owner = readOwner(dir);
+  if (owner === undefined || !(await lives(owner, identity, dir, times))) return 'free';
+  if (isCopy(dir, owner, identity) !== true) {
+    throw new FolderOwnedError(
+      `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or it cannot be seen that it is not; stop that node first, or run as its user`,
+    );
+  }
+  await putReleased(dir, owner);
+  return 'adopted';
+}
+
+/** Whether the owner's number names the same process here: one boot of one machine, one namespace. */
+function canLookUp(owner: OwnerRecord, identity: ProcessIdentity): boolean {
+  return (
+    owner.boot_id !== null &&
+    owner.boot_id === identity.bootId &&
+    owner.pid_namespace !== null &&
+    owner.pid_namespace === identity.pidNamespace
+  );
+}
+
+async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string, times: OwnerTimes): Promise<boolean> {
+  if (owner.released) return false;
+  if (canLookUp(owner, identity))
+    return owner.process_start !== null && processStartOf(owner.pid) === owner.process_start;
+  const hasNoProc = owner.boot_id === null && identity.bootId === null;
+  if (hasNoProc && !runs(owner.pid)) return false;
+  return beats(dir, owner.epoch, times);
+}
+
+/** Watches whether the owner's heartbeat changes; what it says does not matter, so clocks do not either. */
+async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boolean> {
+  const looks = Math.ceil(times.ownerSilentMs / times.heartbeatMs) * 4;
+  const first = readHeartbeat(dir, epoch);
+  for (let look = 0; look < looks; look += 1) {
+    await delay(times.ownerSilentMs / looks);
+    const beat = readHeartbeat(dir, epoch);
+    if (beat !== undefined && beat !== first) return true;
+  }
+  return false;
+}
+
+/** Beats until stopped; silent once another owner took over, of which `onLost` is told once. */
+function startHeart(
+  dir: string,
+  epoch: number,
+  heartbeatMs: number,
+  onLost: (error: OwnerLostError) => void,
+): () => Promise<void> {
+  let beat = 0;
+  let isLost = false;
+  const write = async () => {
+    if (isLost) return;
+    isLost = isSucceeded(dir, epoch);
+    if (isLost) return onLost(new OwnerLostError(`another process owns ${dir} now`));
+    beat += 1;
+    // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
+    await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
+  };
+  return repeatedly(write, heartbeatMs);
+}
+
+/**
+ * False where that cannot be seen, as where a flood left no descriptors: LMDB refuses the commits of an owner that lost
+ * the folder all the same.
+ */
+function isSucceeded(dir: string, epoch: number): boolean {
+  try {
+    return newestEpoch(dir) > epoch;
+  } catch {
+    return false;
+  }
+}
+
+function heartbeatFile(dir: string): string {
+  return join(dir, 'heartbeat');
+}
+
+/** The owner's beat; undefined for none or one of another owner. */
+function readHeartbeat(dir: string, epoch: number): string | undefined {
+  const text = readText(heartbeatFile(dir));
+  return text?.startsWith(`${epoch} `) ? text : undefined;
+}

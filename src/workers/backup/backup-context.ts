@@ -1,0 +1,79 @@
+/** What the work of a backup and of a restore has in common: how it stands, how it is ended, and what its errors mean. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../../errors.js';
+import type { VerifyReport } from '../../group/api.js';
+import type { CopyCode, CopyRefusal, CopyStatus } from '../../group/backup/backup-tasks.js';
+import { ForeignLogError } from '../../group/backup/restore-store.js';
+import { DamagedError } from '../../group/ports/storage-errors.js';
+import { NotEmptyError } from '../../store/backup/backup-folder.js';
+import { writeExpectedHead } from '../../store/log/expected-head.js';
+import { FolderOwnedError } from '../../store/ownership/owner.js';
+import { verifyInChild } from '../verify/verify-runner.js';
+
+export interface CopyContext {
+  nonce(bytes: number): Uint8Array;
+  isCancelled(): boolean;
+  stands(status: CopyStatus): void;
+}
+
+/** Not done, with the code that says why. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError';
+
+  constructor(
+    readonly code: CopyCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function refuseIfCancelled(context: CopyContext): void {
+  if (context.isCancelled()) throw new CopyError('cancelled', 'cancelled; nothing was left behind');
+}
+
+/** Tells how the copy stands, and ends it where it was cancelled. */
+export function copying(context: CopyContext): (done: number, total: number) => void {
+  return (done, total) => {
+    refuseIfCancelled(context);
+    context.stands({ phase: 'copying', done, total });
+  };
+}
+
+/** What was written, read again in a process of its own: every checksum, digest and chain. */
+export async function verifyWritten(
+  store: string,
+  head: { readonly lastSeq: number; readonly chain: Uint8Array },
+  context: CopyContext,
+): Promise<VerifyReport> {
+  // Of the time when it was written.
+  rmSync(join(store, 'heartbeat'), { force: true });
+  await writeExpectedHead(
+    store,
+    { lastSeq: head.lastSeq, chain: Buffer.from(head.chain).toString('hex') },
+    { sync: true },
+  );
+  const report = await verifyInChild(store, 'full', (done, total) =>
+    context.stands({ phase: 'verifying', done, total }),
+  );
+  refuseIfCancelled(context);
+  if (!report.ok) throw new CopyError('copy_failed', `what was written does not hold: ${report.faults.join('; ')}`);
+  if (report.lastSeq !== head.lastSeq) {
+    throw new CopyError('copy_failed', `what was written ends at record ${report.lastSeq}, not ${head.lastSeq}`);
+  }
+  return report;
+}
+
+export function refusalOf(error: unknown): CopyRefusal {
+  return { ok: false, code: codeOf(error), error: messageOf(error) };
+}
+
+function codeOf(error: unknown): CopyCode {
+  if (error instanceof CopyError) return error.code;
+  if (error instanceof NotEmptyError) return 'not_empty';
+  if (error instanceof FolderOwnedError) return 'folder_in_use';
+  if (error instanceof ForeignLogError) return 'erasures_unknown';
+  if (error instanceof Error && 'code' in error && error.code === 'EACCES') return 'access_denied';
+  return error instanceof DamagedError ? 'store_damaged' : 'copy_failed';
+}

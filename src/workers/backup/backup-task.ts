@@ -1,0 +1,84 @@
+/** Makes a backup of a data folder, whether or not a node runs on it. Reads only, in short transactions. */
+import type { BackupManifest, BackupTask } from '../../group/backup/backup-tasks.js';
+import { type CopiedLog, copyLog, type LogSink } from '../../group/backup/copy-store.js';
+import type { LogReader } from '../../group/ports/log.js';
+import type { SnapshotStore } from '../../group/ports/snapshots.js';
+import { DamagedError } from '../../group/ports/storage-errors.js';
+import { formationOf } from '../../group/recovery/recovery.js';
+import { BACKUP_FORMAT, copyKept, NewBackup } from '../../store/backup/backup-folder.js';
+import { dataFileOf, isThere } from '../../store/files/environment-file.js';
+import { type LmdbLogReader, logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
+import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
+import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
+import { type CopyContext, CopyError, copying, refuseIfCancelled, verifyWritten } from './backup-context.js';
+
+export async function backUp({ dataDir, dir, version }: BackupTask, context: CopyContext): Promise<BackupManifest> {
+  if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} holds no store`);
+  const backup = new NewBackup(dir);
+  let source: LmdbLogReader | null = null;
+  try {
+    source = openLogReader(dataDir);
+    const { group_id, environment } = formationOf(source);
+    await passEpochOn(backup.store, epochOf(dataDir));
+    const copied = await copyTo(backup.store, source, context);
+    const files = copyKept(dataDir, backup.store);
+    await copySnapshot(new LmdbSnapshotStore(dataDir), new LmdbSnapshotStore(backup.store), copied);
+    refuseIfCancelled(context);
+    const { batches, records, snapshots, digest = '' } = await verifyWritten(backup.store, copied, context);
+    const manifest: BackupManifest = {
+      format: BACKUP_FORMAT,
+      made_at: new Date().toISOString(),
+      version,
+      group_id,
+      environment,
+      last_seq: copied.lastSeq,
+      chain: Buffer.from(copied.chain).toString('hex'),
+      digest,
+      batches,
+      records,
+      snapshots: snapshots.map(({ seq }) => seq),
+      files,
+    };
+    await backup.finish(manifest);
+    return manifest;
+  } catch (error) {
+    backup.abandon();
+    throw error;
+  } finally {
+    await source?.close();
+  }
+}
+
+async function copyTo(store: string, source: LogReader, context: CopyContext): Promise<CopiedLog> {
+  const writer = await claimFolder(store);
+  try {
+    let isRewritten = false;
+    const sink: LogSink = {
+      add: (batches) => writer.appendAll(batches),
+      replace(batches) {
+        isRewritten = true;
+        return writer.append(null, batches);
+      },
+    };
+    const copied = await copyLog(source, sink, copying(context));
+    // What an erasure took out of the log meanwhile must not stay in the free space of its copy.
+    if (isRewritten) await writer.scrub();
+    return copied;
+  } finally {
+    await writer.close();
+  }
+}
+
+/** The newest snapshot that holds and is of the copied log. None is needed: it only makes the first start quicker. */
+async function copySnapshot(from: SnapshotStore, to: SnapshotStore, { lastSeq, erasedSeq }: CopiedLog): Promise<void> {
+  for (const seq of from.list()) {
+    if (seq > lastSeq || seq < erasedSeq) continue;
+    try {
+      await to.write(from.readHeader(seq), from.lendBlocks(seq));
+      return;
+    } catch (error) {
+      // A running node removes what is too old, and a damaged one is passed over as it is at a start.
+      if (!(error instanceof DamagedError)) throw error;
+    }
+  }
+}

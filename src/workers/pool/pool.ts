@@ -1,0 +1,252 @@
+/**
+ * The pools behind a group: one replica, and readers beside it, so that a listing never waits for a snapshot. Both are
+ * Piscina pools with bounded queues. Their threads start with the first task. A worker that dies is replaced, and its
+ * task rejects.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type { RepeatFound } from '../../core/commands.js';
+import type { ChainLink } from '../../core/records/event-chain.js';
+import type { LogRecord } from '../../core/records/records.js';
+import type { Simulation } from '../../core/scoring/simulation.js';
+import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
+import type { OnProgress, VerifyReport } from '../../group/api.js';
+import type {
+  ChainQuery,
+  Listing,
+  ListingQuery,
+  RedactionPiece,
+  RedactionWork,
+  RepeatQuery,
+  SimulationWork,
+  TellWork,
+  Told,
+  WalkWork,
+  WeightsComputed,
+  WeightsPiece,
+} from '../../group/ports/pool.js';
+import { type GroupPool, PoolBusyError, type SnapshotMade } from '../../group/ports/pool.js';
+import type { ScoringSettings } from '../../group/replica/replica.js';
+import type { ToldWalk } from '../../group/verdict-changes.js';
+import { limits } from '../../limits.js';
+import { verifyInChild } from '../verify/verify-runner.js';
+import { ReadQueue } from './read-queue.js';
+
+/** What a worker needs to open the folder. The salt stays in memory. */
+export interface WorkerFolder {
+  readonly dir: string;
+  readonly salt: Uint8Array;
+  readonly scoring?: ScoringSettings;
+}
+
+/** What the replica's worker needs besides. */
+export interface ReplicaFolder extends WorkerFolder {
+  /** Shared; its one field is 1 once the worker is about to be ended. Amid a write into LMDB that must not happen. */
+  readonly ending: Int32Array;
+}
+
+const ownEntries = {
+  replica: new URL('./replica-worker.js', import.meta.url),
+  reader: new URL('./reader.js', import.meta.url),
+};
+
+export class PiscinaPool implements GroupPool {
+  readonly #dir: string;
+  readonly #replica: LazyPool;
+  readonly #readers: LazyPool;
+  readonly #reading = new ReadQueue();
+  readonly #weightsTimeoutMs: number;
+  readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #closed: Promise<void> | null = null;
+
+  /** `entries`: the workers' files; others than its own let a test make them fail. */
+  constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
+    this.#dir = folder.dir;
+    this.#weightsTimeoutMs = weightsTimeoutMs;
+    const replicaFolder = { ...folder, ending: this.#ending };
+    this.#replica = new LazyPool(() => poolOf(entries.replica, replicaFolder, 1, limits.replicaQueueMax));
+    this.#readers = new LazyPool(() => poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax));
+  }
+
+  snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
+    return run(this.#replica, 'snapshot', { upTo, epoch });
+  }
+
+  follow(upTo: number): Promise<void> {
+    return run(this.#replica, 'follow', upTo);
+  }
+
+  redact(work: RedactionWork): Promise<RedactionPiece> {
+    return run(this.#replica, 'redact', work);
+  }
+
+  weights(upTo: number, at: number): Promise<WeightsComputed> {
+    return run(this.#replica, 'weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
+  }
+
+  verdicts(upTo: number, at: number): Promise<VerdictCounts> {
+    return run(this.#replica, 'verdicts', { upTo, at });
+  }
+
+  async simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
+    const { port1: heard, port2: progress } = new MessageChannel();
+    heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
+    try {
+      const simulation: Simulation = await run(
+        this.#replica,
+        'simulate',
+        { work, progress },
+        { transferList: [progress] },
+      );
+      // The result comes by another port, and may come first.
+      for (let told = receiveMessageOnPort(heard); told !== undefined; told = receiveMessageOnPort(heard)) {
+        const [done, total] = told.message as [number, number];
+        onProgress(done, total);
+      }
+      return simulation;
+    } finally {
+      heard.close();
+    }
+  }
+
+  tell(work: TellWork): Promise<Told> {
+    return run(this.#replica, 'tell', work);
+  }
+
+  walkTold(work: WalkWork): Promise<ToldWalk | null> {
+    return run(this.#replica, 'walkTold', work);
+  }
+
+  endTelling(): Promise<void> {
+    return run(this.#replica, 'endTelling', undefined);
+  }
+
+  list(query: ListingQuery): Promise<Listing | null> {
+    return this.#reading.run(query.caller === null ? 'public' : 'own', () => run(this.#readers, 'list', query));
+  }
+
+  publishedWeights(after: number, last: number): Promise<WeightsPiece> {
+    return this.#reading.run('records', () => run(this.#readers, 'publishedWeights', { after, last }));
+  }
+
+  records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
+    return this.#reading.run('records', () => run(this.#readers, 'records', seqs));
+  }
+
+  chain(query: ChainQuery): Promise<readonly ChainLink[]> {
+    return this.#reading.run('records', () => run(this.#readers, 'chain', query));
+  }
+
+  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
+    return this.#reading.run('records', () => run(this.#readers, 'repeats', query));
+  }
+
+  verify(onProgress?: OnProgress): Promise<VerifyReport> {
+    return verifyInChild(this.#dir, 'full', onProgress);
+  }
+
+  check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport> {
+    return verifyInChild(this.#dir, 'background', onProgress, signal);
+  }
+
+  /**
+   * Ends the threads; one that still loads gets `loadMs` to do so, and `poolMs` to close what it holds. A snapshot that is being
+   * written is given up at once. Pending for ever where a thread cannot be ended, however often it is called.
+   */
+  close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
+    Atomics.store(this.#ending, 0, 1);
+    this.#reading.refuseAll();
+    this.#closed ??= Promise.all([this.#replica.close(loadMs, poolMs), this.#readers.close(loadMs, poolMs)]).then(
+      () => undefined,
+    );
+    return this.#closed;
+  }
+}
+
+/** A pool whose threads start with its first task: a node at rest takes no memory for them. */
+class LazyPool {
+  readonly #make: () => Piscina;
+  #pool: Piscina | null = null;
+  /** Settled once every worker that started with the first task has loaded, or failed to. */
+  #loaded: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(make: () => Piscina) {
+    this.#make = make;
+  }
+
+  /** The running pool. Throws where it was closed before its first task. */
+  start(): Piscina {
+    if (this.#pool === null) {
+      if (this.#isClosed) throw new Error('the pool is closed');
+      this.#pool = this.#make();
+      this.#loaded = Promise.allSettled(onEach(this.#pool, 'loaded'));
+    }
+    return this.#pool;
+  }
+
+  async close(loadMs: number, poolMs: number): Promise<void> {
+    this.#isClosed = true;
+    if (this.#pool === null) return;
+    await within(loadMs, this.#loaded);
+    await end(this.#pool, poolMs);
+  }
+}
+
+/** A Piscina pool of `threads` workers that load `entry`. */
+export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads: number, maxQueue: number): Piscina {
+  const pool = new Piscina({
+    filename: entry.href,
+    workerData: folder,
+    minThreads: threads,
+    maxThreads: threads,
+    maxQueue,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    concurrentTasksPerWorker: 1,
+    // A worker that sleeps in Atomics.wait between two tasks, as is the default, never turns its event loop: what LMDB's binding
+    // leaves to a timer at each renewed read would never run, and pile up.
+    atomics: 'disabled',
+  });
+  // What it tells here belongs to no task: a worker that died between two, and is replaced, or an answer to a task that was given
+  // up, as at a stop. Unheard, it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/**
+ * Lets a pool's workers close what they hold, then ends them. A thread that is ended amid a call into LMDB, or while it still
+ * opens its environment, can take the whole process along.
+ */
+async function end(pool: Piscina, closeMs: number): Promise<void> {
+  await within(closeMs, Promise.allSettled(onEach(pool, 'close')));
+  await pool.destroy();
+}
+
+/** One task for each worker of a pool. */
+function onEach(pool: Piscina, name: 'loaded' | 'close'): Promise<unknown>[] {
+  return Array.from(pool.threads, () => pool.run(undefined, { name }));
+}
+
+/** Waits for `done`, but not longer than `ms`. */
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  await Promise.race([done, delay(ms, undefined, { ref: false })]);
+}
+
+interface RunOptions {
+  /** A task that takes longer hangs, and its worker is replaced. */
+  readonly timeoutMs?: number;
+  readonly transferList?: MessagePort[];
+}
+
+async function run<R>(lazy: LazyPool, name: string, task: unknown, options: RunOptions = {}): Promise<R> {
+  const { timeoutMs, transferList } = options;
+  const pool = lazy.start();
+  try {
+    const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
+    return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
+  } catch (error) {
+    const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
+    throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
+  }
+}

@@ -1,0 +1,40 @@
+/** The reader: a worker that walks the log for listings and single records. It holds no state. */
+import { workerData } from 'node:worker_threads';
+import type { RepeatFound } from '../../core/commands.js';
+import type { ChainLink } from '../../core/records/event-chain.js';
+import type { LogRecord } from '../../core/records/records.js';
+import { listEvents, readChain, readRecords, readRepeats } from '../../group/listing/listing.js';
+import type { ChainQuery, Listing, ListingQuery, RepeatQuery, WeightsPiece } from '../../group/ports/pool.js';
+import { readWeights } from '../../group/weights/weights-history.js';
+import { openLogReader } from '../../store/log/lmdb-log.js';
+import type { WorkerFolder } from './pool.js';
+
+const log = openLogReader((workerData as WorkerFolder).dir);
+
+export function list(query: ListingQuery): Listing | null {
+  return listEvents(log, query);
+}
+
+export function publishedWeights(task: { readonly after: number; readonly last: number }): WeightsPiece {
+  return readWeights(log, task.after, task.last);
+}
+
+export function records(seqs: readonly number[]): readonly { readonly record: LogRecord; readonly at: number }[] {
+  return readRecords(log, seqs);
+}
+
+export function chain(query: ChainQuery): readonly ChainLink[] {
+  return readChain(log, query);
+}
+
+export function repeats(query: RepeatQuery): readonly RepeatFound[] {
+  return readRepeats(log, query);
+}
+
+/** The first task: done once this file is loaded, and its environment open. */
+export function loaded(): void {}
+
+/** The last task: gives the environment back. */
+export function close(): Promise<void> {
+  return log.close();
+}

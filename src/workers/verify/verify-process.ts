@@ -1,0 +1,32 @@
+/** Entry of the verifying process: verifies the folder in its arguments, sends one report, and ends. */
+import { setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { VerifyMode } from '../../group/recovery/verification.js';
+import { limits } from '../../limits.js';
+import { verifyFolder, verifyForStart } from './verify-folder.js';
+import type { VerifyMessage } from './verify-runner.js';
+
+const PRIORITY = 19;
+
+function send(message: VerifyMessage, sent: () => void = () => {}): void {
+  process.send?.(message, sent);
+}
+
+const [dir, mode] = process.argv.slice(2) as [string, VerifyMode];
+const isInBackground = mode === 'background';
+if (isInBackground) setPriority(PRIORITY);
+// Nobody waits for the report of a process whose parent is gone.
+process.once('disconnect', () => process.exit());
+
+let since = performance.now();
+
+/** In the background most of the time is rest, so that the disk and a core stay free for the node. */
+async function onProgress(done: number, total: number): Promise<void> {
+  send({ progress: [done, total] });
+  if (!isInBackground) return;
+  await delay((performance.now() - since) * limits.checkRestFactor);
+  since = performance.now();
+}
+
+const report = await (mode === 'start' ? verifyForStart(dir) : verifyFolder(dir, mode, onProgress));
+send({ report }, () => process.disconnect());

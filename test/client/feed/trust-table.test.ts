@@ -1,0 +1,199 @@
+/** What the client remembers when it cannot remember everybody. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TrustTable } from '../../../src/client/feed/trust-table.js';
+import type { TrustValues } from '../../../src/client/player-trust.js';
+
+const values: TrustValues = { score: 12, confidence: 0.5, verdict: 'untrusted', known: true };
+const other: TrustValues = { score: 90, confidence: 0.5, verdict: 'trusted', known: true };
+
+function answered(table: TrustTable, key: string, at = 0): void {
+  const token = table.reading(key);
+  table.answered(token, values, at);
+  table.done([token]);
+}
+
+/** Told, and read once. */
+function read(table: TrustTable, key: string): void {
+  table.tell(key, values, 0);
+  table.get(key);
+}
+
+const held = (table: TrustTable, keys: string) => [...keys].filter((key) => table.get(key) !== undefined).join('');
+
+test('beyond its bound the least recently read goes', () => {
+  // Of eight rows, one that was read just before counts as near the end of the line.
+  const table = new TrustTable(8);
+  for (const key of 'abcdefgh') read(table, key);
+  for (const key of 'ab') table.get(key);
+  for (const key of 'ij') answered(table, key, 10);
+  assert.is(table.size, 8);
+  assert.is(held(table, 'abcdefghij'), 'abefghij');
+});
+
+test('who was only told makes room for who was read, the one told longest ago first', () => {
+  const table = new TrustTable(4);
+  for (const key of 'abcd') table.tell(key, values, 0);
+  table.get('a');
+  answered(table, 'e', 10);
+  answered(table, 'f', 10);
+  assert.is(held(table, 'abcdef'), 'adef');
+});
+
+test('an answer that is current no longer makes room before anybody who was told, one that is does not', () => {
+  const table = new TrustTable(4);
+  table.answerMs = 15;
+  table.snapshotBegins();
+  for (const key of 'ab') table.tell(key, values, 0);
+  table.snapshotEnds();
+  for (const [key, at] of [...'stuvw'].map((key, n) => [key, 10 * n] as const)) answered(table, key, at);
+  assert.is(held(table, 'abstuvw'), 'abvw');
+  assert.ok(table.complete, 'nobody who was told had to go');
+  answered(table, 'x', 41);
+  assert.is(held(table, 'abstuvwx'), 'bvwx');
+  assert.not.ok(table.complete);
+  table.tell('c', values, 50);
+  assert.is(held(table, 'bcvwx'), 'bcwx', 'nor before anybody who is told');
+});
+
+test('a snapshot finds room among answers from before it, and drops those that it leaves', () => {
+  const table = new TrustTable(4);
+  table.answerMs = 15;
+  for (const key of 'wxyz') answered(table, key, 0);
+  table.snapshotBegins();
+  for (const key of 'ab') table.tell(key, values, 1);
+  assert.is(held(table, 'abwxyz'), 'abyz');
+  answered(table, 'y', 1);
+  table.snapshotEnds();
+  assert.is(held(table, 'abwxyz'), 'aby');
+  assert.ok(table.complete);
+});
+
+test('while a snapshot comes nobody is known not to be in the group', () => {
+  const table = new TrustTable(4);
+  for (const isOver of [true, false]) {
+    table.snapshotBegins();
+    table.tell('a', values, 0);
+    assert.not.ok(table.complete);
+    if (isOver) table.snapshotEnds();
+    assert.is(table.complete, isOver);
+  }
+});
+
+test('an erasure that a snapshot overtakes is one all the same', () => {
+  const table = new TrustTable(4);
+  table.tell('a', values, 0);
+  const token = table.reading('a');
+  table.snapshotBegins();
+  table.erased(token);
+  assert.is(table.get('a'), undefined);
+});
+
+test('nobody who is only told takes the place of one who was read', () => {
+  const table = new TrustTable(3);
+  for (const key of 'abc') read(table, key);
+  table.tell('x', values, 0);
+  assert.is(held(table, 'abcx'), 'abc');
+  table.tell('b', other, 0);
+  assert.is(table.get('b')?.told?.values.verdict, 'trusted', 'those that are held stay current');
+});
+
+test('it is complete from a snapshot that fits, until somebody finds no room', () => {
+  const table = new TrustTable(3);
+  assert.not.ok(table.complete);
+  table.snapshotBegins();
+  for (const key of 'abc') table.tell(key, values, 0);
+  assert.not.ok(table.complete);
+  table.snapshotEnds();
+  assert.ok(table.complete);
+  table.gone('a');
+  table.tell('d', values, 0);
+  assert.ok(table.complete);
+  table.tell('e', values, 0);
+  assert.not.ok(table.complete);
+  table.snapshotBegins();
+  for (const key of 'ab') table.tell(key, values, 0);
+  table.snapshotEnds();
+  assert.ok(table.complete);
+  assert.is(held(table, 'abcde'), 'ab');
+});
+
+test('a snapshot that broke off counts for nothing when the next one ends', () => {
+  const table = new TrustTable(10);
+  table.snapshotBegins();
+  table.tell('a', values, 0);
+  table.streamBroke();
+  table.snapshotBegins();
+  table.tell('b', values, 0);
+  table.snapshotEnds();
+  assert.is(held(table, 'ab'), 'b');
+});
+
+test('an answer is no news once the stream has told something since the call left', () => {
+  const table = new TrustTable(10);
+  const early = table.reading('a');
+  table.tell('a', other, 1);
+  table.answered(early, values, 2);
+  assert.is(table.get('a')?.told?.values.verdict, 'trusted');
+  assert.is(table.get('a')?.answer, null);
+  const second = table.reading('b');
+  table.gone('b');
+  table.answered(second, values, 2);
+  assert.is(table.get('b'), undefined);
+});
+
+test('an answer stands beside what was told, until the stream tells something else or a snapshot begins', () => {
+  const table = new TrustTable(10);
+  const held = () => {
+    const row = table.get('a');
+    return [row?.told?.values.verdict, row?.answer?.values.verdict];
+  };
+  table.snapshotBegins();
+  table.tell('a', other, 0);
+  table.snapshotEnds();
+  answered(table, 'a');
+  answered(table, 'a');
+  assert.equal(held(), ['trusted', 'untrusted']);
+  table.tell('a', other, 1);
+  assert.equal(held(), ['trusted', undefined]);
+  table.snapshotBegins();
+  answered(table, 'a');
+  table.snapshotEnds();
+  assert.equal(held(), [undefined, 'untrusted'], 'the snapshot did not name it');
+});
+
+test('an answer to a call that left before a snapshot is no news: it may be of a player whom that does not name any more', () => {
+  const table = new TrustTable(10);
+  const token = table.reading('a');
+  table.snapshotBegins();
+  table.snapshotEnds();
+  table.answered(token, values, 1);
+  table.done([token]);
+  assert.is(table.get('a'), undefined);
+});
+
+test('a read that ends while an erasure is under way does not end what the erasure forgets', () => {
+  const table = new TrustTable(10);
+  const erasing = table.reading('a');
+  answered(table, 'a');
+  table.erased(erasing);
+  table.done([erasing]);
+  assert.is(table.get('a'), undefined);
+  const late = table.reading('a');
+  const again = table.reading('a');
+  table.erased(again);
+  table.done([again]);
+  table.answered(late, values, 1);
+  assert.is(table.get('a'), undefined, 'an answer from before the erasure is no news');
+});
+
+test('rows that a stream kept current are as old as the stream once it is over', () => {
+  const table = new TrustTable(10);
+  table.tell('a', values, 5);
+  answered(table, 'b', 50);
+  table.orphan(20);
+  assert.is(table.get('a')?.told?.at, 20);
+  assert.is(table.get('b')?.answer?.at, 50);
+});
+
+test.run();

@@ -1,0 +1,83 @@
+/** Subject hashes against the published vectors, on both sides of the wire. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import { isSubjectHash, sentId, subjectHash } from '../../../src/client/ids/subject.js';
+import { Pseudonyms, pseudonymise, subjectHex } from '../../../src/core/hashing/pseudonym.js';
+import { limits } from '../../../src/limits.js';
+import { characterFault } from '../../../src/validation/identifiers.js';
+import { textsOf } from '../../support/texts.js';
+
+interface Vector {
+  readonly id: string;
+  readonly salt: string;
+  readonly subject_hash: string;
+  readonly note: string;
+}
+
+const file = new URL('../../../../docs/subject-hash-vectors.json', import.meta.url);
+const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: readonly Vector[] };
+
+test('there are vectors, each of another kind', () => {
+  assert.ok(vectors.length >= 10);
+  assert.is(new Set(vectors.map(({ note }) => note)).size, vectors.length);
+});
+
+for (const { id, salt, subject_hash, note } of vectors) {
+  test(`client and node agree with the vector: ${note}`, () => {
+    assert.is(subjectHash(id, salt), subject_hash);
+    assert.is(subjectHex(pseudonymise(id, salt, 'privacy-first')!), subject_hash);
+    const keys = new Pseudonyms(salt, 'privacy-first').ofAll(textsOf([id]))!;
+    assert.is(subjectHex(new Uint8Array(keys.buffer)), subject_hash);
+  });
+}
+
+test('only 64 hexadecimal characters are a subject hash', () => {
+  assert.ok(isSubjectHash('0123456789abcdefABCDEF0123456789abcdef0123456789abcdef0123456789'));
+  for (const text of ['', 'a'.repeat(63), 'a'.repeat(65), 'g'.repeat(64), `${'a'.repeat(63)}\n`]) {
+    assert.not.ok(isSubjectHash(text), text);
+  }
+});
+
+test('the client refuses the characters in a player id that the node refuses, hashed or not', () => {
+  const parts = [
+    'a',
+    ' ',
+    '\u0000',
+    '\n',
+    '\u0085',
+    '\u00a0',
+    '\u00ad',
+    '\u200b',
+    '\u2028',
+    '\ufeff',
+    '\ud83d',
+    '\ude00',
+    ',',
+  ];
+  for (let n = 0; n < parts.length ** 3; n++) {
+    const id = [n, n / parts.length, n / parts.length ** 2]
+      .map((place) => parts[Math.floor(place) % parts.length])
+      .join('');
+    const isRefused = characterFault(id) !== undefined;
+    for (const salt of [undefined, 'a salt of sixteen bytes']) {
+      const send = () => sentId(id, salt);
+      if (isRefused) assert.throws(send, /a player id (must not|holds)/, JSON.stringify(id));
+      else assert.type(send(), 'string');
+    }
+  }
+});
+
+test('the bounds that the client shares with the service are the same', () => {
+  assert.is(bounds.scoresPerCall, limits.matchIdsMax);
+  assert.is(bounds.eventsPerCall, limits.batchEventsMax);
+  assert.is(bounds.playerIdLength, limits.playerIdLength);
+  assert.is(bounds.eventIdLength, limits.eventIdLength);
+  assert.is(bounds.saltBytesMin, limits.saltBytesMin);
+  assert.is(bounds.spoolEventBytes, limits.eventBodyBytes);
+  assert.ok(bounds.idsBytes < limits.headBytes && bounds.batchBytes < limits.batchBodyBytes);
+  assert.ok(bounds.keepAliveMs < limits.keepAliveTimeoutMs);
+});
+
+test.run();

@@ -1,0 +1,133 @@
+/** A studio's own rule: in earnest, in the shadow, and beside its allow list. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import type { PlayerTrust } from '../../../src/client/player-trust.js';
+import { AllowList } from '../../../src/client/policy/allow-list.js';
+import { type Decision, TrustPolicy } from '../../../src/client/policy/policy.js';
+import { TrustError } from '../../../src/client/trust-error.js';
+import { thrownBy } from '../thrown-by.js';
+import { VirtualRuntime } from '../virtual-runtime.js';
+
+type Action = 'play' | 'review' | 'refuse';
+
+function trust(playerId: string, verdict: PlayerTrust['verdict'], source: PlayerTrust['source'] = 'node'): PlayerTrust {
+  return { playerId, score: 10, confidence: 0.6, verdict, known: true, source, asOf: 0, cause: null };
+}
+
+const rule = ({ verdict }: PlayerTrust): Action =>
+  verdict === 'untrusted' ? 'refuse' : verdict === 'suspicious' ? 'review' : 'play';
+
+test('enforced, the rule decides', () => {
+  const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule });
+  assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
+  assert.is(policy.decide(trust('b', 'trusted')).action, 'play');
+});
+
+test('in the shadow everybody passes, and what would have happened is told and counted', async () => {
+  const told: Decision<Action>[] = [];
+  const policy = new TrustPolicy<Action>({ mode: 'shadow', pass: 'play', rule, onDecision: (one) => told.push(one) });
+  for (const verdict of ['untrusted', 'suspicious', 'neutral', 'untrusted'] as const)
+    policy.decide(trust('a', verdict));
+  await Promise.resolve();
+  assert.equal(
+    told.map(({ action, would, reason }) => [action, would, reason]),
+    [
+      ['play', 'refuse', 'shadow'],
+      ['play', 'review', 'shadow'],
+      ['play', 'play', 'rule'],
+      ['play', 'refuse', 'shadow'],
+    ],
+  );
+  assert.equal(policy.tally, {
+    decisions: 4,
+    done: { play: 4 },
+    would: { refuse: 2, review: 1, play: 1 },
+    reasons: { rule: 1, shadow: 3, 'allow-list': 0, unknown: 0 },
+  });
+  policy.mode = 'enforce';
+  assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
+});
+
+test('only a policy that was told to enforce acts: one without a mode, or with a misspelt one, watches', () => {
+  for (const mode of [undefined, 'Enforce', 'off'] as const) {
+    const policy = new TrustPolicy<Action>({ mode: mode as 'shadow', pass: 'play', rule });
+    const { action, would, reason } = policy.decide(trust('a', 'untrusted'));
+    assert.equal([action, would, reason], ['play', 'refuse', 'shadow']);
+  }
+});
+
+test('a listener that throws throws for itself: the decision stands', async () => {
+  const thrown = await thrownBy(async (fault) => {
+    const policy = new TrustPolicy<Action>({
+      mode: 'enforce',
+      pass: 'play',
+      rule,
+      onDecision() {
+        throw fault;
+      },
+    });
+    assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
+  });
+  assert.is(thrown.length, 1);
+});
+
+test('nobody is judged by values that are only assumed', () => {
+  const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule: () => 'refuse' });
+  const { action, reason } = policy.decide(trust('a', 'neutral', 'assumed'));
+  assert.equal([action, reason], ['play', 'unknown']);
+});
+
+test('who is on the allow list passes until the entry expires, and what would have happened is still told', () => {
+  const runtime = new VirtualRuntime();
+  const allowList = new AllowList([], runtime);
+  allowList.add('a', runtime.now() + 1_000, 'appeal 17');
+  const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule, allowList });
+  const before = policy.decide(trust('a', 'untrusted'));
+  assert.equal([before.action, before.would, before.reason], ['play', 'refuse', 'allow-list']);
+});
+
+test('an entry ends at its date', async () => {
+  const runtime = new VirtualRuntime();
+  const allowList = new AllowList([], runtime);
+  allowList.add('a', new Date(runtime.now() + 1_000));
+  await runtime.advance(999);
+  assert.ok(allowList.has('a'));
+  await runtime.advance(1);
+  assert.not.ok(allowList.has('a'));
+  assert.equal(allowList.entries(), []);
+});
+
+test('what entries gives, the constructor takes, but for what has expired', async () => {
+  const runtime = new VirtualRuntime();
+  const list = new AllowList([], runtime);
+  list.add('a', runtime.now() + 10);
+  list.add('b', runtime.now() + 10_000, 'note');
+  list.add('c', runtime.now() + 10_000);
+  list.remove('c');
+  const kept: unknown = JSON.parse(JSON.stringify(list.entries()));
+  await runtime.advance(10);
+  const again = new AllowList(kept as ReturnType<AllowList['entries']>, runtime);
+  assert.equal(
+    again.entries().map(({ playerId, note }) => [playerId, note]),
+    [['b', 'note']],
+  );
+});
+
+test('an allow list has a bound, and an entry has an end', async () => {
+  const runtime = new VirtualRuntime();
+  const list = new AllowList([], runtime);
+  const refuses = (add: () => void) => assert.throws(add, (error: unknown) => error instanceof TrustError);
+  for (const until of [runtime.now(), 0, Number.POSITIVE_INFINITY, Number.NaN]) refuses(() => list.add('x', until));
+  for (let index = 0; index < bounds.allowListEntries; index++) list.add(`p${index}`, runtime.now() + 1_000);
+  refuses(() => list.add('one more', runtime.now() + 1_000));
+  list.add('p0', runtime.now() + 2_000);
+  await runtime.advance(1_000);
+  list.add('one more', runtime.now() + 1_000);
+  assert.equal(
+    list.entries().map(({ playerId }) => playerId),
+    ['p0', 'one more'],
+  );
+});
+
+test.run();

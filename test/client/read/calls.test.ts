@@ -1,0 +1,857 @@
+/** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
+import { getEventListeners } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import type { TrustClientOptions } from '../../../src/client/client-options.js';
+import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import type { Fallback } from '../../../src/client/read/score-reader.js';
+import { TransportError, type TransportResponse } from '../../../src/client/transport/transport.js';
+import { TrustClient } from '../../../src/client/trust-client.js';
+import { TrustError } from '../../../src/client/trust-error.js';
+import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
+import { matchAnswer, refusal, ScriptedTransport, type Step, saltCheckPath } from '../scripted-transport.js';
+import { thrownBy } from '../thrown-by.js';
+import { VirtualRuntime } from '../virtual-runtime.js';
+
+const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
+const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
+const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
+const brokenConnection = () => new TransportError('other side closed', true);
+
+interface Scene {
+  readonly client: TrustClient;
+  readonly transport: ScriptedTransport;
+  readonly runtime: VirtualRuntime;
+}
+
+function scene(
+  answer: ConstructorParameters<typeof ScriptedTransport>[0],
+  options: Partial<TrustClientOptions> = {},
+): Scene {
+  const runtime = new VirtualRuntime();
+  const transport = new ScriptedTransport(answer);
+  const client = new TrustClient({ url: 'http://node', peerId: 'peer', apiKey: 'key', transport, runtime, ...options });
+  return { client, transport, runtime };
+}
+
+/** The given steps one after the other, the last one for ever. */
+function steps(...all: Step[]): (request: unknown, index: number) => Step {
+  return (_, index) => all[Math.min(index, all.length - 1)]!;
+}
+
+async function rejection(work: Promise<unknown>): Promise<TrustError> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof TrustError)) throw new Error('no TrustError came', { cause: error });
+  return error;
+}
+
+test('a duplicate whose event went with an erasure says so, alone and in a batch', async () => {
+  const details = { event_id: 'e-1', originally_received_at: '2026-01-01T00:00:00.000Z', reason: 'subject_erased' };
+  const erased = { error: 'stored before', code: 'duplicate_event', details };
+  const expected = { eventId: 'e-1', status: 'duplicate', code: null, reason: null, subjectErased: true };
+  const one = scene(steps({ status: 409, body: erased }));
+  assert.equal(await one.runtime.until(one.client.submit(event)), expected);
+  const results = [{ event_id: 'e-1', status: 409, ...erased }];
+  const many = scene(steps({ status: 200, body: { accepted: 0, duplicates: 1, rejected: 0, results } }));
+  assert.equal((await many.runtime.until(many.client.submitMany([event]))).results, [expected]);
+});
+
+test('128 players are one call, 129 are two, and the order is that of the ids', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const ids = Array.from({ length: 128 }, (_, index) => (index % 3 === 0 ? `unknown-${index}` : `player-${index}`));
+  const trusts = await runtime.until(client.scores(ids));
+  assert.is(transport.requests.length, 1);
+  assert.equal(
+    trusts.map(({ playerId }) => playerId),
+    ids,
+  );
+  assert.equal(
+    trusts.map(({ known }) => known),
+    ids.map((id) => !id.startsWith('unknown')),
+  );
+  await runtime.until(client.scores([...ids.map((id) => `${id}x`), 'another']));
+  assert.is(transport.requests.length, 3);
+});
+
+test('ids that are long when encoded are split over calls that fit in a head', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const ids = Array.from({ length: 128 }, (_, index) => `${String(index).padStart(3, '0')}${'ø'.repeat(125)}`);
+  await runtime.until(client.scores(ids));
+  assert.ok(transport.requests.length > 1);
+  // 33 KiB is the contract's bound for the whole head.
+  for (const { path } of transport.requests) assert.ok(path.length < 32 * 1024);
+  const asked = transport.requests.flatMap(({ path }) => path.split('ids=')[1]!.split(',').map(decodeURIComponent));
+  assert.equal(asked, ids);
+});
+
+test('a player that is asked for twice travels once and is answered twice', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const trusts = await runtime.until(client.scores(['a', 'b', 'a']));
+  assert.is(transport.requests[0]?.path, '/api/v1/trust-scores?ids=a,b');
+  assert.equal(
+    trusts.map(({ playerId }) => playerId),
+    ['a', 'b', 'a'],
+  );
+});
+
+test('nobody is no call', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  assert.equal(await runtime.until(client.scores([])), []);
+  assert.is(transport.requests.length, 0);
+});
+
+test('public reads carry no key, writes do', async () => {
+  const { client, transport, runtime } = scene((request) => (request.method === 'GET' ? matchAnswer(request) : stored));
+  await runtime.until(client.score('a'));
+  await runtime.until(client.submit(event));
+  assert.equal(
+    transport.requests.map(({ headers }) => headers['x-peer-api-key']),
+    [undefined, 'key'],
+  );
+});
+
+test('with the salt no raw id leaves, and the caller reads the ids that it wrote', async () => {
+  const { client, transport, runtime } = scene(
+    (request) => (request.method === 'GET' ? matchAnswer(request) : stored),
+    {
+      groupSalt: 'a salt of the group',
+    },
+  );
+  const trust = await runtime.until(client.score('steam:1'));
+  await runtime.until(client.submit({ ...event, playerId: 'steam:1' }));
+  assert.is(trust.playerId, 'steam:1');
+  // printf 'steam:1a salt of the group' | sha256sum
+  const hash = 'f567e4b1d8534a795b2abc048beb7dee8ca75a89c030946a5a3935b84a1fe183';
+  assert.is(transport.requests[0]?.path, `/api/v1/trust-scores?ids=${hash}`);
+  assert.match(transport.requests[1]?.body ?? '', `"player_id":"${hash}"`);
+  for (const request of transport.requests) assert.not.match(JSON.stringify(request), 'steam:1');
+});
+
+test('a read ends within its budget, whatever the node does, with a neutral answer that is marked', async () => {
+  const { client, runtime } = scene(() => 'silence');
+  const trust = await runtime.until(client.score('a'));
+  assert.is(runtime.elapsedMs(), 100);
+  assert.equal(trust, {
+    playerId: 'a',
+    score: 50,
+    confidence: 0,
+    verdict: 'neutral',
+    known: false,
+    source: 'assumed',
+    asOf: null,
+    cause: 'timeout',
+  });
+});
+
+test('a read falls back to the last known values, with their age, until they are too old', async () => {
+  let isUp = true;
+  const { client, runtime } = scene((request) => (isUp ? matchAnswer(request) : 'silence'));
+  const fresh = await runtime.until(client.score('a'));
+  assert.is(fresh.source, 'node');
+  isUp = false;
+  await runtime.advance(60_000);
+  const known = await runtime.until(client.score('a'));
+  assert.equal({ ...known, cause: null }, { ...fresh, source: 'last-known' });
+  assert.is(runtime.now() - known.asOf!, 60_100);
+  assert.is((await runtime.until(client.score('a', { fallback: 'neutral' }))).source, 'assumed');
+  await runtime.advance(bounds.lastKnownMs);
+  assert.is((await runtime.until(client.score('a'))).source, 'assumed');
+});
+
+test('within its budget a read tries again', async () => {
+  const { client, transport, runtime } = scene((request, index) =>
+    index === 0 ? brokenConnection() : matchAnswer(request),
+  );
+  runtime.dice = 0.5;
+  const trust = await runtime.until(client.score('a'));
+  assert.is(trust.source, 'node');
+  assert.is(transport.requests.length, 2);
+  assert.is(runtime.elapsedMs(), bounds.backoffBaseMs / 2);
+});
+
+test('one call of several that fails leaves the players of the others', async () => {
+  const { client, runtime } = scene((request) => (request.path.includes('late') ? 'silence' : matchAnswer(request)));
+  const ids = [...Array.from({ length: 128 }, (_, index) => `p${index}`), 'late'];
+  const trusts = await runtime.until(client.scores(ids));
+  assert.is(trusts.filter(({ source }) => source === 'node').length, 128);
+  assert.is(trusts.at(-1)?.source, 'assumed');
+});
+
+test('a fault of the caller is no fallback: it rejects', async () => {
+  const { client, transport, runtime } = scene(() => refusal(422, 'subject_hash_required'));
+  assert.is((await rejection(runtime.until(client.score('a')))).code, 'subject_hash_required');
+  assert.is((await rejection(runtime.until(client.scores(['a', ''])))).code, 'invalid_argument');
+  assert.is((await rejection(runtime.until(client.score('\ud800')))).code, 'invalid_argument');
+  assert.is(transport.requests.length, 1);
+});
+
+for (const [what, body] of [
+  ['text', '<html>'],
+  ['another shape', { data: 1 }],
+  ['too few rows', { data: [] }],
+  ['a row without a verdict', { data: [{ player_id: 'a', score: 1, confidence: 1 }] }],
+] as const) {
+  test(`an answer that is not the contract's (${what}) is trouble on the way, not a score`, async () => {
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    const trust = await runtime.until(client.score('a'));
+    assert.is(trust.source, 'assumed');
+    assert.is(trust.cause, 'unexpected_answer');
+  });
+}
+
+for (const [what, body] of [
+  ['nothing of the event', {}],
+  ["another event's id", { event_id: 'e-2', status: 'accepted', withdrawn_at: '2026-01-01T00:00:00.000Z' }],
+  ['no object', []],
+] as const) {
+  test(`an answer of 2xx with ${what} is no success of a write, and leaves it open`, async () => {
+    for (const call of ['submit', 'withdraw'] as const) {
+      const { client, runtime } = scene(() => ({ status: 200, body }));
+      const work: Promise<unknown> = call === 'submit' ? client.submit(event) : client.withdraw('e-1');
+      const error = await rejection(runtime.until(work));
+      assert.equal([error.code, error.outcomeUnknown], ['unexpected_answer', true]);
+    }
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    assert.is((await rejection(runtime.until(client.explain('p')))).code, 'unexpected_answer');
+  });
+}
+
+test('a read falls back where the answer is about the way to the node, and not about its ids', async () => {
+  for (const [status, code] of [
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'route_not_found'],
+    [408, 'request_timeout'],
+  ] as const) {
+    const { client, runtime } = scene(() => refusal(status, code));
+    const { source, cause } = await runtime.until(client.score('a'));
+    assert.equal([source, cause], ['assumed', code]);
+  }
+  const { client, runtime } = scene(() => refusal(400, 'invalid_parameter'));
+  assert.is((await rejection(runtime.until(client.score('a')))).code, 'invalid_parameter');
+});
+
+test('a request that arrived too slowly for the node is sent again', async () => {
+  const { client, transport, runtime } = scene(steps(refusal(408, 'request_timeout'), stored));
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(transport.requests.length, 2);
+});
+
+test('no answer of 4xx is tried again but 408 and 429, the latter after Retry-After', async () => {
+  for (const [status, code] of [
+    [400, 'schema_validation_failed'],
+    [401, 'invalid_api_key'],
+    [403, 'peer_not_active'],
+    [404, 'event_not_found'],
+    [413, 'payload_too_large'],
+    [422, 'unknown_peer'],
+  ] as const) {
+    const { client, transport, runtime } = scene(() => refusal(status, code));
+    const error = await rejection(runtime.until(client.submit(event)));
+    assert.is(error.code, code);
+    assert.is(error.status, status);
+    assert.is(transport.requests.length, 1);
+  }
+  const { client, transport, runtime } = scene(steps(refusal(429, 'rate_limited', { 'retry-after': '3' }), stored));
+  runtime.dice = 0;
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(transport.requests.length, 2);
+  assert.is(runtime.elapsedMs(), 3_000);
+});
+
+test('a Retry-After beyond the deadline is told at once instead of waited for', async () => {
+  const { client, transport, runtime } = scene(() => refusal(429, 'rate_limited', { 'retry-after': '60' }));
+  const error = await rejection(runtime.until(client.submit(event)));
+  assert.is(error.retryAfterMs, 60_000);
+  assert.is(transport.requests.length, 1);
+  assert.is(runtime.elapsedMs(), 0);
+});
+
+test('Retry-After may be a date', async () => {
+  const { client, runtime } = scene(
+    // The virtual clock starts on 2026-01-01.
+    steps(refusal(503, 'overloaded', { 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' }), stored),
+  );
+  runtime.dice = 0;
+  await runtime.until(client.submit(event));
+  assert.is(runtime.elapsedMs(), 7_000);
+});
+
+test('pauses between retries are anything up to a window that doubles', async () => {
+  const { client, runtime, transport } = scene(
+    steps(brokenConnection(), brokenConnection(), brokenConnection(), stored),
+  );
+  runtime.dice = 1;
+  await runtime.until(client.submit(event));
+  // 50, 100, 200: base times two to the attempt, with the dice at its end.
+  assert.is(runtime.elapsedMs(), 350);
+  assert.is(transport.requests.length, 4);
+  assert.is(new Set(transport.requests.map(({ body }) => body)).size, 1, 'the same event every time');
+});
+
+test('a write gives up at its deadline, and says that the outcome is open', async () => {
+  const { client, runtime } = scene(() => 'silence', { attemptMs: 1_000, deadlineMs: 4_000 });
+  const error = await rejection(runtime.until(client.submit(event)));
+  assert.is(error.code, 'timeout');
+  assert.ok(error.outcomeUnknown);
+  assert.ok(runtime.elapsedMs() <= 4_000);
+});
+
+test('an event that is stored already counts as success', async () => {
+  const { client, runtime } = scene(steps(brokenConnection(), refusal(409, 'duplicate_event')));
+  assert.equal(await runtime.until(client.submit(event)), {
+    eventId: 'e-1',
+    status: 'duplicate',
+    code: null,
+    reason: null,
+  });
+});
+
+test('an id that another peer has used is no success: the event is not stored', async () => {
+  const taken = { error: 'no', code: 'duplicate_event', details: { event_id: 'e-1', owner: 'other' } };
+  const one = scene(() => ({ status: 409, body: taken }));
+  assert.is((await rejection(one.runtime.until(one.client.submit(event)))).code, 'duplicate_event');
+  const many = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 409, ...taken }] } }));
+  const { duplicates, results } = await many.runtime.until(many.client.submitMany([event]));
+  assert.equal([duplicates, results[0]?.status, results[0]?.code], [0, 'rejected', 'duplicate_event']);
+});
+
+test('an answer that is none of the contract leaves open what came of a write', async () => {
+  const tooLarge = { status: 201, body: ' '.repeat(bounds.answerBytes + 1) };
+  const registering = scene(() => tooLarge);
+  const error = await rejection(
+    registering.runtime.until(registering.client.register({ peerName: 'a', gameIds: ['g'] })),
+  );
+  assert.equal([error.code, error.status, error.outcomeUnknown], ['unexpected_answer', 201, true]);
+  assert.is(registering.transport.requests.length, 1);
+  for (const body of [
+    {},
+    { results: [] },
+    { results: ['stored'] },
+    { results: [{ status: 500, code: 'internal_error' }] },
+  ]) {
+    const { client, runtime } = scene(() => ({ status: 200, body }));
+    assert.ok((await rejection(runtime.until(client.submitMany([event])))).outcomeUnknown, JSON.stringify(body));
+  }
+});
+
+test('a registration is sent again only where the node certainly made no peer', async () => {
+  const registered = { status: 201, body: { peer_id: 'p', api_key: 'k', status: 'active' } };
+  const registration = { peerName: 'n', gameIds: ['g'] };
+  const certain = scene(steps(refusedConnection(), refusal(503, 'overloaded', { 'retry-after': '1' }), registered));
+  assert.is((await certain.runtime.until(certain.client.register(registration))).apiKey, 'k');
+  const open = scene(steps(brokenConnection(), registered));
+  const error = await rejection(open.runtime.until(open.client.register(registration)));
+  assert.is(error.code, 'unreachable');
+  assert.ok(error.outcomeUnknown);
+  assert.is(open.transport.requests.length, 1);
+});
+
+test('a withdrawal whose answer was lost is done when the repetition finds no event', async () => {
+  const lost = scene(steps(brokenConnection(), refusal(404, 'event_not_found')));
+  await lost.runtime.until(lost.client.withdraw('e-1'));
+  const unknown = scene(steps(refusedConnection(), refusal(404, 'event_not_found')));
+  assert.is((await rejection(unknown.runtime.until(unknown.client.withdraw('e-1')))).code, 'event_not_found');
+});
+
+test('an erasure is not sent again where its receipt may be lost, and forgets the player here', async () => {
+  const salt = { groupSalt: 'a salt of the group' };
+  const lost = scene(() => brokenConnection(), salt);
+  assert.ok((await rejection(lost.runtime.until(lost.client.eraseSubject('a')))).outcomeUnknown);
+  assert.is(lost.transport.requests.length, 1);
+
+  let isUp = true;
+  const { client, runtime } = scene((request) => {
+    if (request.method === 'DELETE') return { status: 200, body: { receipt: 'r', events_erased: 2 } };
+    return isUp ? matchAnswer(request) : 'silence';
+  }, salt);
+  await runtime.until(client.score('a'));
+  const erased = await runtime.until(client.eraseSubject('a'));
+  assert.is(erased.status, 'erased');
+  assert.is(erased.eventsErased, 2);
+  isUp = false;
+  assert.is((await runtime.until(client.score('a'))).source, 'assumed');
+});
+
+test('an erasure that a stopping node recorded is open, and is not sent again; one that it never took is', async () => {
+  const hash = 'ab'.repeat(32);
+  const unavailable = (details: Readonly<Record<string, unknown>>) => ({
+    status: 503,
+    body: { error: 'stopping', code: 'dependency_unavailable', details },
+    headers: { 'retry-after': '1' },
+  });
+  const recorded = scene(steps(unavailable({ recorded: true }), refusal(404, 'subject_not_found')));
+  const error = await rejection(recorded.runtime.until(recorded.client.eraseSubject(hash)));
+  assert.equal([error.code, error.outcomeUnknown], ['dependency_unavailable', true]);
+  assert.is(recorded.transport.requests.length, 1);
+  const untaken = scene(steps(unavailable({ reason: 'disk_low' }), { status: 200, body: { receipt: 'r' } }));
+  assert.is((await untaken.runtime.until(untaken.client.eraseSubject(hash))).receipt, 'r');
+});
+
+test('what is no id of a player, or of an event, is refused by every call, and nothing is sent', async () => {
+  for (const groupSalt of [undefined, 'a salt of the group']) {
+    const { client, transport, runtime } = scene(() => stored, { groupSalt });
+    const refused = async (work: Promise<unknown>) =>
+      assert.is((await rejection(runtime.until(work))).code, 'invalid_argument');
+    // 128 characters travel; with the salt only the hash does, and identity tokens may be long.
+    const tooLong = groupSalt === undefined ? 129 : 4_097;
+    for (const id of ['', '\ud800', '\u{1f600}'.repeat(tooLong), 7 as unknown as string]) {
+      await refused(client.score(id));
+      await refused(client.explain(id));
+      await refused(client.submit({ ...event, playerId: id }));
+      await refused(client.eraseSubject(id));
+    }
+    for (const id of ['', '\ud800', 'a/b', 'x'.repeat(129), undefined as unknown as string]) {
+      await refused(client.withdraw(id));
+    }
+    assert.is(transport.requests.length, 0);
+    const longest = '\u{1f600}'.repeat(tooLong - 1);
+    await runtime.until(client.submit({ ...event, playerId: longest }));
+    assert.is(transport.requests.length, 1);
+  }
+});
+
+test('a bare id without the salt is no subject to erase', async () => {
+  const { client, runtime, transport } = scene(() => stored);
+  assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
+  assert.is(transport.requests.length, 0);
+});
+
+test('many events go in batches of 500, in order, and each has its outcome', async () => {
+  const progress: number[] = [];
+  const { client, transport, runtime } = scene(({ body }) => {
+    const { events } = JSON.parse(body ?? '') as { events: { event_id: string }[] };
+    const results = events.map(({ event_id }, index) =>
+      index === 0
+        ? { event_id, status: 400, code: 'schema_validation_failed', error: 'no' }
+        : { event_id, status: index === 1 ? 409 : 201 },
+    );
+    return { status: 200, body: { accepted: 0, duplicates: 0, rejected: 0, results } };
+  });
+  const events = Array.from({ length: 1_001 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
+  const outcome = await runtime.until(client.submitMany(events, { onProgress: (done) => progress.push(done) }));
+  assert.equal(progress, [500, 1_000, 1_001]);
+  assert.is(transport.requests.length, 3);
+  assert.equal(
+    outcome.results.map(({ eventId }) => eventId),
+    events.map(({ eventId }) => eventId),
+  );
+  assert.equal([outcome.accepted, outcome.duplicates, outcome.rejected], [996, 2, 3]);
+  assert.is(outcome.results[500]?.code, 'schema_validation_failed');
+});
+
+test('of many events one that cannot be one refuses the call, which says which it is, before anything is sent', async () => {
+  const { client, runtime, transport } = scene(() => stored);
+  for (const fault of [{ playerId: '' }, { eventId: 'a b' }, { at: Number.NaN }]) {
+    const error = await rejection(runtime.until(client.submitMany([event, event, { ...event, ...fault }])));
+    assert.is(error.code, 'invalid_argument');
+    assert.match(error.message, /^events\[2\]: /);
+  }
+  assert.is(transport.requests.length, 0);
+});
+
+test('of many players one whose id is none refuses the read, which says which it is', async () => {
+  for (const groupSalt of [undefined, 'a salt of the group']) {
+    const { client, runtime, transport } = scene(matchAnswer, { groupSalt });
+    for (const id of ['', '\ud800', 'x'.repeat(9_000), 7 as unknown as string]) {
+      const error = await rejection(runtime.until(client.scores(['a', 'b', id, ''])));
+      assert.is(error.code, 'invalid_argument');
+      assert.match(error.message, /^playerIds\[2\]: a player id /);
+    }
+    // Of one there is no place to name.
+    assert.match((await rejection(runtime.until(client.score('')))).message, /^a player id /);
+    assert.is(transport.requests.length, 0);
+  }
+});
+
+test('a listener that throws throws for itself: the events are submitted', async () => {
+  const { client, runtime } = scene(() => ({ status: 200, body: { results: [{ event_id: 'e-1', status: 201 }] } }));
+  const thrown = await thrownBy(async (fault) => {
+    const onProgress = () => {
+      throw fault;
+    };
+    assert.is((await runtime.until(client.submitMany([event], { onProgress }))).accepted, 1);
+  });
+  assert.is(thrown.length, 1);
+});
+
+test('what a batch could not take at once is sent again, and nothing else', async () => {
+  const sent: string[][] = [];
+  const { client, runtime } = scene(({ body }, index) => {
+    const ids = (JSON.parse(body ?? '') as { events: { event_id: string }[] }).events.map(({ event_id }) => event_id);
+    sent.push(ids);
+    const results = ids.map((id) => ({
+      event_id: id,
+      status: index === 0 && id !== 'a' ? 503 : 201,
+      code: 'overloaded',
+    }));
+    return { status: 200, body: { results } };
+  });
+  const events = ['a', 'b', 'c'].map((eventId) => ({ ...event, eventId }));
+  assert.is((await runtime.until(client.submitMany(events))).accepted, 3);
+  assert.equal(sent, [
+    ['a', 'b', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+test('a batch that does not get through in time is sent in smaller ones, and the deadline counts from what got through last', async () => {
+  const sizes: number[] = [];
+  const { client, runtime } = scene(({ body }) => {
+    const { events } = JSON.parse(body ?? '') as { events: { event_id: string }[] };
+    sizes.push(events.length);
+    if (events.length > 150) return 'silence';
+    return { status: 200, body: { results: events.map(({ event_id }) => ({ event_id, status: 201 })) } };
+  });
+  const events = Array.from({ length: 1_000 }, (_, index) => ({ ...event, eventId: `e-${index}` }));
+  const { accepted, results } = await runtime.until(client.submitMany(events));
+  assert.is(accepted, 1_000);
+  assert.equal(
+    results.map(({ eventId }) => eventId),
+    events.map(({ eventId }) => eventId),
+  );
+  assert.equal(sizes, [500, ...Array.from({ length: 8 }, () => 125)]);
+  const hung = scene(() => 'silence');
+  const error = await rejection(hung.runtime.until(hung.client.submitMany(events)));
+  assert.equal([error.code, error.outcomeUnknown], ['timeout', true]);
+  assert.ok(hung.runtime.elapsedMs() <= bounds.deadlineMs);
+  const away = scene(() => refusedConnection());
+  // An open circuit says nothing about why it opened.
+  assert.is((await rejection(away.runtime.until(away.client.submitMany(events)))).code, 'unreachable');
+});
+
+test('after five failures in a row the node is left alone, then one call tries', async () => {
+  let isUp = false;
+  const { client, transport, runtime } = scene((request) => (isUp ? matchAnswer(request) : brokenConnection()), {
+    readBudgetMs: 1,
+  });
+  runtime.dice = 1;
+  for (let index = 0; index < bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  assert.is(transport.requests.length, bounds.breakerFailures);
+  const trust = await runtime.until(client.score('a'));
+  assert.is(trust.cause, 'circuit_open');
+  assert.is(transport.requests.length, bounds.breakerFailures, 'nothing was sent');
+  isUp = true;
+  await runtime.advance(bounds.breakerOpenMs);
+  const both = await runtime.until(Promise.all([client.score('a'), client.score('b')]));
+  assert.equal(
+    both.map(({ source, cause }) => [source, cause]),
+    [
+      ['node', null],
+      ['assumed', 'circuit_open'],
+    ],
+  );
+  assert.is((await runtime.until(client.score('b'))).source, 'node');
+});
+
+test('a try that fails opens the circuit for twice as long', async () => {
+  const { client, transport, runtime } = scene(() => brokenConnection(), { readBudgetMs: 1 });
+  runtime.dice = 1;
+  for (let index = 0; index < bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  await runtime.advance(bounds.breakerOpenMs);
+  await runtime.until(client.score('a'));
+  const sent = transport.requests.length;
+  await runtime.advance(bounds.breakerOpenMs);
+  await runtime.until(client.score('a'));
+  assert.is(transport.requests.length, sent);
+  await runtime.advance(bounds.breakerOpenMs);
+  await runtime.until(client.score('a'));
+  assert.is(transport.requests.length, sent + 1);
+});
+
+test('reads that run out of a short budget hold no write up', async () => {
+  const { client, runtime } = scene((request) => (request.method === 'GET' ? 'silence' : stored));
+  for (let index = 0; index < 3 * bounds.breakerFailures; index++) await runtime.until(client.score('a'));
+  assert.is((await runtime.until(client.score('a'))).cause, 'circuit_open');
+  const before = runtime.elapsedMs();
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.is(runtime.elapsedMs(), before);
+});
+
+test('refusals never open the circuit', async () => {
+  const { client, transport, runtime } = scene(() => refusal(404, 'event_not_found'));
+  for (let index = 0; index < 3 * bounds.breakerFailures; index++) await rejection(runtime.until(client.withdraw('e')));
+  assert.is(transport.requests.length, 3 * bounds.breakerFailures);
+});
+
+test('a call rejects with the reason of its own signal, before it, on the way and between tries', async () => {
+  const reason = new Error('the match is off');
+  const silent = scene(() => 'silence');
+  const before = AbortSignal.abort(reason);
+  assert.is(await silent.client.score('a', { signal: before }).catch((error: unknown) => error), reason);
+  assert.is(silent.transport.requests.length, 0);
+
+  const onTheWay = new AbortController();
+  const read = silent.client.score('a', { signal: onTheWay.signal }).catch((error: unknown) => error);
+  onTheWay.abort(reason);
+  assert.is(await silent.runtime.until(read), reason);
+
+  const broken = scene(() => brokenConnection());
+  broken.runtime.dice = 1;
+  const between = new AbortController();
+  const write = broken.client.submit(event, { signal: between.signal }).catch((error: unknown) => error);
+  await broken.runtime.advance(10);
+  between.abort(reason);
+  assert.is(await broken.runtime.until(write), reason);
+  assert.is(broken.runtime.timers, 0, 'no timer is left behind');
+});
+
+/** An answer that comes whatever the signal says, once it is let go; `isLeft` when somebody has given its body back. */
+function heedless() {
+  let letGo: () => void = () => undefined;
+  const made = {
+    isLeft: false,
+    letGo: () => letGo(),
+    answer: new Promise<TransportResponse>((resolve) => {
+      letGo = () => resolve({ status: 200, header: () => undefined, body: body() });
+    }),
+  };
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      yield new Uint8Array(1);
+      yield new Uint8Array(1);
+    } finally {
+      made.isLeft = true;
+    }
+  }
+  return made;
+}
+
+test('budget, signal and close hold also where the transport does not heed its signal, and an answer that comes late is left', async () => {
+  const late = heedless();
+  const { client, runtime } = scene(() => late.answer);
+  assert.is((await runtime.until(client.score('a'))).cause, 'timeout');
+  assert.is(runtime.elapsedMs(), 100);
+  const reason = new Error('the match is off');
+  const given = new AbortController();
+  const write = client.submit(event, { signal: given.signal }).catch((error: unknown) => error);
+  await runtime.advance(10);
+  given.abort(reason);
+  assert.is(await runtime.until(write), reason);
+  const feed = client.follow();
+  await runtime.advance(10);
+  await runtime.until(feed.close());
+  const open = rejection(client.submit(event));
+  await runtime.until(client.close());
+  assert.is((await open).code, 'closed');
+  // Budget, twice ten, and the 5 s that a call under way may have.
+  assert.is(runtime.elapsedMs(), 120 + bounds.closeMs);
+  late.letGo();
+  await runtime.advance(1);
+  assert.ok(late.isLeft);
+});
+
+test('many calls at a time, and many that wait for a spool, are no leak and print no warning', async () => {
+  const warned: Error[] = [];
+  const onWarning = (warning: Error) => warned.push(warning);
+  process.on('warning', onWarning);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  try {
+    const { client, runtime } = scene(() => 'silence');
+    const spool = await EventSpool.open({ folder, to: client, runtime });
+    await spool.add(event);
+    const many = Array.from({ length: 20 });
+    const drained = many.map(() => spool.drained().catch(() => undefined));
+    await runtime.until(Promise.all(many.map(() => client.score('a'))));
+    await runtime.until(spool.close());
+    await Promise.all(drained);
+    await runtime.until(client.close());
+    assert.equal(warned, []);
+  } finally {
+    process.off('warning', onWarning);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("one signal of the game's may end any number of calls and of waits for a spool, and no warning is printed", async () => {
+  const warned: Error[] = [];
+  const onWarning = (warning: Error) => warned.push(warning);
+  process.on('warning', onWarning);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const { client, runtime } = scene(() => 'silence');
+  const whenFull = 'wait';
+  const spool = await EventSpool.open({ folder, to: client, runtime, whenFull, bytesMax: 300 });
+  try {
+    await spool.add(event);
+    const game = new AbortController();
+    const { signal } = game;
+    const waits = Array.from({ length: 20 }, () => [
+      client.score('a', { signal }),
+      client.submit(event, { signal }),
+      spool.add(event, { signal }),
+      spool.drained({ signal }),
+    ]).flat();
+    await Promise.resolve();
+    assert.is(getEventListeners(signal, 'abort').length, 1);
+    game.abort('over');
+    assert.ok((await Promise.allSettled(waits)).every((one) => one.status === 'rejected' && one.reason === 'over'));
+    await turn();
+    assert.equal(warned, []);
+    assert.is(getEventListeners(signal, 'abort').length, 0);
+  } finally {
+    await runtime.until(spool.close());
+    process.off('warning', onWarning);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('close lets calls end, then ends them, and every later call rejects', async () => {
+  const { client, transport, runtime } = scene(() => 'silence');
+  const write = rejection(client.submit(event));
+  const closing = client.close();
+  assert.is((await rejection(client.score('a'))).code, 'closed');
+  assert.throws(
+    () => client.follow(),
+    (error: unknown) => error instanceof TrustError && error.code === 'closed',
+  );
+  await runtime.until(closing);
+  const { code, outcomeUnknown } = await write;
+  // It was on its way when it was ended.
+  assert.equal([code, outcomeUnknown], ['closed', true]);
+  assert.is(runtime.elapsedMs(), bounds.closeMs);
+  assert.ok(transport.isClosed);
+  assert.is(client.close(), closing);
+});
+
+test('an error holds neither key nor salt nor player', async () => {
+  const { client, runtime } = scene(() => brokenConnection(), {
+    apiKey: 'secret-key',
+    groupSalt: 'secret-salt-of-group',
+  });
+  const error = await rejection(runtime.until(client.submit({ ...event, playerId: 'secret-player' })));
+  assert.not.match(`${error.stack} ${JSON.stringify(error)}`, /secret/);
+  assert.throws(
+    () => new TrustClient({ url: 'http://node', apiKey: 'secret\nkey' }),
+    (thrown: Error) => thrown instanceof TrustError && !thrown.message.includes('secret'),
+  );
+});
+
+test('options that cannot be meant are refused', () => {
+  const url = 'http://node';
+  const times = ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const;
+  for (const options of [
+    { url: 'node:8080' },
+    { url: 'ftp://node' },
+    // None of these would travel.
+    { url: 'http://user@node' },
+    { url: 'http://:password@node' },
+    { url: 'http://node/?a=b' },
+    { url: 'http://node/#a' },
+    // An environment without the salt gives a hash of nothing; the node takes no salt below 16 bytes.
+    ...['', 'x'.repeat(15)].map((groupSalt) => ({ url, groupSalt })),
+    // A word that is none of the two would pass for one of them.
+    ...['last_known', 'Neutral', '', 5].map((fallback) => ({ url, fallback: fallback as Fallback })),
+    // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.
+    // Text, as from the environment of a program without types, added to a time makes another text, and every call too late.
+    ...times.flatMap((name) =>
+      [0, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY, '100'].map((ms) => ({ url, [name]: ms })),
+    ),
+  ]) {
+    assert.throws(
+      () => new TrustClient(options),
+      (error: unknown) => error instanceof TrustError && error.code === 'invalid_argument',
+      JSON.stringify(options),
+    );
+  }
+  new TrustClient({ url, readBudgetMs: 2 ** 31 - 1 });
+});
+
+test('a fallback of one read that is no known word is refused', async () => {
+  const { client, runtime, transport } = scene(() => 'silence');
+  for (const fallback of ['last_known', 'Neutral', ''] as unknown as Fallback[]) {
+    assert.is((await rejection(runtime.until(client.score('a', { fallback })))).code, 'invalid_argument');
+  }
+  assert.is(transport.requests.length, 0);
+  assert.is((await runtime.until(client.score('a', { fallback: undefined }))).source, 'assumed');
+});
+
+test('a budget of one read that is no time a timer can hold is refused; one that is used up is not', async () => {
+  const { client, runtime, transport } = scene(matchAnswer);
+  for (const budgetMs of [Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY, '100' as unknown as number]) {
+    assert.is((await rejection(runtime.until(client.score('a', { budgetMs })))).code, 'invalid_argument');
+  }
+  assert.is(transport.requests.length, 0);
+  const silent = scene(() => 'silence');
+  assert.is((await silent.runtime.until(silent.client.score('a', { budgetMs: -1 }))).source, 'assumed');
+});
+
+const groupSalt = '0123456789-abcdef';
+
+for (const saltCheck of [saltCheckOf(groupSalt), null]) {
+  test(`a salt is taken where the node shows ${saltCheck === null ? 'no fingerprint' : 'its fingerprint'}`, async () => {
+    const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+    transport.saltCheck = saltCheck;
+    assert.is((await runtime.until(client.score('p'))).source, 'node');
+    assert.is((await runtime.until(client.score('p'))).source, 'node');
+  });
+}
+
+test("with a salt that is not the group's a read is neutral and says why, and asks nothing more", async () => {
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.saltCheck = '00000000';
+  for (const asked of [1, 1, 1]) {
+    const [trust] = await runtime.until(client.scores(['p']));
+    assert.equal([trust?.verdict, trust?.source, trust?.cause], ['neutral', 'assumed', 'salt_mismatch']);
+    assert.is(transport.requests.length, asked);
+  }
+});
+
+test("with a salt that is not the group's nothing with a hash is sent", async () => {
+  const { client, transport, runtime } = scene(steps(stored), { groupSalt });
+  transport.saltCheck = '00000000';
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => client.submit(event),
+    () => client.submitMany([event]),
+    () => client.deliver([client.prepare(event)]),
+    () => client.eraseSubject('p'),
+    () => client.explain('p'),
+  ];
+  for (const call of calls) {
+    const error = await rejection(runtime.until(call()));
+    assert.is(error.code, 'salt_mismatch');
+    assert.ok(error.message.includes('00000000') && !error.message.includes(groupSalt));
+  }
+  assert.is(transport.requests.length, 0);
+});
+
+test('a salt that did not fit is asked about again after a minute, since an address may have led elsewhere', async () => {
+  const { client, transport, runtime } = scene(steps(stored), { groupSalt });
+  transport.saltCheck = '00000000';
+  assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');
+  transport.saltCheck = saltCheckOf(groupSalt);
+  assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');
+  await runtime.advance(bounds.saltRecheckMs);
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+});
+
+test('a read that finds the salt right after all reads the players within its budget', async () => {
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.saltCheck = '00000000';
+  assert.is((await runtime.until(client.score('p'))).cause, 'salt_mismatch');
+  transport.saltCheck = saltCheckOf(groupSalt);
+  await runtime.advance(bounds.saltRecheckMs);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+});
+
+test('the check of the salt counts against the deadline of the call that waits for it', async () => {
+  const { client, transport, runtime } = scene(() => 'silence', { groupSalt, deadlineMs: 1_000 });
+  transport.saltCheck = saltCheckOf(groupSalt);
+  const answer = transport.request.bind(transport);
+  transport.request = async (request) => {
+    if (request.path === saltCheckPath) await new Promise<void>((resolve) => runtime.after(900, resolve));
+    return answer(request);
+  };
+  assert.is((await rejection(runtime.until(client.submit(event)))).code, 'timeout');
+  assert.is(transport.requests.length, 1);
+  assert.ok(runtime.elapsedMs() <= 1_000, `${runtime.elapsedMs()} ms`);
+});
+
+test.run();

@@ -1,0 +1,18 @@
+/** The system's time as the client uses it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemRuntime } from '../../../src/client/transport/runtime.js';
+
+test('a wait that is longer than a timer holds, as a strange Retry-After asks for, is no short one', async () => {
+  let isOver = false;
+  const cancel = systemRuntime.after(2 ** 31, () => {
+    isOver = true;
+  });
+  // The platform would make 1 ms of it, which ends before this.
+  await delay(20);
+  assert.not.ok(isOver);
+  cancel();
+});
+
+test.run();

@@ -1,0 +1,46 @@
+/** Short texts side by side are what was put in, one by one or all at once. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Texts } from '../../../src/core/columns/byte-strings.js';
+import { Random } from '../../support/random.js';
+
+const separator = ',';
+
+function textsIn(texts: Texts): string[] {
+  return Array.from({ length: texts.count }, (_, i) => texts.text(i));
+}
+
+test('a text is split where its separator stands and nowhere else, whatever stands beside it', () => {
+  const random = new Random(3);
+  const texts = new Texts();
+  // Neighbours of the separator, and what differs from it in one bit.
+  const characters = [separator, separator, '+', '-', 'l', 'h', '(', '$', '\u007f', '\u0000', '7'];
+  for (let n = 0; n < 20_000; n++) {
+    const joined = Array.from({ length: random.below(40) }, () => characters[random.below(characters.length)]!).join(
+      '',
+    );
+    texts.clear();
+    texts.pushSplit(joined, separator.charCodeAt(0));
+    assert.equal(textsIn(texts), joined.split(separator));
+  }
+});
+
+test('separators behind the end are none of the text, though an earlier one left them there', () => {
+  const texts = new Texts();
+  texts.pushSplit(separator.repeat(64), separator.charCodeAt(0));
+  texts.clear();
+  texts.pushSplit('a', separator.charCodeAt(0));
+  assert.equal(textsIn(texts), ['a']);
+});
+
+test('texts are put in one after the other, by themselves and split, and more than there is room for', () => {
+  const texts = new Texts();
+  const all = ['Žofie', '🎮', ''];
+  for (const text of all) texts.push(text);
+  const ids = Array.from({ length: 1000 }, (_, i) => `player-${i}`);
+  texts.pushSplit(ids.join(separator), separator.charCodeAt(0));
+  assert.equal(textsIn(texts), [...all, ...ids]);
+  assert.is(texts.length(1), 4);
+});
+
+test.run();

@@ -1,0 +1,21 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { saturate, strength, unit } from '../../../src/core/evidence/evidence.js';
+
+test('one peer counts at most 1.5 on one player, and 1 with one event of severity 1', () => {
+  assert.is(saturate(0), 0);
+  assert.is(saturate(0.5), 0.75);
+  assert.is(saturate(1), 1);
+  assert.ok(saturate(1e9) < 1.5 && saturate(1e9) > 1.499);
+});
+
+test('mass beyond one event is still one vote', () => {
+  assert.equal([unit(0), unit(0.25), unit(1), unit(50)], [0, 0.25, 1, 1]);
+});
+
+test('of what repeated events of a peer add, a two-sided peer has all and one that only reports half', () => {
+  assert.equal([strength(0.75, 0), strength(0.75, 1), strength(1, 0)], [0.75, 0.75, 1]);
+  assert.equal([strength(1.4, 1), strength(1.4, 0.5), strength(1.4, 0)], [1.4, 1.2999999999999998, 1.2]);
+});
+
+test.run();

@@ -1,0 +1,133 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TAG_WORDS, writeTag } from '../../../src/core/columns/packed-keys.js';
+import { eventTypeNames, eventTypes } from '../../../src/core/evidence/event-types.js';
+import { Batch, BatchWriter, chainStart } from '../../../src/core/records/batch.js';
+import { decodeRecord, encodeRecord, UnknownRecordError } from '../../../src/core/records/record-codec.js';
+import { EventColumns, keyOf } from '../../../src/core/tables/event-columns.js';
+import { everyRecord } from '../../support/every-record.js';
+
+const nonce = Buffer.alloc(16, 9);
+
+function batchOf(firstSeq: number, chain: Uint8Array): Batch {
+  const writer = new BatchWriter();
+  for (const record of everyRecord) writer.add(record);
+  return writer.seal(firstSeq, 1_750_000_000_000, nonce, chain);
+}
+
+test('every record comes back from its bytes as it was', () => {
+  for (const record of everyRecord) {
+    const decoded = decodeRecord(Buffer.from(encodeRecord(record)));
+    assert.equal(JSON.stringify(decoded), JSON.stringify(decodeRecord(Buffer.from(encodeRecord(decoded)))));
+    assert.is(decoded.type, record.type);
+  }
+  const read = [...new Batch(batchOf(1, chainStart).bytes)];
+  assert.equal(
+    read.map((record) => JSON.stringify(record)),
+    everyRecord.map((record) => JSON.stringify(decodeRecord(Buffer.from(encodeRecord(record))))),
+  );
+});
+
+test('an event is of version 2 where it has the tag of its id, and of version 1 where it has none', () => {
+  const events = everyRecord.filter((record) => record.type === 'event_accepted');
+  assert.equal(
+    events.map((event) => [event.id_tag !== null, encodeRecord(event)[1]]),
+    [
+      [false, 1],
+      [true, 2],
+    ],
+  );
+  for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);
+});
+
+test('an event written from what it was looked up by has the bytes of its record', () => {
+  const columns = new EventColumns(3);
+  for (const record of everyRecord) {
+    if (record.type !== 'event_accepted' || record.id_tag === null) continue;
+    const { subject, id_tag, ...event } = record;
+    columns.count = 2;
+    columns.addKey(keyOf(subject));
+    writeTag(id_tag, columns.tags, 2 * TAG_WORDS);
+    const writer = new BatchWriter();
+    writer.addEvent(event, { columns, i: 2 });
+    const batch = writer.seal(1, 1_750_000_000_000, nonce, chainStart);
+    assert.equal(batch.bytes.subarray(-encodeRecord(record).length), Buffer.from(encodeRecord(record)));
+    assert.equal([...batch], [record]);
+  }
+});
+
+test('a record of a newer release is refused by name', () => {
+  for (const record of everyRecord) {
+    const newer = Buffer.from(encodeRecord(record));
+    newer[1]! = 4;
+    assert.throws(() => decodeRecord(newer), /newer release/);
+  }
+  const bytes = Buffer.from(encodeRecord(everyRecord[0]!));
+  bytes[1] = 2;
+  assert.throws(
+    () => decodeRecord(bytes),
+    (error: unknown) => error instanceof UnknownRecordError,
+  );
+  bytes[0] = 200;
+  assert.throws(() => decodeRecord(bytes), /newer release/);
+});
+
+test('an event of a type that this release does not know is refused by name', () => {
+  const known = eventTypeNames.map((name) => eventTypes[name].id).sort((a, b) => a - b);
+  assert.equal(
+    known,
+    known.map((_, i) => i + 1),
+  );
+  for (const record of everyRecord.filter(({ type }) => type === 'event_accepted')) {
+    for (const type of [0, eventTypeNames.length + 1, 255]) {
+      const newer = Buffer.from(encodeRecord(record));
+      newer[2] = type;
+      assert.throws(
+        () => decodeRecord(newer),
+        (error: unknown) => error instanceof UnknownRecordError && error.message.includes(`type ${type}`),
+      );
+    }
+  }
+});
+
+test('every flipped bit of a batch is found', () => {
+  const { bytes } = batchOf(1, chainStart);
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const flipped = Buffer.from(bytes);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    assert.throws(() => new Batch(flipped));
+  }
+});
+
+test('every cut of a batch is found', () => {
+  const { bytes } = batchOf(1, chainStart);
+  for (let length = 0; length < bytes.length; length++) assert.throws(() => new Batch(bytes.subarray(0, length)));
+});
+
+test('a batch follows one predecessor only', () => {
+  const first = batchOf(1, chainStart);
+  const second = batchOf(first.lastSeq + 1, first.chain);
+  assert.ok(first.follows(chainStart, 0));
+  assert.ok(second.follows(first.chain, first.lastSeq));
+  assert.not.ok(second.follows(chainStart, first.lastSeq));
+  assert.not.ok(second.follows(first.chain, first.lastSeq - 1));
+  assert.not.ok(first.follows(second.chain, 0));
+});
+
+test('a rewritten batch keeps its place in the chain and forgets its nonce and content', () => {
+  const first = batchOf(1, chainStart);
+  const second = batchOf(first.lastSeq + 1, first.chain);
+  const at = everyRecord.findIndex(({ type }) => type === 'event_accepted');
+  const gone = { type: 'event_gone', peer: 1, id_tag: '0123456789', prev: 0 } as const;
+  const rewritten = new Batch(first.rewrite(new Map([[1 + at, gone]])).bytes);
+  assert.equal(rewritten.record(1 + at), gone);
+  assert.ok(rewritten.rewritten);
+  assert.ok(rewritten.follows(chainStart, 0));
+  assert.ok(second.follows(rewritten.chain, rewritten.lastSeq));
+  assert.ok(first.contentHolds());
+  assert.not.ok(rewritten.contentHolds());
+  assert.is(rewritten.bytes.indexOf(nonce), -1);
+  assert.is(rewritten.bytes.indexOf('secret-event-id'), -1);
+});
+
+test.run();

@@ -1,0 +1,85 @@
+/** Why a player has its verdict, in words. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { momentOf } from '../../../src/core/evidence/decay.js';
+import { reasonsOf } from '../../../src/core/scoring/reasons.js';
+import { explanationOf, trustOf } from '../../../src/core/scoring/score.js';
+import { Given, t0 } from '../../support/given.js';
+
+/** What is said of a player whom the peers sent these events about. */
+function told(given: Given, say: (given: Given) => void): string[] {
+  say(given);
+  const moment = momentOf(given.state, t0);
+  const { verdict } = trustOf(given.state, given.row('p'), moment);
+  return reasonsOf(verdict, explanationOf(given.state, given.row('p'), moment));
+}
+
+const all = (value: number) => new Array<number>(8).fill(value);
+const reporting = () => new Given().peers(8).weigh();
+const twoSided = () => new Given().peers(8).weigh({ a: all(2), b: all(1.5), z: all(0.9) });
+
+function report(given: Given, peers: number, count = 3): void {
+  for (let peer = 0; peer < peers; peer++) for (let i = 0; i < count; i++) given.event(peer, 'p');
+}
+
+test('a player whom one peer knows is told so', () => {
+  assert.equal(
+    told(reporting(), (given) => report(given, 1)),
+    ['Known to one peer only.'],
+  );
+});
+
+test('a group that only reports is told what it takes', () => {
+  const [first, second] = told(reporting(), (given) => report(given, 3));
+  assert.is(first, 'Known to 3 independent peers.');
+  assert.is(second, 'The peers that reported it only report: about five independent reports are needed.');
+});
+
+test('peers that are one witness are told so', () => {
+  const given = new Given().peers(8).weigh({ a: all(2), b: all(1.5), z: all(0.9), witness: all(0) });
+  assert.match(
+    told(given, () => report(given, 4))[0]!,
+    /^Known to 4 peers, of which only one is an independent witness/,
+  );
+  const some = new Given().peers(8).weigh({ a: all(2), b: all(1.5), z: all(0.9), witness: [0, 0, 2, 3, 4, 5, 6, 7] });
+  assert.is(told(some, () => report(some, 4))[0], 'Known to 4 peers, which are 3 independent witnesses.');
+});
+
+test('peers without a weight, and evidence that does not count, are told', () => {
+  assert.match(
+    told(new Given().peers(2), (given) => report(given, 2))[0]!,
+    /^No peer that knows this player has a weight/,
+  );
+  const nothing = told(reporting(), (given) => given.event(0, 'p', { severity: 0 }));
+  assert.equal(nothing, ['No peer holds evidence about this player that counts.']);
+});
+
+test('an untrusted player is told by whom', () => {
+  assert.equal(
+    told(twoSided(), (given) => report(given, 4)),
+    ['Known to 4 independent peers.', 'Most of what they say comes from peers that report and also say what is good.'],
+  );
+});
+
+test('of fewer than three peers nothing is said of how they split', () => {
+  for (const peers of [2, 3]) {
+    const reasons = told(twoSided(), (given) => {
+      given.event(0, 'p');
+      for (let peer = 1; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation' });
+      for (let peer = 1; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation' });
+    });
+    assert.is(reasons.includes('Its peers differ, and what is good prevails.'), peers === 3, `${peers}: ${reasons}`);
+  }
+});
+
+test('a good player who is not trusted yet is told what is missing', () => {
+  const praised = (peers: number) => (given: Given) => {
+    for (let peer = 0; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation', severity: 1 });
+  };
+  assert.equal(told(twoSided(), praised(1)), [
+    'Known to one peer only.',
+    'For trusted, more that is good would have to be known.',
+  ]);
+});
+
+test.run();

@@ -1,0 +1,292 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { momentOf } from '../../../src/core/evidence/decay.js';
+import { decidePeerStatus } from '../../../src/core/rules/decide-peer.js';
+import { decideErasure } from '../../../src/core/rules/decide-removal.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { explanationOf, trustOf, verdictOf } from '../../../src/core/scoring/score.js';
+import { bounds, dayMs, Given, subjectOf, t0 } from '../../support/given.js';
+
+function scoreAt(given: Given, player: string, at = t0) {
+  return trustOf(given.state, given.row(player), momentOf(given.state, at));
+}
+
+function near(actual: number, expected: number, tolerance = 1e-9): void {
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
+}
+
+/** A hundred peers: all of the first one's witness, or each its own but for the last two. */
+const range100 = (own: 0 | 1) => Array.from({ length: 100 }, (_, peer) => own * Math.min(peer, 98));
+const range = (value: number) => new Array<number>(6).fill(value);
+
+/** Log-odds at which a player is suspicious, where 4 % of the players are bad and no witness is two-sided. */
+const suspicious = -0.6 - Math.log(0.04 / 0.96) + 2;
+/** What log-odds below that, with so much mass of events, leave of 50. */
+const lowered = (logOdds: number, mass: number) => 50 - ((10 * logOdds) / suspicious) * Math.min(1, 0.5 * mass ** 0.75);
+
+test('a peer without computed weights moves nothing, unless the operator vouches for it', () => {
+  const given = new Given().peers(2);
+  for (let i = 0; i < 100; i++) given.event(0, 'a');
+  assert.is(scoreAt(given, 'a').score, 50);
+  assert.is(scoreAt(given, 'a').confidence, 0);
+  given.apply([{ type: 'pre_trust_set', peers: [1], configured: null, audit: given.state.formed.audit }], t0);
+  given.event(1, 'b');
+  near(scoreAt(given, 'b').score, lowered(1.25, 1));
+});
+
+test('one event of a peer that only reports lowers an unknown player by less than two points', () => {
+  const given = new Given().peers(1).weigh();
+  given.event(0, 'a');
+  const { score, confidence, verdict, eventCount } = scoreAt(given, 'a');
+  near(score, lowered(1.25, 1));
+  // w = (1.25 + .4) / 4
+  near(confidence, 0.4125 / (0.4125 + 4.2));
+  assert.is(verdict, 'neutral');
+  assert.is(eventCount, 1);
+});
+
+test('one event moves an unknown player by five points at most, however sure its peer is', () => {
+  const given = new Given().peers(1).weigh({ a: [3.5], b: [3.5], z: [1], pi: 0.6 });
+  given.event(0, 'a');
+  given.event(0, 'b', { eventType: 'commendation' });
+  // 9.5 points at the most that one peer can cover of the way to suspicious, half of it for one event.
+  near(scoreAt(given, 'a').score, 45.25);
+  near(scoreAt(given, 'b').score, 55);
+});
+
+test('a thousand events of one peer leave a player neutral', () => {
+  const given = new Given().peers(2).weigh({ a: [3.5, 1.25], b: [3.5, 0.4], z: [0.9, 0] });
+  for (let i = 0; i < 1000; i++) for (const peer of [0, 1]) given.event(peer, `of ${peer}`);
+  near(scoreAt(given, 'of 0').score, 40.5);
+  for (const peer of [0, 1]) assert.is(scoreAt(given, `of ${peer}`).verdict, 'neutral');
+});
+
+test('a pre-trusted peer may make a player suspicious by repeated evidence, never untrusted', () => {
+  const given = new Given().peers(1).weigh({ a: [3.5], b: [3.5], z: [1] });
+  given.apply([{ type: 'pre_trust_set', peers: [0], configured: null, audit: given.state.formed.audit }], t0);
+  given.event(0, 'a');
+  assert.is(scoreAt(given, 'a').verdict, 'neutral');
+  for (let i = 0; i < 1000; i++) given.event(0, 'a');
+  const { score, verdict } = scoreAt(given, 'a');
+  assert.ok(score < 40 && score > 20, `${score}`);
+  assert.is(verdict, 'suspicious');
+});
+
+test('where peers only report it takes five of them to condemn, where they are two-sided two', () => {
+  const oneSided = new Given().peers(6).weigh();
+  const twoSided = new Given().peers(6).weigh({ a: range(2), b: range(1.5), z: range(0.9) });
+  const verdicts = (given: Given) =>
+    [1, 2, 3, 4, 5, 6].map((count) => {
+      for (let peer = 0; peer < count; peer++) for (let i = 0; i < 10; i++) given.event(peer, `by ${count}`);
+      return scoreAt(given, `by ${count}`).verdict;
+    });
+  assert.equal(verdicts(oneSided), ['neutral', 'neutral', 'neutral', 'neutral', 'suspicious', 'suspicious']);
+  assert.equal(verdicts(twoSided), ['neutral', 'untrusted', 'untrusted', 'untrusted', 'untrusted', 'untrusted']);
+});
+
+test('five honest peers outweigh one flood of a thousand events', () => {
+  const given = new Given().peers(6).weigh();
+  for (let i = 0; i < 1000; i++) given.event(5, 'a');
+  for (let peer = 0; peer < 5; peer++) given.event(peer, 'a', { eventType: 'commendation' });
+  assert.ok(scoreAt(given, 'a').score > 50);
+});
+
+test('of a witness group only the heaviest vote speaks, and it is one witness', () => {
+  const alone = new Given().peers(1).weigh();
+  alone.event(0, 'a');
+  const sure = { a: range(3.5), b: range(3.5), z: range(1) };
+  const group = new Given().peers(6).weigh({ witness: [0, 0, 0, 0, 0, 0] });
+  const apart = new Given().peers(6).weigh(sure);
+  const together = new Given().peers(6).weigh({ ...sure, witness: [0, 0, 0, 0, 0, 0] });
+  for (const given of [group, apart, together]) {
+    for (let peer = 0; peer < 6; peer++) given.event(peer, 'a', { severity: given === group && peer !== 4 ? 0.5 : 1 });
+  }
+  near(scoreAt(group, 'a').score, scoreAt(alone, 'a').score);
+  assert.is(scoreAt(apart, 'a').verdict, 'untrusted');
+  assert.is(scoreAt(together, 'a').verdict, 'neutral');
+});
+
+test('an event of severity 0 is counted and carries no evidence', () => {
+  const given = new Given().peers(1);
+  given.event(0, 'a', { severity: 0 });
+  const { score, confidence, verdict, eventCount } = scoreAt(given, 'a');
+  assert.equal(
+    { score, confidence, verdict, eventCount },
+    { score: 50, confidence: 0, verdict: 'neutral', eventCount: 1 },
+  );
+});
+
+test('evidence is worth half after one half-life', () => {
+  const given = new Given(30).peers(1).weigh();
+  given.event(0, 'a', { severity: 1 });
+  given.event(0, 'b', { severity: 0.5 });
+  near(scoreAt(given, 'a', t0 + 30 * dayMs).score, scoreAt(given, 'b', t0).score);
+});
+
+test('decay runs from the earlier of timestamp and arrival', () => {
+  const given = new Given(30).peers(1).weigh();
+  given.event(0, 'late', { timestamp: t0 - 30 * dayMs });
+  given.event(0, 'ahead', { timestamp: t0 + dayMs });
+  given.event(0, 'half', { severity: 0.5 });
+  given.event(0, 'whole');
+  near(scoreAt(given, 'late').score, scoreAt(given, 'half').score);
+  near(scoreAt(given, 'ahead').score, scoreAt(given, 'whole').score);
+});
+
+test('a clock that was set back inflates no evidence', () => {
+  const given = new Given(30).peers(1).weigh();
+  given.event(0, 'a', { timestamp: t0 + 400 * dayMs }, t0 + 400 * dayMs);
+  near(scoreAt(given, 'a', t0).score, scoreAt(given, 'a', t0 + 400 * dayMs).score);
+});
+
+test('evidence stays finite over fifty years of half-lives of one day', () => {
+  const given = new Given(1).peers(1).weigh();
+  for (let year = 0; year < 50; year++) {
+    const at = t0 + year * 365 * dayMs;
+    given.event(0, 'a', { timestamp: at }, at);
+  }
+  const at = t0 + 49 * 365 * dayMs;
+  near(scoreAt(given, 'a', at).confidence, 0.4125 / (0.4125 + 4.2));
+});
+
+// Found by review: a clock that jumped ahead and back made sums infinite or scores NaN.
+test('a clock that jumps twenty years ahead and back leaves every score finite and the truth of now in force', () => {
+  for (const halfLife of [0, 1, 7, 30]) {
+    const given = new Given(halfLife).peers(2).weigh();
+    const jumped = t0 + 7305 * dayMs;
+    given.event(0, 'a');
+    given.event(0, 'b', { timestamp: t0 }, jumped);
+    given.event(0, 'c', { timestamp: jumped }, jumped);
+    given.apply(decideHalfLife(given.state, 14, t0 + dayMs).records, t0 + dayMs);
+    for (let i = 0; i < 20; i++) given.event(1, 'd', { timestamp: t0 + dayMs }, t0 + dayMs);
+    for (const player of ['a', 'b', 'c', 'd']) {
+      const { score, confidence } = scoreAt(given, player, t0 + dayMs);
+      assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${player} at half-life ${halfLife}`);
+    }
+    if (halfLife === 30) assert.ok(scoreAt(given, 'd', t0 + dayMs).score < 48);
+  }
+});
+
+// Found by the simulation: seed 500000929.
+test('a half-life that changes again and again while the clock is twenty years behind leaves every score finite, then and later', () => {
+  const behind = t0 - 7305 * dayMs;
+  const given = new Given(30).peers(1).weigh();
+  const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);
+  const mustBeFinite = (at: number) => {
+    const { score, confidence } = scoreAt(given, 'a', at);
+    assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
+    const { lowering, raising } = explanationOf(given.state, given.row('a'), momentOf(given.state, at));
+    assert.ok(Number.isFinite(lowering) && Number.isFinite(raising), `${lowering}, ${raising}`);
+  };
+  given.event(0, 'b', { severity: 0 });
+  given.event(0, 'a', { timestamp: behind }, behind);
+  halfLife(7, behind);
+  const erasure = { caller: 0, subject: subjectOf('b'), commitment: '0', by: 'peer-0' };
+  given.apply(decideErasure(given.state, bounds, erasure, behind).records, behind);
+  for (let i = 0; i < 3; i++) {
+    halfLife(0, behind);
+    halfLife(7, t0);
+    mustBeFinite(behind);
+  }
+  for (const years of [0, 1, 10]) mustBeFinite(t0 + years * 365 * dayMs);
+});
+
+test('an event that arrives while the clock is ahead keeps its true time, and later ones count beside it', () => {
+  const given = new Given(30).peers(2).weigh();
+  given.event(0, 'a', { timestamp: t0 }, t0 + 7305 * dayMs);
+  for (let i = 0; i < 40; i++) given.event(1, 'a');
+  assert.ok(scoreAt(given, 'a').score < 48);
+});
+
+test('the evidence of a revoked peer counts for nothing, that of a suspended one stays', () => {
+  const given = new Given().peers(2).weigh();
+  given.event(0, 'a');
+  const change = (status: 'suspended' | 'revoked') =>
+    given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status, by: 'test' }, t0).records, t0);
+  const before = scoreAt(given, 'a').score;
+  change('suspended');
+  assert.is(scoreAt(given, 'a').score, before);
+  change('revoked');
+  assert.is(scoreAt(given, 'a').score, 50);
+  assert.is(scoreAt(given, 'a').confidence, 0);
+});
+
+test('one witness alone never makes a player untrusted', () => {
+  assert.is(verdictOf(1, 1, 1), 'suspicious');
+  assert.is(verdictOf(19.99, 0, 2), 'untrusted');
+  assert.is(verdictOf(20, 0, 2), 'suspicious');
+  assert.is(verdictOf(39.99, 0, 2), 'suspicious');
+  assert.is(verdictOf(40, 1, 2), 'neutral');
+  assert.is(verdictOf(70, 0.34, 2), 'neutral');
+  assert.is(verdictOf(70, 0.35, 2), 'trusted');
+});
+
+test('published weights enter the read: a peer with tau 0 moves nothing', () => {
+  const given = new Given().peers(2).weigh({ tau: [1, 0] });
+  given.event(0, 'a');
+  given.event(1, 'a', { eventType: 'commendation' });
+  near(scoreAt(given, 'a').score, lowered(1.25, 1));
+});
+
+test('the others move a player at most half as far again as its pre-trusted peers do', () => {
+  const given = new Given().peers(5).weigh({ a: range(1.4), b: range(1.4), z: range(1) });
+  given.apply([{ type: 'pre_trust_set', peers: [0], configured: null, audit: given.state.formed.audit }], t0);
+  given.event(0, 'a');
+  for (let peer = 1; peer < 5; peer++) given.event(peer, 'a', { eventType: 'commendation' });
+  // LP = 1.4, LN = -5.6 held at -2.1; M = 5, of two-sided peers alone.
+  const raised = 0.7 / 5 ** 0.1;
+  near(scoreAt(given, 'a').score, 50 + (20 * raised) / 2.4);
+});
+
+test('weights of the first version of scoring are read as those of one-sided peers', () => {
+  const old = new Given().peers(1);
+  const column = Float64Array.of(1.25);
+  const columns = { tau: Float64Array.of(1), a: column, b: Float64Array.of(0.4), z: null, witness: null };
+  old.apply([{ type: 'weights_published', based_on_seq: 2, computed_at: t0, pi: 0.5, ...columns }], t0);
+  old.event(0, 'a');
+  near(scoreAt(old, 'a').score, lowered(1.25, 1));
+});
+
+test('a read looks at each peer a few times, also where hundreds of them are one witness', () => {
+  const peers = 100;
+  const given = new Given().peers(peers);
+  for (let peer = 0; peer < peers; peer++) given.event(peer, 'a');
+  for (const witness of [range100(0), range100(1)]) {
+    const all = (value: number) => new Array<number>(peers).fill(value);
+    given.weigh({ a: all(3), z: all(0.9), witness });
+    let looks = 0;
+    const { witness: numbers } = given.state.peerWeights;
+    given.state.peerWeights.witness = new Proxy(numbers, {
+      get(target, name) {
+        looks += Number(typeof name === 'string' && /^\d+$/.test(name));
+        return Reflect.get(target, name);
+      },
+    });
+    const { score } = scoreAt(given, 'a');
+    given.state.peerWeights.witness = numbers;
+    assert.ok(score < 50);
+    assert.ok(looks <= 8 * peers, `${looks} looks`);
+  }
+});
+
+test('an explanation names sides, peers and the weights it rests on', () => {
+  const given = new Given().peers(3).weigh({ z: [0.5, 0.5, 0.5] });
+  given.event(0, 'a');
+  given.event(1, 'a', { eventType: 'report_spam', severity: 0.5 });
+  given.event(2, 'a', { eventType: 'commendation' });
+  const { logOdds, suspicious, ...rest } = explanationOf(given.state, given.row('a'), momentOf(given.state, t0));
+  assert.equal(rest, {
+    lowering: 1.125,
+    raising: 1,
+    peers: 3,
+    preTrusted: false,
+    witnesses: 3,
+    loweringWitnesses: 2,
+    oneSided: 0.5,
+    halfLifeDays: 0,
+    weightsBasedOnSeq: 4,
+  });
+  assert.ok(logOdds > 0 && logOdds < suspicious);
+});
+
+test.run();

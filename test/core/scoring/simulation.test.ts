@@ -1,0 +1,245 @@
+/** A simulation against the real thing: a state in which the assumption was made true by records. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { momentOf } from '../../../src/core/evidence/decay.js';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
+import { decidePeerStatus, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
+import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { OtherHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
+import { trustOf } from '../../../src/core/scoring/score.js';
+import { type Assumption, type Simulation, simulate } from '../../../src/core/scoring/simulation.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import type { GroupState } from '../../../src/core/state.js';
+import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
+import { gatherVotes } from '../../../src/core/trust/sums/gather.js';
+import { Scratch } from '../../../src/core/trust/votes/scratch.js';
+import { verdicts } from '../../../src/core/vocabulary.js';
+import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
+import { Random } from '../../support/random.js';
+
+const nothing: Assumption = { preTrusted: null, without: [], halfLifeDays: null };
+const later = t0 + 40 * dayMs;
+
+/** A group of five peers, of which the last two report alike, over 60 players. */
+function grown(seed = 7): Given {
+  const given = new Given(30).peers(5);
+  const random = new Random(seed);
+  for (let i = 0; i < 60; i++) {
+    for (let peer = 0; peer < 5; peer++) {
+      if (random.next() < 0.4) continue;
+      const isBad = peer >= 3 ? i % 2 === 0 : i % 5 === 0;
+      const eventType = isBad ? 'report_cheating' : 'commendation';
+      for (let n = random.below(4); n >= 0; n--) {
+        given.event(peer, `player-${i}`, { eventType, timestamp: t0 + i * hourMs }, t0 + i * hourMs);
+      }
+    }
+  }
+  return given;
+}
+
+/** Takes weights into force, as the replica computes and the actor publishes them. */
+function publish({ state }: Given, at: number): void {
+  const scratch = new Scratch();
+  const votes = gatherVotes(state, at, trustConstants, scratch);
+  const { tau, a, b, z, witness, pi } = computePeerTrust(votes, trustConstants, scratch);
+  state.apply(
+    { type: 'weights_published', based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness },
+    state.lastAt,
+  );
+}
+
+function scoresOf(state: GroupState, at: number): string[] {
+  const moment = momentOf(state, at);
+  return Array.from({ length: state.subjects.rows }, (_, row) => {
+    const { score, confidence, verdict } = trustOf(state, row, moment);
+    return `${score} ${confidence} ${verdict}`;
+  });
+}
+
+/** What the players' verdicts are, from the table of both sides. */
+function totals({ verdicts: table }: Simulation, side: 'before' | 'after'): number[] {
+  return verdicts.map((one) =>
+    verdicts.reduce((sum, other) => sum + (side === 'before' ? table[one][other] : table[other][one]), 0),
+  );
+}
+
+function verdictsOf(state: GroupState, at: number): number[] {
+  const moment = momentOf(state, at);
+  const counts = verdicts.map(() => 0);
+  for (let row = 0; row < state.subjects.rows; row++) {
+    counts[verdicts.indexOf(trustOf(state, row, moment).verdict)]!++;
+  }
+  return counts;
+}
+
+test('to assume what is changes no verdict and no weight, and the state stays as it was', () => {
+  const given = grown();
+  publish(given, later);
+  const digest = stateDigest(given.state);
+  const scores = scoresOf(given.state, later);
+  const simulation = simulate(given.state, later, nothing, null, 10);
+  assert.equal(simulation.changed, []);
+  assert.equal([...simulation.weightsBefore], [...simulation.weightsAfter]);
+  assert.equal(totals(simulation, 'before'), verdictsOf(given.state, later));
+  simulate(given.state, later, { preTrusted: [0], without: [4], halfLifeDays: null }, null, 10);
+  assert.is(stateDigest(given.state), digest);
+  assert.equal(scoresOf(given.state, later), scores);
+});
+
+test('without a peer the group reads as if the peer were revoked', () => {
+  const given = grown();
+  const simulation = simulate(given.state, later, { ...nothing, without: [3, 4] }, null, 100);
+  for (const peerId of ['peer-3', 'peer-4']) {
+    given.apply(decidePeerStatus(given.state, { peerId, status: 'revoked', by: 'test' }, later).records, later);
+  }
+  publish(given, later);
+  const moment = momentOf(given.state, later);
+  assert.equal(totals(simulation, 'after'), verdictsOf(given.state, later));
+  assert.ok(simulation.changed.length > 0);
+  for (const { subject, after } of simulation.changed) {
+    const { score, confidence, verdict } = trustOf(
+      given.state,
+      given.state.subjects.find(Buffer.from(subject, 'hex')),
+      moment,
+    );
+    assert.equal(after, { score, confidence, verdict });
+  }
+  assert.equal([...simulation.weightsAfter], [...given.state.peerWeights.weight.slice(0, 5)]);
+});
+
+test('with other pre-trusted peers the group reads as if the set were that, and a peer left out leaves the set', () => {
+  const given = grown();
+  const simulation = simulate(given.state, later, { ...nothing, preTrusted: [3] }, null, 100);
+  const both = simulate(given.state, later, { ...nothing, preTrusted: [3], without: [3] }, null, 100);
+  const without = simulate(given.state, later, { ...nothing, preTrusted: [], without: [3] }, null, 100);
+  assert.equal(both, without);
+  const command = { change: 'add', peerId: 'peer-3', by: 'test' } as const;
+  given.apply(decidePreTrust(given.state, command, later).records, later);
+  publish(given, later);
+  assert.ok(simulation.changed.length > 0);
+  assert.equal(totals(simulation, 'after'), verdictsOf(given.state, later));
+});
+
+test('the players whose scores move furthest are named, no more than asked for', () => {
+  const { state } = grown();
+  const all = simulate(state, later, { ...nothing, without: [3, 4] }, null, 100).changed;
+  const moves = all.map(({ before, after }) => Math.abs(after.score - before.score));
+  assert.equal(
+    moves,
+    moves.toSorted((p, q) => q - p),
+  );
+  assert.ok(all.length > 3 && all.every(({ before, after }) => before.verdict !== after.verdict));
+  assert.equal(simulate(state, later, { ...nothing, without: [3, 4] }, null, 3).changed, all.slice(0, 3));
+});
+
+/** Sums of every player that `state` holds, decayed to `at`, as text with so many digits. */
+function sumsOf(
+  state: Given['state'],
+  subjects: ReturnType<OtherHalfLife['subjects']>,
+  worth: number,
+): Map<string, number[]> {
+  const sums = new Map<string, number[]>();
+  for (let row = 0; row < state.subjects.rows; row++) {
+    if (!state.subjects.has(row)) continue;
+    const first = subjects.firstEntry(row);
+    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+      const name = `${Buffer.from(state.subjects.keyOf(row)).toString('hex')} ${subjects.entries.peer(entry)}`;
+      if (subjects.entries.count(entry) === 0) continue;
+      sums.set(name, [subjects.entries.lowering(entry) * worth, subjects.entries.raising(entry) * worth]);
+    }
+  }
+  return sums;
+}
+
+/** Walks all records of a life, as the replica walks the log. */
+function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<OtherHalfLife['subjects']> {
+  const other = new OtherHalfLife(given.state, halfLifeDays, at);
+  for (const [i, { record, at: stamped }] of given.records.entries()) other.take(record, i + 1, stamped);
+  return other.subjects();
+}
+
+test('under another half-life sums are what they would be had it always been so', () => {
+  for (const halfLifeDays of [0, 1, 45, 3650]) {
+    const random = new Random(halfLifeDays + 1);
+    const given = new Given(20).peers(3);
+    const always = new Given(halfLifeDays).peers(3);
+    const events: {
+      seq: number;
+      peer: number;
+      player: string;
+      now: number;
+      timestamp: number;
+      eventType: 'ban_applied' | 'commendation';
+    }[] = [];
+    // Long enough for a half-life of a day to move the epoch, after which the half-life itself changes.
+    const erasedAt = new Map<string, number>();
+    const withdrawn = new Set<number>();
+    for (let day = 0; day < 800; day += 4) {
+      const now = t0 + day * dayMs;
+      if (day === 400) given.apply(decideHalfLife(given.state, 2, now).records, now);
+      const event = {
+        peer: random.below(3),
+        player: `p${random.below(12)}`,
+        now,
+        timestamp: now - random.below(30) * dayMs,
+        eventType: random.pick(['ban_applied', 'commendation'] as const),
+      };
+      const accepted = given.event(event.peer, event.player, event, now);
+      assert.ok(accepted.ok);
+      if (accepted.ok) events.push({ ...event, seq: accepted.value });
+      if (day % 60 === 56) {
+        const { seq } = random.pick(
+          events.filter((one) => !withdrawn.has(one.seq) && one.seq > (erasedAt.get(one.player) ?? 0)),
+        );
+        const decided = decideWithdrawal(given.state, given.withdrawal(null, seq), now);
+        if (typeof decided !== 'symbol') given.apply(decided.records, now);
+        withdrawn.add(seq);
+      }
+      if (day === 200 || day === 600) {
+        const command = { caller: -2, subject: subjectOf('p3'), commitment: '00', by: 'test' };
+        given.apply(
+          decideErasure(given.state, { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' }, command, now).records,
+          now,
+        );
+        erasedAt.set('p3', given.state.lastSeq);
+      }
+    }
+    for (const { seq, peer, player, eventType, timestamp, now } of events) {
+      if (withdrawn.has(seq) || seq < (erasedAt.get(player) ?? 0)) continue;
+      assert.ok(always.event(peer, player, { eventType, timestamp }, now).ok);
+    }
+    assert.ok(given.state.rescales.length > 0);
+    const at = t0 + 810 * dayMs;
+    const expected = sumsOf(always.state, always.state.subjects, momentOf(always.state, at).worth);
+    const got = sumsOf(given.state, decayedBy(given, halfLifeDays, at), 1);
+    assert.equal([...got.keys()].sort(), [...expected.keys()].sort());
+    for (const [name, sums] of expected) {
+      for (const i of [0, 1]) {
+        assert.ok(
+          Math.abs(got.get(name)![i]! - sums[i]!) <= 1e-9 * sums[i]!,
+          `${halfLifeDays} ${name}: ${got.get(name)} ${sums}`,
+        );
+      }
+    }
+  }
+});
+
+test('what the log no longer holds keeps its present worth under another half-life', () => {
+  const given = new Given(10).peers(1);
+  const after10 = t0 + 10 * dayMs;
+  given.event(0, 'p', { timestamp: t0 }, t0);
+  const left = given.state.lastSeq;
+  given.apply(decideHalfLife(given.state, 5, after10).records, after10);
+  given.event(0, 'p', { timestamp: after10 }, after10);
+  const at = t0 + 20 * dayMs;
+  const other = new OtherHalfLife(given.state, 20, at);
+  for (const [i, { record, at: stamped }] of given.records.entries())
+    if (i + 1 !== left) other.take(record, i + 1, stamped);
+  const subjects = other.subjects();
+  const sum = subjects.entries.lowering(subjects.firstEntry(given.row('p')));
+  // The first event is worth 2^-1 when the half-life changes and 2^-3 now; the second 2^-2 now, under the other half-life 2^-0.5.
+  assert.ok(Math.abs(sum - (0.125 + Math.SQRT1_2)) < 1e-12, String(sum));
+});
+
+test.run();

@@ -1,0 +1,170 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
+import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
+import type { GroupFormed, LogRecord } from '../../../src/core/records/records.js';
+import { decideErasure } from '../../../src/core/rules/decide-removal.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import { GroupState } from '../../../src/core/state.js';
+import { EventColumns } from '../../../src/core/tables/event-columns.js';
+import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
+import { Random } from '../../support/random.js';
+
+function batchOf(records: readonly LogRecord[], firstSeq: number, at: number): Batch {
+  const writer = new BatchWriter();
+  for (const record of records) writer.add(record);
+  return writer.seal(firstSeq, at, Buffer.alloc(NONCE_BYTES), chainStart);
+}
+
+/** A life in batches of up to 700 records: players that come again within a batch, erasures and new half-lives between events. */
+function lived(seed: number, players: number): { given: Given; batches: Batch[] } {
+  const random = new Random(seed);
+  const given = new Given(3).peers(8);
+  const batches = [batchOf(recordsFrom(given, 0), 1, t0)];
+  for (let turn = 1; turn <= 20; turn++) {
+    const now = t0 + turn * hourMs;
+    const before = given.records.length;
+    for (let left = 1 + random.below(700); left > 0; left--) {
+      const player = `p${random.below(players)}`;
+      const choice = random.below(200);
+      if (choice === 0) {
+        const erasure = { caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
+        given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
+      } else if (choice === 1) {
+        given.apply(decideHalfLife(given.state, 1 + random.below(5), now).records, now);
+      } else {
+        const more = {
+          eventType: random.pick(eventTypeNames),
+          severity: random.next(),
+          timestamp: now - random.below(1e9),
+        };
+        given.event(random.below(8), player, more, now);
+      }
+    }
+    batches.push(batchOf(recordsFrom(given, before), before + 1, now));
+  }
+  return { given, batches };
+}
+
+function recordsFrom(given: Given, from: number): LogRecord[] {
+  return given.records.slice(from).map(({ record }) => record);
+}
+
+function fresh(given: Given): GroupState {
+  return new GroupState(given.records[0]!.record as GroupFormed, salt);
+}
+
+/** Takes a batch in by columns where they take any; returns how many events these held. */
+function takeIn(state: GroupState, batch: Batch, columns: EventColumns): number {
+  let inColumns = 0;
+  while (state.lastSeq < batch.lastSeq) {
+    const next = state.lastSeq + 1;
+    batch.events(next, columns);
+    if (columns.count > 0) state.applyEvents(columns, batch.at);
+    else state.apply(batch.record(next), batch.at);
+    inColumns += columns.count;
+  }
+  return inColumns;
+}
+
+/** The same life once more, with its events sorted before they go into the tables, for about so many at a time. */
+function takenInSorted(given: Given, batches: readonly Batch[], count: number): GroupState {
+  const state = fresh(given);
+  const columns = new EventColumns();
+  state.sortEvents(count);
+  for (const batch of batches) takeIn(state, batch, columns);
+  state.settle();
+  return state;
+}
+
+for (const players of [5, 300, 100_000]) {
+  test(`events taken in as columns lead to the same state as one by one, ${players} players`, () => {
+    const { given, batches } = lived(players, players);
+    const digest = stateDigest(given.state);
+    for (const capacity of [1, 7, 256]) {
+      const state = fresh(given);
+      const columns = new EventColumns(capacity);
+      const inColumns = batches.reduce((sum, batch) => sum + takeIn(state, batch, columns), 0);
+      assert.is(inColumns, given.state.eventCount);
+      assert.is(stateDigest(state), digest);
+    }
+  });
+}
+
+for (const players of [1, 5, 300, 100_000]) {
+  test(`events sorted beforehand lead to the same state as one by one, ${players} players`, () => {
+    const { given, batches } = lived(players + 1, players);
+    const digest = stateDigest(given.state);
+    // Room for few fills up again and again; for all of them, it is only what looks into the tables that ends a stretch.
+    for (const count of [0, 1, 500, 10_000]) {
+      const state = takenInSorted(given, batches, count);
+      assert.is(stateDigest(state), digest);
+      assert.is(state.eventCount, given.state.eventCount);
+    }
+  });
+}
+
+test('events sorted beforehand are in the tables once they are settled, and events to come at once', () => {
+  const { given, batches } = lived(6, 50);
+  const state = takenInSorted(given, batches, 10_000);
+  const now = t0 + 1000 * hourMs;
+  const before = given.records.length;
+  given.event(0, 'p1', {}, now);
+  takeIn(state, batchOf(recordsFrom(given, before), before + 1, now), new EventColumns());
+  assert.is(stateDigest(state), stateDigest(given.state));
+  assert.ok(state.subjects.find(subjectOf('p1')) >= 0);
+});
+
+test('an id that comes twice is a broken log, whether it is found at once or sorted beforehand', () => {
+  const given = new Given(1).peers(1);
+  given.event(0, 'p', {}, t0);
+  const [formed, registered, event] = given.records.map(({ record }) => record);
+  const batch = batchOf([formed!, registered!, event!, event!], 1, t0);
+  assert.throws(() => takeIn(fresh(given), batch, new EventColumns()), /record 4 repeats an id/);
+  assert.throws(() => takenInSorted(given, [batch], 10), /record 4 repeats an id/);
+});
+
+test('an event of a type that this release does not know goes into no column, and is refused where it is read', () => {
+  const given = new Given(1).peers(1);
+  given.event(0, 'p', {}, t0);
+  const [formed, registered, event] = given.records.map(({ record }) => record);
+  const newer = Object.assign({ ...event! }, { event_type: eventTypeNames.length + 1 });
+  const batch = batchOf([formed!, registered!, event!, newer], 1, t0);
+  assert.not.ok(batch.holdsEvent(4));
+  assert.throws(() => takeIn(fresh(given), batch, new EventColumns()), /newer release/);
+  assert.throws(() => takenInSorted(given, [batch], 10), /newer release/);
+});
+
+test('columns end at what is no event and where they are full, and go on behind it', () => {
+  const { given, batches } = lived(3, 50);
+  const columns = new EventColumns(100);
+  for (const batch of batches) {
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq += Math.max(1, columns.count)) {
+      batch.events(seq, columns);
+      const isEvent = (i: number) => given.records[i - 1]?.record.type === 'event_accepted' && i <= batch.lastSeq;
+      let events = 0;
+      while (isEvent(seq + events) && events < 100) events++;
+      assert.is(columns.count, events);
+    }
+  }
+});
+
+test('events of version 1 lead to the same state: the tag of their ids is made of these', () => {
+  const { given, batches } = lived(4, 50);
+  const state = fresh(given);
+  const columns = new EventColumns();
+  let untagged = 0;
+  for (const batch of batches) {
+    const records = [...batch].map((record) => {
+      if (record.type !== 'event_accepted') return record;
+      untagged++;
+      return { ...record, id_tag: null };
+    });
+    assert.is(takeIn(state, batchOf(records, batch.firstSeq, batch.at), columns), 0);
+  }
+  assert.is(untagged, given.state.eventCount);
+  assert.is(stateDigest(state), stateDigest(given.state));
+});
+
+test.run();

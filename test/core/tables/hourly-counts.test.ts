@@ -1,0 +1,64 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
+import type { GroupState } from '../../../src/core/state.js';
+import { HourlyCounts } from '../../../src/core/tables/hourly-counts.js';
+import { HOUR_MS } from '../../../src/limits.js';
+import { Given, salt } from '../../support/given.js';
+import { Random } from '../../support/random.js';
+
+/** A whole hour. */
+const noon = Date.UTC(2026, 0, 1, 12);
+
+test('a count steps at whole hours, and never shows an event that is younger than an hour', () => {
+  const random = new Random(11);
+  for (let round = 0; round < 200; round++) {
+    const counts = new HourlyCounts();
+    const times: number[] = [];
+    let now = noon + random.below(HOUR_MS);
+    for (let step = 0; step < 60; step++) {
+      now += random.below(step % 7 === 0 ? 3 * HOUR_MS : HOUR_MS / 4);
+      if (random.below(3) > 0) {
+        counts.note(0, times.length, now);
+        times.push(now);
+      }
+      const shown = counts.asOf(0, times.length, now);
+      const hour = now - (now % HOUR_MS);
+      // By definition: all that came before the hour that ended last.
+      assert.is(shown, times.filter((at) => at < hour - HOUR_MS || now - at >= 2 * HOUR_MS).length);
+      assert.is(shown, counts.asOf(0, times.length, hour));
+    }
+  }
+});
+
+test('a clock that goes back shows nothing sooner', () => {
+  const counts = new HourlyCounts();
+  counts.note(0, 0, noon);
+  counts.note(0, 1, noon + 5 * HOUR_MS);
+  counts.note(0, 2, noon + 1);
+  assert.is(counts.asOf(0, 3, noon + 2), 1);
+  assert.is(counts.asOf(0, 3, noon + 3 * HOUR_MS), 3);
+});
+
+test('a replay and a snapshot lead to the same counts, and a snapshot without any counts all as old', () => {
+  const given = new Given(30).peers(1);
+  const at = given.state.lastAt;
+  const hour = at - (at % HOUR_MS) + HOUR_MS;
+  given.event(0, 'a', {}, hour);
+  given.event(0, 'b', {}, hour + HOUR_MS);
+  const { state } = given;
+  const blocks = [...copied(state)];
+  const loaded = loadSnapshot(blocks, salt);
+  assert.equal(loaded.hourlyCounts.all, state.hourlyCounts.all);
+  assert.is(loaded.hourlyCounts.asOf(0, 2, hour + HOUR_MS), 0);
+  assert.is(loaded.hourlyCounts.asOf(0, 2, hour + 2 * HOUR_MS), 1);
+  const { hourlyCounts: _, ...meta } = JSON.parse(Buffer.from(blocks[0]!.bytes).toString());
+  blocks[0] = { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
+  assert.is(loadSnapshot(blocks, salt).hourlyCounts.asOf(0, 2, hour + HOUR_MS), 2);
+});
+
+function* copied(state: GroupState) {
+  for (const { key, bytes } of snapshotBlocks(state)) yield { key, bytes: new Uint8Array(bytes) };
+}
+
+test.run();

@@ -1,0 +1,208 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KEY_WORDS } from '../../../src/core/columns/packed-keys.js';
+import { sipHash, sipKey } from '../../../src/core/hashing/siphash.js';
+import { keyColumns, subjectWords } from '../../../src/core/tables/event-columns.js';
+import { pairOf } from '../../../src/core/tables/pair-number.js';
+import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
+import { Subjects } from '../../../src/core/tables/subjects.js';
+import { subjectOf } from '../../support/given.js';
+import { Random } from '../../support/random.js';
+
+const key = sipKey(Buffer.alloc(32, 7));
+
+/** The rows of players, found all at once. */
+function rowsOf(subjects: Subjects, players: readonly string[]): number[] {
+  const columns = { ...keyColumns(players.length), count: players.length };
+  for (const [i, player] of players.entries()) subjectWords(subjectOf(player), columns.keys, i * KEY_WORDS);
+  subjects.findAll(columns);
+  return [...columns.rows];
+}
+
+const times = (at: number) => ({ updatedAt: at, evidenceAt: at });
+
+test('half a million random changes leave what a map of maps would hold', () => {
+  const random = new Random(1);
+  const subjects = new Subjects(key);
+  const oracle = new Map<string, Map<number, { lowering: number; raising: number; count: number; head: number }>>();
+  for (let step = 1; step <= 500_000; step++) {
+    const name = `p${random.below(20_000)}`;
+    const subject = subjectOf(name);
+    if (random.below(50) === 0) {
+      subjects.remove(subject);
+      oracle.delete(name);
+      continue;
+    }
+    const peer = random.below(random.below(100) === 0 ? 3_000 : 4);
+    const mass = random.next() - 0.5;
+    subjects.entries.add(subjects.ensureEntry(subject, peer, times(step)), mass, step);
+    const pairs = oracle.get(name) ?? new Map();
+    const pair = pairs.get(peer) ?? { lowering: 0, raising: 0, count: 0, head: 0 };
+    if (mass < 0) pair.lowering -= mass;
+    else pair.raising += mass;
+    pair.count++;
+    pair.head = step;
+    pairs.set(peer, pair);
+    oracle.set(name, pairs);
+  }
+  assert.is(subjects.size, oracle.size);
+  for (const [name, pairs] of oracle) {
+    const row = subjects.find(subjectOf(name));
+    assert.is(subjects.peerCount(row), pairs.size);
+    assert.is(Buffer.compare(subjects.keyOf(row), subjectOf(name)), 0);
+    for (const [peer, pair] of pairs) {
+      const entry = subjects.findEntry(row, peer);
+      const { entries } = subjects;
+      const held = {
+        lowering: entries.lowering(entry),
+        raising: entries.raising(entry),
+        count: entries.count(entry),
+        head: entries.head(entry),
+      };
+      assert.equal(held, pair);
+    }
+  }
+  const everyone = Array.from({ length: 20_100 }, (_, i) => `p${i}`);
+  assert.equal(
+    rowsOf(subjects, everyone),
+    everyone.map((name) => (oracle.has(name) ? subjects.find(subjectOf(name)) : -1)),
+  );
+  assert.equal(rowsOf(subjects, []), []);
+  assert.equal(rowsOf(new Subjects(key), ['p1']), [-1]);
+});
+
+test('what was looked up is looked for again where the table changed since', () => {
+  const subjects = new Subjects(key);
+  const zeros = Buffer.alloc(32);
+  const players = [zeros, subjectOf('stays'), subjectOf('goes'), subjectOf('comes')];
+  const columns = { ...keyColumns(players.length), count: players.length };
+  for (const [i, player] of players.entries()) subjectWords(player, columns.keys, i * KEY_WORDS);
+  for (const player of players.slice(0, 3)) subjects.ensureEntry(player, 0, times(1));
+  subjects.warm(columns);
+  const found = () => players.map((_, i) => subjects.findOfEvent(columns, i));
+  assert.equal(found(), [0, 1, 2, -1]);
+  // An empty row is all zeros, as a subject's hash may be.
+  subjects.remove(players[2]!);
+  subjects.remove(zeros);
+  assert.equal(found(), [-1, 1, -1, -1]);
+  subjects.ensureEntry(players[3]!, 0, times(1));
+  assert.equal(found(), [-1, 1, -1, 0]);
+  subjects.ensureEntry(players[2]!, 0, times(1));
+  assert.equal(found(), [-1, 1, 2, 0]);
+});
+
+test('keys that differ in one bit only are different players', () => {
+  const subjects = new Subjects(key);
+  const keys = Array.from({ length: 256 }, (_, bit) => {
+    const bytes = Buffer.alloc(32);
+    bytes[bit >> 3]! |= 1 << (bit & 7);
+    return bytes;
+  });
+  for (const [peer, bytes] of keys.entries()) subjects.ensureEntry(bytes, peer, times(1));
+  assert.is(subjects.size, 256);
+  for (const [peer, bytes] of keys.entries()) assert.ok(subjects.findEntry(subjects.find(bytes), peer) >= 0);
+});
+
+test('a removed subject leaves no byte of its key behind', () => {
+  const subjects = new Subjects(key);
+  subjects.ensureEntry(subjectOf('a'), 0, times(1));
+  const row = subjects.find(subjectOf('a'));
+  subjects.remove(subjectOf('a'));
+  assert.is(subjects.find(subjectOf('a')), -1);
+  assert.ok(!subjects.has(row));
+  assert.is(
+    subjects.keyOf(row).findIndex((byte) => byte !== 0),
+    -1,
+  );
+});
+
+// Entries of 0, 4 and 8 bytes of `test_vectors_hsiphash` in the Linux kernel (lib/siphash_kunit.c, 32-bit words).
+test('the slot mix is HalfSipHash-1-3', () => {
+  const words = new Uint32Array(Uint8Array.from({ length: 32 }, (_, i) => i).buffer);
+  const kernelKey = sipKey(Uint8Array.from({ length: 8 }, (_, i) => i));
+  const hashes = [0, 1, 2].map((count) => sipHash(kernelKey, words, 0, count));
+  assert.equal(hashes, [0x5814c896, 0x7e059ea6, 0x577999b1]);
+});
+
+test('what rows are sampled by is uniform over its bits', () => {
+  const subjects = new Subjects(key);
+  for (let i = 0; i < 1_000; i++) subjects.ensureEntry(subjectOf(`p${i}`), 0, times(1));
+  const homes = Array.from({ length: subjects.rows }, (_, row) => subjects.homeOf(row));
+  assert.ok(homes.every((home) => home >= 0 && home < 2 ** HOME_BITS));
+  const upper = homes.filter((home) => home >= 2 ** (HOME_BITS - 1)).length;
+  assert.ok(upper > 400 && upper < 600, `${upper}`);
+});
+
+test('rows and entries that are read many at once say what each says by itself', () => {
+  const random = new Random(5);
+  const subjects = new Subjects(key);
+  for (let step = 1; step <= 90_000; step++) {
+    const subject = subjectOf(`p${random.below(18_000)}`);
+    if (random.below(40) === 0) subjects.remove(subject);
+    else subjects.entries.add(subjects.ensureEntry(subject, random.below(5), times(step)), random.next() - 0.5, step);
+  }
+  // Across the end of a segment of rows, some of which are empty.
+  const from = 16_384 - 100;
+  const end = Math.min(subjects.rows, from + 200);
+  assert.ok(end > 16_384, `${subjects.rows} rows`);
+  const size = end - from;
+  const rows = {
+    count: new Uint16Array(size),
+    first: new Uint32Array(size),
+    evidenceAt: new Float64Array(size),
+    home: new Uint16Array(size),
+  };
+  subjects.readRows(from, end, rows);
+  const { entries } = subjects;
+  const excluded = new Uint8Array(2 ** 16).fill(1, 2, 3);
+  const own = Uint32Array.of(0, 1, 0, 2, 0);
+  const pairs = new Uint32Array(pairOf(0, 5));
+  pairs[pairOf(0, 2)] = 2;
+  pairs[pairOf(2, 4)] = 3;
+  const below: boolean[] = [];
+  const votes = { peer: new Uint16Array(8), mass: new Float64Array(8), x: new Float64Array(8), excluded };
+  for (let i = 0; i < size; i++) {
+    const row = from + i;
+    const first = subjects.firstEntry(row);
+    const count = subjects.peerCount(row);
+    assert.equal(
+      [rows.count[i], rows.first[i], rows.evidenceAt[i], rows.home[i]],
+      [count, first, subjects.evidenceAt(row), subjects.homeOf(row)],
+    );
+    if (count === 0) continue;
+    const behind = Array.from({ length: count }, (_, e) => entries.peer(first + e));
+    for (const mix of [0, 1, 2, 3]) {
+      const ofPairs = behind.some((k, n) => behind.slice(0, n).some((j) => mix < pairs[pairOf(j, k)]!));
+      const isBelow = ofPairs || behind.some((k) => mix < own[k]!);
+      assert.is(entries.isBelow(mix, first, count, own, pairs), isBelow);
+      below.push(isBelow && !behind.some((k) => mix < own[k]!));
+    }
+    const cast = Array.from({ length: count }, (_, e) => first + e)
+      .map((entry) => ({ peer: entries.peer(entry), b: entries.lowering(entry) / 2, g: entries.raising(entry) / 2 }))
+      .filter(({ peer, b, g }) => peer !== 2 && b + g > 0);
+    const end = entries.putVotes(first, count, Float64Array.of(1, 0.5), 1, votes, 2);
+    assert.equal(
+      Array.from({ length: end - 2 }, (_, v) => [votes.peer[2 + v], votes.mass[2 + v], votes.x[2 + v]]),
+      cast.map(({ peer, b, g }) => [peer, b + g, b / (b + g)]),
+    );
+  }
+  assert.ok(below.includes(true) && below.includes(false), 'some by a pair alone, some not at all');
+  let held = 0;
+  for (let row = 0; row < subjects.rows; row++) held += subjects.peerCount(row);
+  assert.is(entries.size, held);
+});
+
+test('the slot mix depends on the key and on every word', () => {
+  const words = new Uint32Array(8);
+  const other = sipKey(Buffer.alloc(32, 8));
+  assert.is.not(sipHash(key, words, 0, 8), sipHash(other, words, 0, 8));
+  const seen = new Set([sipHash(key, words, 0, 8)]);
+  for (let bit = 0; bit < 256; bit++) {
+    const flipped = new Uint32Array(8);
+    flipped[bit >> 5]! ^= 1 << (bit & 31);
+    seen.add(sipHash(key, flipped, 0, 8));
+  }
+  assert.is(seen.size, 257);
+});
+
+test.run();

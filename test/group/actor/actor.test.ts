@@ -1,0 +1,418 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventSubmission } from '../../../src/core/commands.js';
+import { momentOf } from '../../../src/core/evidence/decay.js';
+import { trustOf } from '../../../src/core/scoring/score.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import type { Outcome, Refusal } from '../../../src/errors.js';
+import type { Command, Located } from '../../../src/group/commands.js';
+import { RecordReader } from '../../../src/group/listing/listing.js';
+import { limits } from '../../../src/limits.js';
+import { bounds, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { verifyStore } from '../../support/verify-store.js';
+import { Crash, Machine } from '../machine.js';
+
+function register(i: number): Command {
+  return { type: 'register', peerId: `peer-${i}`, peerName: 'P', gameIds: ['g1'], keyDigest: `key-${i}`, by: 't' };
+}
+
+function event(eventId: string, player: string, more: Partial<EventSubmission> = {}): EventSubmission {
+  return {
+    schemaVersion: '1.0.0',
+    eventId,
+    eventType: 'report_cheating',
+    peerId: 'peer-0',
+    subject: subjectKeyOf(player),
+    gameId: 'g1',
+    severity: 1,
+    timestamp: t0,
+    ...more,
+  };
+}
+
+function submit(...events: EventSubmission[]): Command {
+  return { type: 'submit', caller: null, events };
+}
+
+function erase(player: string): Command {
+  return { type: 'erase', caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
+}
+
+const codes = (answer: unknown) => (answer as Outcome<unknown>[]).map((o) => (o.ok ? 'ok' : o.code));
+
+/** What reads see of every player. */
+function scoresOf({ actor: { state } }: Machine): unknown[] {
+  const moment = momentOf(state, t0);
+  return Array.from({ length: 90 }, (_, i) => {
+    const row = state.subjects.find(subjectOf(`p${i}`));
+    return row < 0 ? null : trustOf(state, row, moment);
+  });
+}
+
+async function withdraw(machine: Machine, eventId: string): Promise<string> {
+  const { seq, asOf } = (await machine.ask(`locate ${eventId}`, { type: 'locate', eventId })) as Located;
+  const record = new RecordReader(machine.log).read(seq).record;
+  if (record.type !== 'event_accepted') return 'gone';
+  const command: Command = machine.withdrawal(0, { seq, asOf });
+  const answer = (await machine.ask(`withdraw ${eventId}`, command)) as Outcome<unknown>;
+  return answer.ok ? 'ok' : answer.code;
+}
+
+async function started(peers = 1): Promise<Machine> {
+  const machine = await Machine.start();
+  for (let i = 0; i < peers; i++) await machine.ask(`register ${i}`, register(i));
+  return machine;
+}
+
+test('no answer leaves before its turn is durable', async () => {
+  const machine = await started();
+  machine.offer('a', submit(event('e1', 'p')));
+  const effects = machine.actor.takeTurn(t0, Buffer.alloc(16));
+  assert.equal(
+    effects.map(({ type }) => type),
+    ['commit'],
+  );
+  assert.is(machine.actor.durableSeq, 2);
+  const after = machine.actor.committed();
+  assert.equal(
+    after.map(({ type }) => type),
+    ['decided', 'answer'],
+  );
+  assert.is(machine.actor.durableSeq, 3);
+});
+
+test('the same event twice in one turn is accepted once, and both are answered after the commit', async () => {
+  const machine = await started();
+  machine.offer('one', submit(event('e1', 'p'), event('e1', 'p')), 2);
+  machine.offer('two', submit(event('e1', 'p')));
+  await machine.work();
+  assert.equal(codes(machine.answers.get('one')), ['ok', 'duplicate_event']);
+  assert.equal(codes(machine.answers.get('two')), ['duplicate_event']);
+});
+
+test('one turn takes what waits in one commit, and its records are numbered without a gap', async () => {
+  const machine = await started();
+  for (let i = 0; i < 100; i++) machine.offer(`t${i}`, submit(event(`e${i}`, `p${i}`)));
+  machine.trace.length = 0;
+  await machine.work();
+  assert.is(machine.trace.filter((type) => type === 'commit').length, 1);
+  assert.is(machine.actor.durableSeq, 102);
+});
+
+test('what a turn looks up for many events at a time is decided as if each came alone', async () => {
+  const many = (batch: number, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const timestamp = t0 - batch * 10_000 - i;
+      const more = i % 50 === 7 ? { subject: null } : { peerId: `peer-${(batch + i) % 4}`, timestamp };
+      // Ids and players come again, within a batch and across batches; peer 3 is not there.
+      return event(`e${(batch * 131 + i) % 1_500}`, `p${(i * 7) % 90}`, more);
+    });
+  // Single events, batches that fill a look, one larger than a look, and other commands between.
+  const counts = [1, 400, 1, 300, 1, 1, 512, 700, 2];
+  const commands = counts.flatMap((count, batch) => [submit(...many(batch, count)), erase(`p${batch}`)]);
+  const [together, alone] = [await started(3), await started(3)];
+  for (const [i, command] of commands.entries()) {
+    together.offer(`t${i}`, command, counts[i / 2] ?? 1);
+    await alone.ask(`t${i}`, command);
+  }
+  await together.work();
+  const outcomes = (machine: Machine) =>
+    commands.map(({ type }, i) => (type === 'submit' ? codes(machine.answers.get(`t${i}`)) : type));
+  assert.equal(outcomes(together), outcomes(alone));
+  assert.equal(new Set(outcomes(together).flat()).size, 5);
+  assert.equal(together.actor.state.eventCount, alone.actor.state.eventCount);
+  assert.equal(scoresOf(together), scoresOf(alone));
+});
+
+test('a full mailbox refuses, a batch as a whole, and takes again once a turn was taken', async () => {
+  const machine = await started();
+  let i = 0;
+  while (machine.offer(`t${i}`, submit(event(`e${i}`, 'p')))) i++;
+  assert.is(i, limits.mailboxEvents);
+  assert.not.ok(machine.offer('batch', submit(event('x', 'p'), event('y', 'p')), 2));
+  await machine.work();
+  assert.ok(machine.offer('later', submit(event('z', 'p'))));
+});
+
+test('an erasure is answered when nothing of the subject is stored any more', async () => {
+  const machine = await started(2);
+  for (let i = 0; i < 50; i++) {
+    await machine.ask(`e${i}`, submit(event(`id-of-victim-${i}`, 'victim', { peerId: `peer-${i % 2}` })));
+    await machine.ask(`o${i}`, submit(event(`other-${i}`, 'other')));
+  }
+  assert.is(await withdraw(machine, 'id-of-victim-0'), 'ok');
+  await machine.snapshot();
+  machine.trace.length = 0;
+  const answer = (await machine.ask('erase', erase('victim'))) as Outcome<{ events: number }>;
+  assert.is(answer.ok && answer.value.events, 49);
+  assert.equal(
+    machine.trace.filter((type) => type !== 'decided'),
+    ['commit', 'redact', 'drop_snapshots', 'commit', 'scrub', 'commit', 'answer'],
+  );
+  const stored = machine.stored();
+  assert.is(stored.indexOf(subjectOf('victim')), -1);
+  assert.is(stored.indexOf(subjectOf('victim').toString('hex')), -1);
+  assert.is(stored.indexOf('id-of-victim'), -1);
+  assert.ok(stored.indexOf('other-1') > 0);
+  assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, []);
+});
+
+test('an erased and a withdrawn id stay duplicates, with the time of their first arrival', async () => {
+  const machine = await started();
+  await machine.ask('a', submit(event('erased', 'a')));
+  await machine.ask('b', submit(event('withdrawn', 'b')));
+  machine.now = t0 + 5000;
+  await machine.ask('erase', erase('a'));
+  assert.is(await withdraw(machine, 'withdrawn'), 'ok');
+  for (const restarted of [false, true]) {
+    if (restarted) machine.restart();
+    for (const id of ['erased', 'withdrawn']) {
+      const [outcome] = (await machine.ask(`again ${id} ${restarted}`, submit(event(id, 'c')))) as Outcome<unknown>[];
+      // Only an erasure takes an event that its own peer did not give up.
+      const reason = id === 'erased' ? { reason: 'subject_erased' } : {};
+      const details = { event_id: id, originally_received_at: '2026-01-01T00:00:00.000Z', ...reason };
+      assert.equal(outcome!.ok ? null : outcome!.details, details);
+    }
+  }
+  assert.is(await withdraw(machine, 'withdrawn'), 'gone');
+});
+
+// Found by review: withdrawals in a queue of their own kept another caller's erasure waiting.
+test('erasures and withdrawals leave the log together, so that neither waits for a stream of the other', async () => {
+  const machine = await started();
+  for (let i = 0; i < 40; i++) await machine.ask(`e${i}`, submit(event(`w${i}`, 'a', { timestamp: t0 - i })));
+  await machine.ask('victim', submit(event('v', 'victim')));
+  const commands: Command[] = [];
+  for (let i = 0; i < 40; i++) {
+    const located = (await machine.ask(`l${i}`, { type: 'locate', eventId: `w${i}` })) as Located;
+    commands.push(machine.withdrawal(0, located));
+  }
+  for (const [i, command] of commands.entries()) machine.offer(`w${i}`, command);
+  machine.offer('erase', erase('victim'));
+  machine.trace.length = 0;
+  await machine.work();
+  assert.is(machine.trace.filter((type) => type === 'redact').length, 1);
+  assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
+  assert.ok((machine.answers.get('w0') as Outcome<unknown>).ok);
+  assert.is(machine.stored().indexOf('w39'), -1);
+});
+
+test('a job that is too large for one piece takes several, and keeps a subject named until its chains are walked', async () => {
+  const machine = await started();
+  const players = Array.from({ length: limits.redactionErasures }, (_, i) => `player ${i}`);
+  for (let k = 0; k < 5; k++) {
+    for (const player of players)
+      await machine.ask(`${k} ${player}`, submit(event(`${k}-${player}`.replace(' ', '-'), player)));
+  }
+  for (const player of players) machine.offer(`erase ${player}`, erase(player));
+  machine.trace.length = 0;
+  await machine.work();
+  assert.is(machine.trace.filter((type) => type === 'redact').length, 2);
+  assert.is(machine.trace.filter((type) => type === 'scrub').length, 1);
+  const stored = machine.stored();
+  for (const player of players) {
+    assert.ok((machine.answers.get(`erase ${player}`) as Outcome<unknown>).ok);
+    assert.is(stored.indexOf(subjectOf(player)), -1);
+    assert.is(stored.indexOf(subjectOf(player).toString('hex')), -1);
+  }
+  assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, []);
+});
+
+// Found by review: it took the snapshots of a node whose log was damaged before, and the node could not start any more.
+test('an erasure that meets a damaged batch takes no snapshot, and is done once the batch can be read', async () => {
+  const machine = await started();
+  await machine.ask('victim', submit(event('v', 'victim')));
+  machine.damaged.add(machine.actor.durableSeq);
+  await machine.snapshot();
+  machine.offer('erase', erase('victim'));
+  await machine.work();
+  await machine.tryAgain();
+  assert.is(machine.snapshots.list().length, 1);
+  // What another erasure takes can be made up for, though this one is open.
+  await machine.ask('other', submit(event('o', 'other')));
+  await machine.ask('erase other', erase('other'));
+  assert.equal(machine.snapshots.list(), []);
+  assert.not(machine.actor.erasing);
+  await machine.snapshot();
+  machine.restart();
+  machine.damaged.clear();
+  await machine.work();
+  assert.equal(machine.snapshots.list(), []);
+  assert.is(machine.stored().indexOf(subjectOf('victim')), -1);
+});
+
+test('a damaged batch holds up what names it, and nothing else', async () => {
+  const machine = await started();
+  const players = Array.from({ length: 9 }, (_, i) => `player ${i}`);
+  for (const player of players)
+    await machine.ask(player, submit(event(player.replace(' ', '-'), player), event(`more-${player.at(-1)}`, 'more')));
+  machine.damaged.add(machine.actor.durableSeq - 7);
+  // Together in one job, which fails as a whole at first.
+  for (const player of players) machine.offer(`erase ${player}`, erase(player));
+  await machine.work();
+  assert.is(await withdraw(machine, 'more-0'), 'ok');
+  for (let tries = 0; tries < 6; tries++) await machine.tryAgain();
+  const erased = players.filter((player) => machine.answers.has(`erase ${player}`));
+  assert.equal(
+    erased,
+    players.filter((player) => player !== 'player 5'),
+  );
+  machine.damaged.clear();
+  await machine.tryAgain();
+  assert.ok((machine.answers.get('erase player 5') as Outcome<unknown>).ok);
+  assert.is(machine.actor.state.erasures.size, 0);
+});
+
+test('what failed and may be tried again comes before what is new', async () => {
+  const machine = await started();
+  for (const player of ['a', 'b']) await machine.ask(player, submit(event(`of-${player}`, player)));
+  machine.damaged.add(machine.actor.durableSeq - 1);
+  machine.offer('erase a', erase('a'));
+  await machine.work();
+  machine.damaged.clear();
+  machine.actor.mayRemove = false;
+  machine.offer('erase b', erase('b'));
+  await machine.work();
+  machine.actor.mayRemove = true;
+  await machine.tryAgain();
+  assert.equal(
+    [...machine.answers.keys()].filter((token) => token.startsWith('erase')),
+    ['erase a', 'erase b'],
+  );
+});
+
+test('an erasure that fails behind its first piece writes nothing more until it can go on', async () => {
+  const machine = await started();
+  const events = limits.redactionPieceBatches + 1;
+  for (let i = 0; i < events; i++) await machine.ask(`e${i}`, submit(event(`v-${i}`, 'victim')));
+  machine.damaged.add(machine.actor.durableSeq - events + 1);
+  machine.offer('erase', erase('victim'));
+  await machine.work();
+  const { durableSeq } = machine.actor;
+  for (let tries = 0; tries < 3; tries++) await machine.tryAgain();
+  assert.is(machine.actor.durableSeq, durableSeq);
+  machine.damaged.clear();
+  await machine.tryAgain();
+  assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
+  assert.is(machine.stored().indexOf(subjectOf('victim')), -1);
+});
+
+test('on a full disk an erasure waits for room', async () => {
+  const machine = await started();
+  await machine.ask('victim', submit(event('v', 'victim')));
+  machine.actor.mayRemove = false;
+  machine.offer('erase', erase('victim'));
+  await machine.work();
+  assert.not(machine.answers.has('erase'));
+  assert.not(machine.trace.includes('redact'));
+  machine.actor.mayRemove = true;
+  await machine.resume();
+  assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
+});
+
+test('a withdrawal is answered when its id is stored no more', async () => {
+  const machine = await started();
+  await machine.ask('e', submit(event('an-account-in-an-id', 'a')));
+  assert.is(await withdraw(machine, 'an-account-in-an-id'), 'ok');
+  assert.is(machine.stored().indexOf('an-account-in-an-id'), -1);
+});
+
+// Found by review: a withdrawal was answered while its commit was still in flight.
+test('when the node ends, nobody waits for bytes to leave the log, but all for what is durable', async () => {
+  const machine = await started();
+  await machine.ask('e', submit(event('e1', 'victim'), event('e2', 'other')));
+  const located = (await machine.ask('l', { type: 'locate', eventId: 'e2' })) as Located;
+  machine.offer('erase', erase('victim'));
+  machine.offer('withdraw', machine.withdrawal(0, located));
+  machine.actor.takeTurn(t0, Buffer.alloc(16));
+  assert.equal(machine.actor.giveUpRemovals(), []);
+  const answers = machine.actor.committed().filter((effect) => effect.type === 'answer');
+  assert.equal(
+    answers.map(({ token, answer }) => [token, (answer as Outcome<unknown>).ok]),
+    [
+      ['erase', false],
+      ['withdraw', true],
+    ],
+  );
+  // A caller that took it for undone would ask again and be told 404 at the next start.
+  assert.equal((answers[0]!.answer as Refusal).details, { recorded: true });
+  assert.is(machine.actor.state.erasures.size, 1);
+});
+
+test('a new event of an erased player starts from nothing', async () => {
+  const machine = await started();
+  await machine.ask('a', submit(event('e1', 'a')));
+  machine.offer('erase', erase('a'));
+  machine.offer('b', submit(event('e2', 'a')));
+  await machine.work();
+  const row = machine.actor.state.subjects.find(subjectOf('a'));
+  assert.is(machine.actor.state.subjects.entries.count(machine.actor.state.subjects.firstEntry(row)), 1);
+  assert.ok(machine.stored().indexOf('e2') > 0);
+  machine.restart();
+  assert.ok(machine.actor.state.subjects.find(subjectOf('a')) >= 0);
+});
+
+/** Registers, submits, withdraws and erases; answers what was acknowledged. */
+async function life(machine: Machine): Promise<void> {
+  await machine.ask('register', register(0));
+  for (let i = 0; i < 6; i++)
+    await machine.ask(`e${i}`, submit(event(`victim-${i}`, 'victim'), event(`o${i}`, 'other')));
+  await machine.snapshot();
+  await machine.ask('behind', submit(event('victim-behind', 'victim')));
+  await withdraw(machine, 'victim-1');
+  await machine.ask('erase', erase('victim'));
+  await machine.ask('last', submit(event('last', 'other')));
+}
+
+test('a crash between any two effects loses nothing acknowledged, and the erasure is carried through', async () => {
+  const whole = await Machine.start();
+  await life(whole);
+  const steps = whole.trace.length;
+  assert.ok(steps > 30);
+  for (let crashAt = 0; crashAt < steps; crashAt++) {
+    const machine = await Machine.start();
+    machine.life = crashAt;
+    await life(machine).then(
+      () => assert.unreachable('the crash did not come'),
+      (error: unknown) => assert.ok(error instanceof Crash, `${crashAt}: ${error}`),
+    );
+    const acknowledged = [...machine.answers.keys()];
+    const erasureStarted = machine.actor.state.erasures.size > 0;
+    machine.life = Number.POSITIVE_INFINITY;
+    machine.restart();
+    await machine.work();
+    const { state } = machine.actor;
+    assert.is(state.erasures.size + state.withdrawals.size, 0);
+    for (const token of acknowledged) {
+      if (/^e\d$/.test(token)) assert.ok(state.eventIds.seqOf(state.idTags.of(`victim-${token.slice(1)}`)) > 0, token);
+    }
+    const isErased = acknowledged.includes('erase') || (erasureStarted && state.auditSeqs.length === 3);
+    if (isErased) assert.is(machine.stored().indexOf(subjectOf('victim')), -1, `crash at ${crashAt}`);
+    assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, [], `crash at ${crashAt}`);
+    const digest = stateDigest(state);
+    machine.restart();
+    assert.is(stateDigest(machine.actor.state), digest, `crash at ${crashAt}`);
+  }
+});
+
+test('a refused commit, or one whose answer is lost, is left to recovery: what was acknowledged stands', async () => {
+  for (const fault of ['refuse', 'lose'] as const) {
+    for (let at = 1; at < 12; at++) {
+      const log = new MemoryLog((append) => (append === at ? fault : 'ok'));
+      const machine = await Machine.start(log, bounds);
+      await life(machine).then(
+        () => assert.unreachable('the fault did not come'),
+        () => undefined,
+      );
+      const acknowledged = [...machine.answers.keys()].filter((token) => /^e\d$/.test(token));
+      machine.restart();
+      await machine.work();
+      const { state } = machine.actor;
+      for (const token of acknowledged)
+        assert.ok(state.eventIds.seqOf(state.idTags.of(`victim-${token.slice(1)}`)) > 0);
+    }
+  }
+});
+
+test.run();

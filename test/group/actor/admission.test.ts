@@ -1,0 +1,185 @@
+/** Who is let in: bursts into a calm node, little beyond what is being done in an overload. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Admission } from '../../../src/group/actor/admission.js';
+import type { Share } from '../../../src/group/actor/shares.js';
+import { limits } from '../../../src/limits.js';
+
+const batch = limits.batchEventsMax;
+/** What a batch takes of a turn here: two of them are as much work as may wait in an overload. */
+const batchMs = limits.overloadWorkMs / 2;
+
+interface Node {
+  nowMs: number;
+  readonly admission: Admission;
+  /** Of whoever floods the node. */
+  readonly share: Share;
+}
+
+/** A node that has taken a turn of one batch, which a commit of `commitMs` followed. */
+function node(commitMs = 1): Node {
+  const admission = new Admission(() => made.nowMs);
+  const made: Node = { nowMs: 0, admission, share: admission.shareOf('flood') };
+  // From here on it has had more than its share.
+  admission.offered(made.share, limits.shareFirstEvents);
+  admission.rests();
+  made.admission.turnTaken(batch, batchMs);
+  made.admission.committed(commitMs);
+  return made;
+}
+
+/** How many batches are let in, one after the other, while none is taken from the mailbox. */
+function letIn({ admission, share }: Node): number {
+  let batches = 0;
+  while (admission.admits(batches * batch, batch, share)) {
+    admission.offered(share, batch);
+    batches++;
+  }
+  return batches;
+}
+
+const whole = Math.floor(limits.mailboxEvents / batch);
+
+test('a burst into a calm node is let in until the mailbox is full', () => {
+  const one = node();
+  assert.not(one.admission.overloaded);
+  assert.is(letIn(one), whole);
+  assert.ok(one.admission.overloaded);
+});
+
+test('where a turn is slow, a burst is let in up to so much work', () => {
+  const one = node();
+  // The mean moves by a tenth of what a turn differs from it: a batch takes 800 ms from here on, and two may wait before a third.
+  one.admission.turnTaken(batch, batchMs + 10 * (800 - batchMs));
+  assert.is(limits.burstWorkMs, 2_000);
+  assert.is(letIn(one), 3);
+});
+
+test('turns of few commands do not tell what an event takes', () => {
+  const one = node();
+  for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(limits.eventsTimed - 1, 10_000);
+  assert.is(letIn(one), whole);
+});
+
+test('a node that had to refuse lets in no more than little work, and one batch whatever it takes', () => {
+  const one = node();
+  letIn(one);
+  // Behind two batches waits as much as may wait; a third is let in behind them, and is the last.
+  assert.is(letIn(one), 3);
+  for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(batch, 1_000);
+  assert.is(letIn(one), 2);
+});
+
+test('on a slow disk as much work may wait as takes half of a commit', () => {
+  const one = node(10 * batchMs);
+  letIn(one);
+  assert.is(letIn(one), 6);
+});
+
+test('events are always let in while no more wait than a batch', () => {
+  const one = node();
+  letIn(one);
+  assert.ok(one.admission.admits(limits.eventsAheadAlways, 1, one.share));
+  assert.ok(limits.eventsAheadAlways >= batch);
+});
+
+test('an overload is over once nobody has waited for a moment', () => {
+  const one = node();
+  letIn(one);
+  one.admission.rests();
+  one.nowMs += limits.overloadRestMs - 1;
+  one.admission.offered(null, 1);
+  assert.is(letIn(one), 3);
+  one.admission.rests();
+  one.nowMs += limits.overloadRestMs;
+  one.admission.offered(null, 1);
+  assert.is(letIn(one), whole);
+});
+
+test('an overload is over once nobody was refused for a while, however busy the node is', () => {
+  const one = node();
+  letIn(one);
+  one.nowMs += limits.overloadEndsMs - 1;
+  assert.is(letIn(one), 3);
+  one.nowMs += limits.overloadEndsMs;
+  assert.is(letIn(one), whole);
+});
+
+test('an overload is over for whoever asks, too, not only for the next event that has to wait', () => {
+  for (const isResting of [true, false]) {
+    const one = node();
+    letIn(one);
+    if (isResting) one.admission.rests();
+    one.nowMs += isResting ? limits.overloadRestMs : limits.overloadEndsMs;
+    assert.not(one.admission.overloaded, `${isResting}`);
+  }
+});
+
+test('an overload goes on while batches are turned away at the door, as long as many wait', () => {
+  for (const [waiting, goesOn] of [
+    [limits.eventsAheadAlways, false],
+    [limits.eventsAheadAlways + 1, true],
+  ] as const) {
+    const one = node();
+    letIn(one);
+    one.nowMs += limits.overloadEndsMs - 1;
+    one.admission.turnedAway(waiting);
+    one.nowMs += 1;
+    assert.is(one.admission.overloaded, goesOn, `${waiting} wait`);
+  }
+});
+
+test('while one holder floods the node, another one is let in up to half of what all had on average', () => {
+  const one = node();
+  letIn(one);
+  const { admission } = one;
+  const [flood, other] = [admission.shareOf('flood'), admission.shareOf('other')];
+  admission.offered(flood, 10_000);
+  const had = flood.recent;
+  let events = 0;
+  while (admission.admits(limits.mailboxEvents, 1, other)) {
+    admission.offered(other, 1);
+    events += 1;
+  }
+  // x = (had + x) / 2 / 2, and one more whole event may fit.
+  assert.ok(had / 3 > limits.shareFirstEvents && Math.abs(events - had / 3) <= 1, `${events} of ${had}`);
+});
+
+test('among ever so many holders, each is let in with two batches for each period', () => {
+  const { admission } = node();
+  const holders = Array.from({ length: 100 }, (_, holder) => admission.shareOf(holder));
+  assert.is(limits.shareFirstEvents, 2 * batch);
+  const first = [...holders, ...holders].map((share) => {
+    const isLetIn = admission.admits(limits.mailboxEvents, batch, share);
+    admission.offered(share, batch);
+    return isLetIn;
+  });
+  assert.ok(first.every((isLetIn) => isLetIn));
+  assert.not(admission.admits(limits.mailboxEvents, batch, holders[0]!));
+});
+
+test('what a holder had while there was room for all does not count against it in an overload', () => {
+  const one = node();
+  const { admission } = one;
+  const busy = admission.shareOf('busy');
+  admission.offered(busy, 100_000);
+  busy.waiting = 1;
+  letIn(one);
+  assert.ok(admission.admits(limits.mailboxEvents, batch, busy));
+});
+
+test('what a holder had counts half after each period, and is forgotten once nothing of it is left', () => {
+  const one = node();
+  const { admission, share } = one;
+  const had = share.recent;
+  one.nowMs += limits.sharePeriodMs;
+  admission.turnTaken(1, 1);
+  assert.is(share.recent, had / 2);
+  for (let periods = 0; periods < 20; periods++) {
+    one.nowMs += limits.sharePeriodMs;
+    admission.turnTaken(1, 1);
+  }
+  assert.is.not(admission.shareOf('flood'), share);
+});
+
+test.run();

@@ -1,0 +1,252 @@
+/** What the shell around an actor sees to when the pool answers late. The rest of it the simulation and the nodes of other tests show. */
+import { setTimeout as delay, setImmediate as turnOfLoop } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
+import type { Outcome } from '../../../src/errors.js';
+import { GroupActor } from '../../../src/group/actor/actor.js';
+import type { Resolve } from '../../../src/group/actor/effects.js';
+import { GroupLoop } from '../../../src/group/actor/loop.js';
+import { Nonces } from '../../../src/group/actor/nonces.js';
+import type { Answer, Command } from '../../../src/group/commands.js';
+import { DiskWatch } from '../../../src/group/health/disk-watch.js';
+import type { DiskGauge, DiskUse } from '../../../src/group/ports/disk.js';
+import type { GroupPool } from '../../../src/group/ports/pool.js';
+import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
+import { Replica } from '../../../src/group/replica/replica.js';
+import { timers } from '../../../src/node/system.js';
+import { bounds, formedRecord, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
+import { until } from '../../support/until.js';
+
+/** A disk of which a test decides how much is free. */
+class TestGauge implements DiskGauge {
+  bytes = 1e9;
+
+  freeBytes(): number {
+    return this.bytes;
+  }
+
+  async look(): Promise<DiskUse> {
+    return { freeBytes: this.bytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
+  }
+}
+
+/** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went; `told`: what metrics were. */
+async function grown(onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error))) {
+  const gauge = new TestGauge();
+  const disk = new DiskWatch({
+    gauge,
+    timers,
+    minBytes: 0,
+    onChange: (low) => loop.diskChanged(low),
+    onTrouble: (error) => assert.unreachable(String(error)),
+  });
+  await disk.look();
+  const released: number[] = [];
+  const log = new MemoryLog();
+  const first = new BatchWriter();
+  first.add(formedRecord(30));
+  const writer = log.claim();
+  await writer.append(first.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart), []);
+  const snapshots = new MemorySnapshotStore();
+  const { follower } = recover(writer, snapshots, salt, lastSeqOf(writer))!;
+  const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+  const replica = new Replica(log, snapshots, salt);
+  const calls: string[] = [];
+  const told: string[] = [];
+  let pass: () => void = assert.unreachable;
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve;
+  });
+  const pool: Partial<GroupPool> = {
+    async snapshot(upTo, epoch) {
+      const made = await replica.snapshot(upTo, epoch);
+      return made && { ...made, ms: 1 };
+    },
+    async follow(upTo) {
+      calls.push('follow');
+      replica.follow(upTo);
+    },
+    async redact(work) {
+      calls.push('redact');
+      await passed;
+      const piece = replica.redact(work);
+      calls.push('redacted');
+      return piece;
+    },
+    weights: () => new Promise(() => undefined),
+  };
+  const remove = snapshots.remove.bind(snapshots);
+  snapshots.remove = (seq) => {
+    calls.push('remove');
+    return remove(seq);
+  };
+  const nothing = () => undefined;
+  const loop = new GroupLoop({
+    actor,
+    log: writer,
+    snapshots,
+    recoveredFrom: 0,
+    pool: pool as GroupPool,
+    disk,
+    reserve: {
+      during(act) {
+        released.push(gauge.bytes);
+        return act();
+      },
+    },
+    clock: { now: () => t0 },
+    clockGuard: { ahead: false, isAheadNow: () => false },
+    timers,
+    nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
+    observer: { turnCommitted: () => void told.push('committed'), eventsDecided: nothing, workDone: nothing },
+    snapshotEvery: Number.POSITIVE_INFINITY,
+    weightsIntervalMs: 1e9,
+    tellErasures: async () => undefined,
+    onFatal,
+    onTrouble: (what, error) => assert.unreachable(`${what}: ${error}`),
+  });
+  const ask = (command: Command) =>
+    new Promise<Answer>((resolve) =>
+      assert.is(loop.letIn({ command, token: resolve, events: 1, bytes: 100, share: null }), undefined),
+    );
+  await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
+  const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
+  const rest = { subject: subjectKeyOf('victim'), gameId: 'g1', severity: 1 };
+  let sent = 0;
+  const submit = (eventId: string) => {
+    const timestamp = t0 - sent++;
+    return ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId, timestamp }] });
+  };
+  await submit('e');
+  await loop.snapshotNow();
+  const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
+  return { loop, writer, snapshots, calls, told, pass, ask, submit, erase, gauge, released };
+}
+
+/** The piece came back, and all that follows from it without waiting for a timer is done. */
+async function settled(calls: readonly string[]): Promise<void> {
+  await until(() => calls.includes('redacted'));
+  await turnOfLoop();
+  await turnOfLoop();
+}
+
+test('an answer goes through the promises of its request before anything else is done about its commit', async () => {
+  const { told, submit } = await grown();
+  await turnOfLoop();
+  told.length = 0;
+  const passedOn = async () => (await submit('e2')) as Outcome<unknown>[];
+  const [outcome] = await passedOn();
+  told.push('answered');
+  assert.ok(outcome!.ok);
+  await turnOfLoop();
+  assert.equal(told, ['answered', 'committed']);
+});
+
+// Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name any more.
+test('a replica is asked once more to have read all when the snapshots of an erasure are gone', async () => {
+  const { loop, calls, pass, erase } = await grown();
+  pass();
+  assert.ok(((await erase()) as Outcome<unknown>).ok);
+  assert.equal(calls.slice(calls.indexOf('redact')), ['redact', 'redacted', 'follow', 'remove', 'follow']);
+  await loop.drain();
+});
+
+// Found by review: the piece came back behind the last snapshot, and removed it.
+test('a stop amid an erasure keeps its last snapshot', async () => {
+  const { loop, snapshots, calls, pass, erase } = await grown();
+  const answered = erase();
+  await until(() => calls.includes('redact'));
+  loop.endSoon(1);
+  // The node's own timers keep no process alive.
+  const [answer] = await Promise.all([answered, loop.drain(), delay(50)]);
+  assert.equal((answer as { details?: unknown }).details, { recorded: true });
+  await loop.snapshotNow();
+  const before = snapshots.list();
+  pass();
+  await settled(calls);
+  assert.equal(snapshots.list(), before);
+  assert.not(calls.includes('remove'));
+});
+
+test('a node that failed amid an erasure keeps its snapshots', async () => {
+  const { loop, snapshots, calls, pass, erase } = await grown();
+  void erase();
+  await until(() => calls.includes('redact'));
+  loop.abandon();
+  pass();
+  await settled(calls);
+  assert.is(snapshots.list().length, 1);
+});
+
+test('a drain that waits for answers ends when a commit fails, as none will come', async () => {
+  const failures: unknown[] = [];
+  const { loop, writer, submit } = await grown((error) => failures.push(error));
+  let fail: (error: Error) => void = assert.unreachable;
+  writer.append = () =>
+    new Promise((_, reject) => {
+      fail = reject;
+    });
+  void submit('never answered');
+  await turnOfLoop();
+  const drained = loop.drain();
+  const fault = new Error('the disk is gone');
+  fail(fault);
+  await drained;
+  assert.equal(failures, [fault]);
+});
+
+const refusedAs = (answer: Answer | undefined) => {
+  const { code, details } = answer as { code?: string; details?: unknown };
+  return [code, details];
+};
+
+test('what waits for a turn is refused where the disk filled up since it was let in, and nothing is written', async () => {
+  const { loop, told, submit, ask, gauge, released } = await grown();
+  await turnOfLoop();
+  told.length = 0;
+  released.length = 0;
+  const event = submit('late');
+  const peer = ask({ type: 'register', peerId: 'peer-1', peerName: 'Q', gameIds: ['g1'], keyDigest: 'k1', by: 't' });
+  gauge.bytes = 0;
+  const [outcome] = (await event) as Outcome<unknown>[];
+  const diskLow = ['dependency_unavailable', { reason: 'disk_low' }];
+  assert.equal([refusedAs(outcome as Answer), refusedAs(await peer)], [diskLow, diskLow]);
+  assert.equal([told, released, loop.disk.low], [[], [], true]);
+  assert.equal(await ask({ type: 'locate', eventId: 'late' }), { seq: 0, asOf: 0 }, 'a read is answered');
+
+  gauge.bytes = 1e9;
+  await loop.disk.look();
+  assert.ok(((await submit('late')) as Outcome<unknown>[])[0]!.ok, 'writes are taken again by themselves');
+});
+
+test('a change by the operator is written on a full disk, in the space of the reserve', async () => {
+  const { loop, ask, gauge, released } = await grown();
+  gauge.bytes = 0;
+  await loop.disk.look();
+  released.length = 0;
+  const suspended = await ask({ type: 'peer_status', peerId: 'peer-0', status: 'suspended', by: 't' });
+  assert.ok((suspended as Outcome<unknown>).ok);
+  assert.equal(released, [0]);
+});
+
+test('a piece of an erasure is not committed on a full disk, and goes on with room', async () => {
+  const { loop, writer, calls, pass, erase, gauge } = await grown();
+  const erased = erase();
+  await until(() => calls.includes('redact'));
+  gauge.bytes = 0;
+  await loop.disk.look();
+  const append = writer.append.bind(writer);
+  writer.append = async () => assert.unreachable('a commit on a full disk');
+  pass();
+  await settled(calls);
+  writer.append = append;
+  gauge.bytes = 1e9;
+  await loop.disk.look();
+  assert.ok(((await erased) as Outcome<unknown>).ok);
+  await loop.drain();
+});
+
+test.run();

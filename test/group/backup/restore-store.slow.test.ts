@@ -1,0 +1,250 @@
+/** What a restore brings back: the backup, but for what the log that it replaces took back since. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Batch } from '../../../src/core/records/batch.js';
+import type { LogRecord } from '../../../src/core/records/records.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import { ForeignLogError, type RestoredLog, restoreLog } from '../../../src/group/backup/restore-store.js';
+import type { LogReader } from '../../../src/group/ports/log.js';
+import { rejection } from '../../contracts/log.js';
+import { hourMs, subjectOf } from '../../support/given.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
+import { Random } from '../../support/random.js';
+import { verifyStore } from '../../support/verify-store.js';
+import { type Act, backupOf, drawAct, everyByte, Life, PLAYERS, sinkInto, stateOf } from '../life.js';
+import { Crash, Machine } from '../machine.js';
+
+const noSalt = new Uint8Array(0);
+
+async function restored(backup: LogReader, old: LogReader | null): Promise<RestoredLog & { readonly log: MemoryLog }> {
+  const log = new MemoryLog();
+  const report = await restoreLog({
+    backup,
+    stateOfBackup: () => stateOf(backup, noSalt),
+    old,
+    sink: sinkInto(log),
+    nonce: () => Buffer.alloc(16, 9),
+    progress: () => undefined,
+  });
+  return { ...report, log };
+}
+
+function assertHolds(log: LogReader, { lastSeq, chain }: RestoredLog, why = ''): void {
+  const head = { lastSeq, chain: Buffer.from(chain).toString('hex') };
+  assert.equal(verifyStore(log, new MemorySnapshotStore(), head, 'full').faults, [], why);
+}
+
+function recordsOf(log: LogReader): LogRecord[] {
+  return log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).flatMap(({ bytes }) => [...new Batch(bytes)]);
+}
+
+/** The players that a log names anywhere. */
+function playersIn(log: LogReader): number[] {
+  const bytes = everyByte(log);
+  const hex = recordsOf(log).map((record) =>
+    'subject' in record && typeof record.subject === 'string' ? record.subject : '',
+  );
+  return Array.from({ length: PLAYERS }, (_, player) => player).filter((player) => {
+    const subject = subjectOf(`player ${player}`);
+    return bytes.includes(subject) || hex.includes(subject.toString('hex'));
+  });
+}
+
+test('a backup with no old log comes back as it was, to the byte', async () => {
+  const life = await Life.begin();
+  const random = new Random(1);
+  for (let i = 0, events = 0; i < 60; i++) {
+    const act = drawAct(random, events);
+    if (act.type === 'event') events++;
+    await life.act(act);
+  }
+  const backup = await backupOf(life.machine.log);
+  const back = await restored(backup, null);
+  assert.is(back.changed, false);
+  assert.ok(everyByte(back.log).equals(everyByte(life.machine.log)));
+  assert.is(stateDigest(stateOf(back.log)), stateDigest(life.machine.actor.state));
+});
+
+test('whatever is taken back after a backup is taken back in what is restored, and nothing else', async () => {
+  let erasures = 0;
+  let withdrawals = 0;
+  for (let seed = 0; seed < 80; seed++) {
+    const random = new Random(seed);
+    const life = await Life.begin();
+    let events = 0;
+    const draw = (): Act => {
+      const act = drawAct(random, events);
+      if (act.type === 'event') events++;
+      return act;
+    };
+    const [retiresBefore, retiresAfter] = [seed % 4 >= 2, seed % 2 === 1];
+    for (let i = 0; i < 50; i++) {
+      await life.act(draw());
+      if (retiresBefore && i % 9 === 8) await life.retireBatchwise(life.machine.now - 20 * hourMs);
+    }
+    const backup = await backupOf(life.machine.log);
+    // The same is taken back from a group that stopped at the backup: what the restored one must be.
+    const model = Life.on(await backupOf(backup));
+    for (let i = 0; i < 30; i++) {
+      const act = draw();
+      // What is retired cannot be withdrawn.
+      const isRefused = act.type === 'withdraw' && !everyByte(life.machine.log).includes(act.id);
+      await life.act(act);
+      model.machine.now = life.machine.now - 3_600_000;
+      if (act.type !== 'event' && !isRefused) await model.act(act);
+      // What leaves by its age meanwhile is as much of the backup's players as before.
+      if (retiresAfter && i % 7 === 6) await life.retireBatchwise(life.machine.now - 10 * hourMs);
+    }
+    const back = await restored(backup, life.machine.log);
+    erasures += back.erasures;
+    withdrawals += back.withdrawals;
+    assertHolds(back.log, back, `seed ${seed}`);
+    const node = Life.on(back.log);
+    assert.equal(node.sums(), model.sums(), `seed ${seed}`);
+    // The bytes are gone before any node runs on them, and stay gone.
+    assert.equal(playersIn(back.log), playersIn(model.machine.log), `seed ${seed}`);
+    await node.machine.work();
+    assert.equal(node.sums(), model.sums(), `seed ${seed}`);
+    assert.equal(stateOf(back.log).erasures.size, 0);
+    assert.equal(stateOf(back.log).withdrawals.size, 0);
+    assertHolds(back.log, { ...back, lastSeq: 0 }, `seed ${seed}`);
+  }
+  assert.ok(erasures > 80 && withdrawals > 60, `${erasures} erasures, ${withdrawals} withdrawals`);
+});
+
+test('ids of events that were erased or withdrawn after the backup stay taken', async () => {
+  const life = await Life.begin();
+  const event = (id: string, player: string): Act => ({ type: 'event', peer: 0, id, player, severity: 1 });
+  for (const [id, player] of [
+    ['a', 'player 0'],
+    ['b', 'player 1'],
+    ['c', 'player 1'],
+  ] as const)
+    await life.act(event(id, player));
+  const backup = await backupOf(life.machine.log);
+  await life.act({ type: 'erase', player: 'player 0' });
+  await life.act({ type: 'withdraw', id: 'b' });
+  const { log } = await restored(backup, life.machine.log);
+  const node = Life.on(log);
+  await node.machine.work();
+  const before = node.machine.actor.durableSeq;
+  for (const id of ['a', 'b', 'c']) await node.act(event(id, 'player 2'));
+  assert.is(node.machine.actor.durableSeq, before);
+});
+
+test('events that went with an erasure after the backup are known to have gone in what is restored', async () => {
+  const life = await Life.begin();
+  for (const id of ['a', 'b']) await life.act({ type: 'event', peer: 0, id, player: `player of ${id}`, severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  await life.act({ type: 'event', peer: 0, id: 'lost', player: 'player of a', severity: 1 });
+  await life.act({ type: 'erase', player: 'player of a' });
+  const { state: old } = life.machine.actor;
+  assert.is(old.erasedEvents.countOf(0), 2);
+  const { log } = await restored(backup, life.machine.log);
+  const state = stateOf(log);
+  const seqOf = (id: string) => state.eventIds.seqOf(state.idTags.of(id));
+  assert.equal(
+    state.erasedEvents.of(0, 0, 9).map(({ seq }) => seq),
+    [seqOf('a')],
+  );
+  assert.is(state.erasedEvents.has(seqOf('b')), false);
+});
+
+test('an erasure that a crash cut short is carried out by the node that starts on what is restored', async () => {
+  for (let effects = 1; effects < 12; effects++) {
+    const life = await Life.begin();
+    const event = (id: string, player: string): Act => ({ type: 'event', peer: 0, id, player, severity: 1 });
+    for (let i = 0; i < 10; i++) await life.act(event(`e${i}`, `player ${i % 2}`));
+    await life.act({ type: 'withdraw', id: 'e2' });
+    const backup = await backupOf(life.machine.log);
+    life.machine.life = effects;
+    const ended = life.act({ type: 'erase', player: 'player 1' }).catch((error: unknown) => error);
+    const isCrashed = (await ended) instanceof Crash;
+    const isDurable = recordsOf(life.machine.log).some(({ type }) => type === 'subject_erased');
+    const back = await restored(backup, life.machine.log);
+    assertHolds(back.log, back, `${effects} effects`);
+    const node = Life.on(back.log);
+    const players = node.sums().map((sum) => sum[0]);
+    assert.equal(players, isDurable ? ['0'] : ['0', '1'], `${effects} effects`);
+    await node.machine.work();
+    assert.equal(playersIn(back.log), isDurable ? [0] : [0, 1], `${effects} effects`);
+    if (!isCrashed) return;
+  }
+  assert.unreachable('the erasure never ended');
+});
+
+test('a withdrawal that a crash cut short is carried out by the node that starts on what is restored', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 4; i++)
+    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  // The look-up and its answer, then the withdrawal's commit, and no redaction.
+  life.machine.life = 2;
+  assert.instance(await rejection(life.act({ type: 'withdraw', id: 'id-3' })), Crash);
+  assert.ok(everyByte(life.machine.log).includes('id-3'));
+  const back = await restored(backup, life.machine.log);
+  assert.is(back.withdrawals, 1);
+  const node = Life.on(back.log);
+  assert.equal(
+    node.sums().map((sum) => sum.split(' ')[2]),
+    ['3'],
+  );
+  await node.machine.work();
+  assert.not.ok(everyByte(back.log).includes('id-3'));
+});
+
+test('requests for an erasure that wait for the operator wait again', async () => {
+  const life = await Life.begin();
+  await life.act({ type: 'event', peer: 0, id: 'a', player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  const machine = Machine.on(life.machine.log, { ...life.machine.bounds, erasureMode: 'operator' });
+  await machine.ask('x', { type: 'erase', caller: 0, subject: subjectOf('player 0'), commitment: 'c', by: 'peer-0' });
+  const back = await restored(backup, life.machine.log);
+  assert.is(back.requests, 1);
+  assert.equal([...stateOf(back.log).pendingErasures.keys()], [subjectOf('player 0').toString('hex')]);
+});
+
+test('proofs of erasures stay in the audit, chained, and other acts are named as lost', async () => {
+  const life = await Life.begin();
+  await life.act({ type: 'event', peer: 0, id: 'a', player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  const suspend = { type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'alice' } as const;
+  await life.machine.ask('suspend', suspend);
+  await life.act({ type: 'erase', player: 'player 0' });
+  const proof = recordsOf(life.machine.log).find(({ type }) => type === 'subject_erased');
+  const back = await restored(backup, life.machine.log);
+  const repeated = recordsOf(back.log).find(({ type }) => type === 'subject_erased');
+  assert.ok(proof?.type === 'subject_erased' && repeated?.type === 'subject_erased');
+  assert.is(repeated.audit.target, proof.audit.target);
+  assert.is.not(repeated.audit.prev_hash, proof.audit.prev_hash);
+  assert.equal(
+    back.lostFacts.map(({ action, actor, target }) => [action, actor, target]),
+    [['peer_suspended', 'alice', 'peer-2']],
+  );
+});
+
+test('a log that did not go on from the backup tells nothing, and is refused', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
+  const fork = Life.on(await backupOf(life.machine.log));
+  for (const side of [life, fork]) {
+    side.machine.now += side === life ? 1 : 2;
+    await side.act({ type: 'event', peer: 0, id: 'next', player: 'player 1', severity: 1 });
+  }
+  const error = await rejection(restored(await backupOf(life.machine.log), fork.machine.log));
+  assert.instance(error, ForeignLogError);
+  assert.match(String(error), 'they part after record 9');
+});
+
+test('an old log that ends before the backup, as a disk that was set back has it, takes nothing away', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
+  const shorter = await backupOf(life.machine.log);
+  await life.act({ type: 'event', peer: 0, id: 'next', player: 'player 1', severity: 1 });
+  const back = await restored(await backupOf(life.machine.log), shorter);
+  assert.is(back.changed, false);
+  assert.equal(Life.on(back.log).sums(), life.sums());
+});
+
+test.run();

@@ -1,0 +1,327 @@
+/** The feed of the verdict stream over a replica that answers as it is told, on a clock of the test's own. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { VerdictFeed } from '../../../src/group/feed/change-feed.js';
+import type { TellWork, Told } from '../../../src/group/ports/pool.js';
+import type { ToldMark, ToldRow } from '../../../src/group/verdict-changes.js';
+import { limits } from '../../../src/limits.js';
+
+const minuteMs = 60_000;
+
+class World {
+  now = 10 * minuteMs + 1;
+  seq = 5;
+  intervalMs = 0;
+  /** What the replica answers next; where there is nothing, that nothing has moved. */
+  answers: (Partial<Told> | Error)[] = [];
+  /** What answers wait for. */
+  gate: Promise<void> = Promise.resolve();
+  readonly asked: TellWork[] = [];
+  readonly troubles: string[] = [];
+  ended = 0;
+  failsWalks = false;
+  #position = 0;
+  #generation = '';
+  #secrets = 0;
+  #timers: { at: number; act: () => void }[] = [];
+  readonly feed = new VerdictFeed({
+    pool: {
+      tell: async (work) => {
+        const told = this.#tell(work);
+        await this.gate;
+        return told;
+      },
+      walkTold: async ({ since }) => {
+        if (this.failsWalks) throw new Error('the pool is busy');
+        return { position: this.#position, count: 1, text: `behind ${since}`, next: null };
+      },
+      endTelling: async () => {
+        this.ended++;
+        this.#generation = '';
+      },
+    },
+    clock: { now: () => this.now },
+    timers: {
+      elapsed: () => this.now,
+      soon: () => undefined,
+      later: (act, ms) => {
+        const timer = { at: this.now + ms, act };
+        this.#timers.push(timer);
+        return () => {
+          this.#timers = this.#timers.filter((one) => one !== timer);
+        };
+      },
+    },
+    entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
+    durableSeq: () => this.seq,
+    intervalMs: () => this.intervalMs,
+    onTrouble: (what) => this.troubles.push(what),
+  });
+
+  #tell(work: TellWork): Told {
+    this.asked.push(work);
+    const next = this.answers.shift() ?? {};
+    if (next instanceof Error) throw next;
+    const isFirst = this.#generation !== work.generation;
+    if (isFirst) this.#position = 0;
+    this.#generation = work.generation;
+    const rows = next.rows ?? [];
+    if (rows.length > 0) this.#position++;
+    const upTo = { seq: work.upTo, asOf: work.asOf };
+    return { isFirst, rows, position: this.#position, upTo, more: false, moreErased: false, ...next };
+  }
+
+  /** The replica dies, and with it what it told. */
+  replace(): void {
+    this.#generation = '';
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.now + ms;
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      this.#timers = this.#timers.filter((one) => one !== next);
+      this.now = Math.max(this.now, next.at);
+      next.act();
+    }
+    this.now = until;
+  }
+
+  listen() {
+    const told: (readonly [rows: readonly ToldRow[], mark: ToldMark | null])[] = [];
+    let forgotten = 0;
+    const leave = this.feed.listen({
+      told: async (rows, mark) => void told.push([rows, mark]),
+      forgotten: () => void forgotten++,
+    });
+    return { told, leave, forgotten: () => forgotten };
+  }
+}
+
+const row = (subject: string): ToldRow => ({ subject, text: `{"of":"${subject}"}` });
+const gone = (subject: string): ToldRow => ({ subject, text: null });
+
+test('nothing is asked while nobody listens', async () => {
+  const world = new World();
+  await world.pass(minuteMs);
+  assert.equal(world.asked, []);
+});
+
+test('the replica is asked when the log grew or the minute moved, and not otherwise', async () => {
+  const world = new World();
+  world.listen();
+  await world.pass(1_000);
+  assert.is(world.asked.length, 1);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.equal(
+    world.asked.map(({ upTo }) => upTo),
+    [5, 6],
+  );
+  await world.pass(minuteMs);
+  assert.is(world.asked.length, 3);
+  assert.is(world.asked[2]!.at, 12 * minuteMs);
+  // What is quiet is known to be so up to the last look.
+  assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
+});
+
+test('what was told is resumed from memory, but for what came before everything was told once', async () => {
+  const world = new World();
+  world.answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
+  const { told } = world.listen();
+  await world.pass(limits.streamTickMs);
+  assert.is(world.feed.mark?.position, 2);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.equal(
+    told.map(([rows, mark]) => [rows[0]?.subject, mark?.position]),
+    [
+      ['a', undefined],
+      ['b', 2],
+      ['c', 3],
+    ],
+  );
+  assert.equal(world.feed.recent(2), ['{"of":"c"}']);
+  assert.is(world.feed.recent(0), null);
+});
+
+test('an erasure is told before it is answered, and nothing here names the player afterwards', async () => {
+  const world = new World();
+  world.answers = [{}, { rows: [row('a'), row('b')] }];
+  const { told } = world.listen();
+  await world.pass(limits.streamTickMs);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.is(world.feed.kept, 2);
+  world.answers = [{ rows: [gone('x')], more: true, moreErased: true }, { rows: [gone('a')] }];
+  world.seq++;
+  await world.feed.tellErasures();
+  assert.equal(
+    told.slice(-2).map(([rows]) => rows[0]),
+    [gone('x'), gone('a')],
+  );
+  assert.is(world.feed.kept, 1);
+  assert.equal(world.feed.recent(0), ['{"of":"b"}']);
+  assert.is(world.feed.erasedAt, world.feed.mark?.position);
+});
+
+test('in intervals the replica is asked as each begins, for no more than was durable then', async () => {
+  const world = new World();
+  world.intervalMs = 1_000;
+  world.now = 600_300;
+  world.listen();
+  await world.pass(limits.streamTickMs);
+  for (let i = 0; i < 30; i++) {
+    world.seq++;
+    await world.pass(100);
+  }
+  // The first question is that of the reader who came; the others lie on whole seconds.
+  assert.equal(
+    world.asked.map(({ upTo, asOf }) => [upTo, asOf]),
+    [
+      [5, 600_300],
+      [10, 601_000],
+      [20, 602_000],
+      [30, 603_000],
+    ],
+  );
+});
+
+test('what an interval leaves is told within it, without what came meanwhile', async () => {
+  const world = new World();
+  world.intervalMs = 1_000;
+  world.now = 600_000;
+  world.answers = [{}, { rows: [row('a')], more: true }, { rows: [row('b')] }];
+  const { told } = world.listen();
+  await world.pass(500);
+  world.seq = 6;
+  await world.pass(500 + limits.streamPaceMs / 2);
+  assert.equal(world.asked.at(-1)?.upTo, 6);
+  world.seq = 7;
+  await world.pass(500);
+  assert.equal(
+    told.map(([rows]) => rows.map(({ subject }) => subject)),
+    [[], ['a'], ['b']],
+  );
+  assert.equal(
+    world.asked.map(({ upTo }) => upTo),
+    [5, 6, 6],
+  );
+  assert.is(world.feed.mark?.seq, 6);
+});
+
+test('an erasure waits for no interval, and brings no other change with it', async () => {
+  const world = new World();
+  world.intervalMs = 1_000;
+  world.now = 600_000;
+  const { told } = world.listen();
+  await world.pass(500);
+  world.seq = 6;
+  const { asOf } = world.feed.mark!;
+  world.answers = [{ rows: [gone('x')], upTo: { seq: 5, asOf: 1 }, more: true }];
+  await world.feed.tellErasures();
+  assert.equal(world.asked.at(-1), { ...world.asked.at(-1), upTo: 6, erasedOnly: true });
+  assert.equal(told.at(-1)?.[0], [gone('x')]);
+  // A reader that is told so knows nothing newer than before, and nothing less.
+  assert.equal([world.feed.mark?.seq, world.feed.mark?.asOf], [5, asOf]);
+  await world.pass(600);
+  assert.equal(
+    world.asked.map(({ upTo, erasedOnly }) => [upTo, erasedOnly]),
+    [
+      [5, false],
+      [6, true],
+      [6, false],
+    ],
+  );
+});
+
+test('an erasure waits for nothing while nobody listens', async () => {
+  const world = new World();
+  await world.feed.tellErasures();
+  assert.equal(world.asked, []);
+});
+
+test('a replica that was replaced has forgotten: listeners are told, and what is told next is of another generation', async () => {
+  const world = new World();
+  const { forgotten } = world.listen();
+  await world.pass(limits.streamTickMs);
+  const { generation } = world.feed.mark!;
+  world.replace();
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  assert.is(forgotten(), 1);
+  await world.pass(limits.streamTickMs);
+  assert.is.not(world.feed.mark?.generation, generation);
+  assert.is(forgotten(), 1);
+});
+
+test('a failure of the pool is tried again', async () => {
+  const world = new World();
+  world.answers = [new Error('the pool is busy')];
+  world.listen();
+  await world.pass(limits.workRetryMs);
+  assert.equal([world.troubles.length, world.feed.mark?.seq], [1, 5]);
+});
+
+test('without listeners everything is kept for a moment, and then forgotten, here and in the replica', async () => {
+  const world = new World();
+  world.answers = [{}, { rows: [row('a')] }];
+  const { leave } = world.listen();
+  await world.pass(limits.streamTickMs);
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  leave();
+  await world.pass(limits.streamLingerMs - limits.streamTickMs);
+  assert.is(world.feed.kept, 1);
+  await world.pass(2 * limits.streamTickMs);
+  assert.equal([world.feed.kept, world.feed.mark, world.ended], [0, null, 1]);
+  const asked = world.asked.length;
+  await world.pass(minuteMs);
+  assert.is(world.asked.length, asked);
+  world.listen();
+  await world.pass(limits.streamTickMs);
+  assert.is(world.feed.mark?.seq, 6);
+});
+
+test('what was asked for before everything was forgotten is told to nobody', async () => {
+  const world = new World();
+  const { leave } = world.listen();
+  await world.pass(limits.streamTickMs);
+  const { generation } = world.feed.mark!;
+  leave();
+  await world.pass(limits.streamLingerMs - 1);
+  let open = () => {};
+  world.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  // An erasure asks while nobody reads any more, and is answered when the next one does.
+  world.answers = [{ rows: [row('a')] }];
+  const erased = world.feed.tellErasures();
+  await world.pass(limits.streamTickMs);
+  assert.is(world.ended, 1);
+  const { told, forgotten } = world.listen();
+  open();
+  await erased;
+  await world.pass(limits.streamTickMs);
+  assert.equal([told.map(([rows]) => rows), forgotten()], [[[]], 0]);
+  assert.is.not(told[0]![1]!.generation, generation);
+});
+
+test('walks that are asked for at the same time are one', async () => {
+  const world = new World();
+  const [one, other] = [world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)];
+  assert.is(one, other);
+  assert.is((await one)?.text, 'behind 3');
+  assert.is.not(world.feed.walk('g', 0, 3), one);
+});
+
+test('a walk that the pool fails is noted once for all who share it, and answers none of them', async () => {
+  const world = new World();
+  world.failsWalks = true;
+  const walks = await Promise.all([world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)]);
+  assert.equal([walks, world.troubles.length], [[null, null], 1]);
+});
+
+test.run();

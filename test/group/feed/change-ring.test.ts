@@ -1,0 +1,90 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ChangeRing } from '../../../src/group/feed/change-ring.js';
+import { Random } from '../../support/random.js';
+
+const row = (subject: string, text: string | null = `${subject}!`) => ({ subject, text });
+
+test('what was told behind a position comes back, oldest first', () => {
+  const ring = new ChangeRing(10);
+  ring.add(1, [row('a'), row('b')]);
+  ring.add(2, [row('c')]);
+  assert.equal(ring.after(0), ['a!', 'b!', 'c!']);
+  assert.equal(ring.after(1), ['c!']);
+  assert.equal(ring.after(2), []);
+});
+
+test('of each player only the newest change is kept', () => {
+  const ring = new ChangeRing(10);
+  ring.add(1, [row('a', 'old'), row('b')]);
+  ring.add(2, [row('a', 'new')]);
+  assert.equal(ring.after(0), ['b!', 'new']);
+  assert.is(ring.size, 2);
+});
+
+test('it never holds more than its rows, and says so where a position is too old', () => {
+  const ring = new ChangeRing(3);
+  for (let position = 1; position <= 5; position++) ring.add(position, [row(`p${position}`)]);
+  assert.is(ring.size, 3);
+  assert.is(ring.after(1), null);
+  assert.equal(ring.after(2), ['p3!', 'p4!', 'p5!']);
+});
+
+test('an old change that a newer one replaced makes nothing too old when its place is needed', () => {
+  const ring = new ChangeRing(2);
+  ring.add(1, [row('a', 'old')]);
+  ring.add(2, [row('a', 'new')]);
+  ring.add(3, [row('b')]);
+  assert.equal(ring.after(0), ['new', 'b!']);
+});
+
+test('an erased player leaves it at once, and its erasure is not noted', () => {
+  const ring = new ChangeRing(4);
+  ring.add(1, [row('a'), row('b')]);
+  ring.add(2, [row('a', null)]);
+  assert.equal(ring.after(0), ['b!']);
+  assert.not(JSON.stringify([ring.after(0), ring.size]).includes('a!'));
+  ring.add(3, [row('a', 'back')]);
+  assert.equal(ring.after(2), ['back']);
+});
+
+test('after it was cleared, only what is told from there on is held', () => {
+  const ring = new ChangeRing(4);
+  ring.add(1, [row('a')]);
+  ring.clear(1);
+  assert.is(ring.after(0), null);
+  assert.equal(ring.after(1), []);
+  ring.add(2, [row('b')]);
+  assert.equal(ring.after(1), ['b!']);
+});
+
+test('whatever is told and erased, a reader of any position it reaches ends up as a reader of everything', () => {
+  const random = new Random(7);
+  const ring = new ChangeRing(8);
+  /** The whole truth after each position. */
+  const tables: Map<string, string>[] = [new Map()];
+  let erasedAt = 0;
+  for (let position = 1; position <= 2_000; position++) {
+    const rows = Array.from({ length: 1 + random.below(3) }, () => {
+      const subject = `s${random.below(12)}`;
+      return row(subject, random.below(10) === 0 ? null : `${subject} ${position} ${random.below(1000)}`);
+    });
+    ring.add(position, rows);
+    const table = new Map(tables.at(-1));
+    for (const { subject, text } of rows) {
+      if (text === null) table.delete(subject);
+      else table.set(subject, text);
+    }
+    if (rows.some(({ text }) => text === null)) erasedAt = position;
+    tables.push(table);
+    for (let since = Math.max(erasedAt, position - 12); since <= position; since++) {
+      const missed = ring.after(since);
+      if (missed === null) continue;
+      const held = new Map(tables[since]);
+      for (const text of missed) held.set(text.split(' ')[0]!, text);
+      assert.equal([...held].sort(), [...table].sort(), `from ${since} to ${position}`);
+    }
+  }
+});
+
+test.run();

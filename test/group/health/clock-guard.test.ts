@@ -1,0 +1,45 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ClockGuard, clockFault } from '../../../src/group/health/clock-guard.js';
+import { limits } from '../../../src/limits.js';
+import { dayMs, t0 } from '../../support/given.js';
+
+test('a clock is ahead where it gains more than a day over the time that passed, until it is right again', () => {
+  let now = t0;
+  let elapsed = 5;
+  const changes: boolean[] = [];
+  const guard = new ClockGuard({
+    clock: { now: () => now },
+    timers: { elapsed: () => elapsed },
+    onChange: (ahead) => changes.push(ahead),
+  });
+  const pass = (ms: number) => {
+    now += ms;
+    elapsed += ms;
+  };
+  pass(30 * dayMs);
+  assert.is(guard.isAheadNow(), false, 'time that passes is no jump');
+  now += limits.clockAheadMs;
+  assert.is(guard.isAheadNow(), false);
+  now += limits.clockAheadMs + 1;
+  assert.is(guard.isAheadNow(), true);
+  pass(30 * dayMs);
+  assert.is(guard.isAheadNow(), true, 'a jump does not become right by time');
+  assert.equal([guard.ahead, changes], [true, [true]]);
+  now -= limits.clockAheadMs + 1;
+  assert.is(guard.isAheadNow(), false);
+  now -= 20 * 365 * dayMs;
+  assert.is(guard.isAheadNow(), false, 'a clock that is behind devalues nothing');
+  assert.equal(changes, [true, false]);
+});
+
+test('a start is at fault more than a day after the newest time that was seen, unless the operator accepts it', () => {
+  assert.is(clockFault(t0, 0, null), null, 'a folder that never saw a time');
+  assert.is(clockFault(t0 + limits.clockAheadMs, t0, null), null);
+  const fault = clockFault(t0 + limits.clockAheadMs + 1, t0, null);
+  assert.match(fault!, new Date(t0).toISOString());
+  assert.is(clockFault(t0 + 9 * dayMs, t0, t0 + 9 * dayMs), null);
+  assert.ok(clockFault(t0 + 9 * dayMs + 1, t0, t0 + 9 * dayMs), 'beyond the day that was accepted');
+});
+
+test.run();

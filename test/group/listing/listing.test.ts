@@ -1,0 +1,153 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventSubmission } from '../../../src/core/commands.js';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
+import type { Chains } from '../../../src/group/commands.js';
+import { isoWeek, listEvents } from '../../../src/group/listing/listing.js';
+import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
+import { limits } from '../../../src/limits.js';
+import { dayMs, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
+import { Machine } from '../machine.js';
+
+const submission: EventSubmission = {
+  schemaVersion: '1.0.0',
+  eventId: 'e',
+  eventType: 'report_cheating',
+  peerId: 'peer-0',
+  subject: subjectKeyOf('p'),
+  gameId: 'g1',
+  severity: 1,
+  timestamp: t0,
+};
+
+async function grown(peers: number, events: number): Promise<Machine> {
+  const machine = await Machine.start();
+  for (let i = 0; i < peers; i++) {
+    const command = { peerId: `peer-${i}`, peerName: 'P', gameIds: ['g1'], keyDigest: `k${i}`, by: 't' };
+    await machine.ask(`r${i}`, { type: 'register', ...command });
+  }
+  for (let i = 0; i < events; i++) {
+    const event = { ...submission, eventId: `e${i}`, peerId: `peer-${i % peers}`, timestamp: t0 + i * dayMs };
+    machine.now = t0 + i * dayMs;
+    await machine.ask(`e${i}`, { type: 'submit', caller: null, events: [event] });
+  }
+  return machine;
+}
+
+async function list(machine: Machine, caller: number | null, limit: number, from: number | null = null) {
+  const subject = subjectOf('p');
+  const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
+  const { heads, withdrawn, retired } = chains;
+  return listEvents(machine.log, { subject, heads, withdrawn: new Set(withdrawn), retired, caller, limit, from });
+}
+
+// Weeks checked against the calendar of ISO 8601: 2026-01-01 is a Thursday, 2027-01-01 a Friday, 2024-12-30 a Monday.
+test('a week is that of ISO 8601, whose year is that of its Thursday', () => {
+  const week = (text: string) => isoWeek(Date.parse(text));
+  assert.is(week('2026-01-01T00:00:00Z'), '2026-W01');
+  assert.is(week('2025-12-29T00:00:00Z'), '2026-W01');
+  assert.is(week('2025-12-28T23:59:59Z'), '2025-W52');
+  assert.is(week('2027-01-01T12:00:00Z'), '2026-W53');
+  assert.is(week('2024-12-30T00:00:00Z'), '2025-W01');
+  assert.is(week('1969-12-28T00:00:00Z'), '1969-W52');
+  assert.is(week('0001-01-01T00:00:00Z'), '0001-W01');
+  assert.is(week('0000-01-02T23:59:59Z'), '-0001-W52');
+});
+
+test('a peer sees its own events, newest first, page by page, and no others', async () => {
+  const machine = await grown(3, 21);
+  const seen: string[] = [];
+  let from: number | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof list>> = await list(machine, 1, 3, from);
+    seen.push(...page!.own.map(({ event }) => event.event_id));
+    from = page!.next;
+  } while (from !== null);
+  assert.equal(seen, ['e19', 'e16', 'e13', 'e10', 'e7', 'e4', 'e1']);
+  assert.equal((await list(machine, null, 50))!.own, []);
+});
+
+// Found by review: pages of nothing, each with a cursor, one for every 20,000 events that had left.
+test('a listing ends where events left the log by their age', async () => {
+  const machine = await grown(3, 21);
+  await machine.retire(t0 + 12 * dayMs);
+  const page = await list(machine, 1, 3);
+  assert.equal(
+    page!.own.map(({ event }) => event.event_id),
+    ['e19', 'e16', 'e13'],
+  );
+  assert.is(page!.next, null);
+  assert.is(page!.summarised, 9);
+  const behind = machine.actor.state.eventIds.seqOf(machine.actor.state.idTags.of('e4'));
+  assert.equal((await list(machine, 1, 3, behind))!.own, []);
+});
+
+test('a cursor that points at another peer, another player or nothing is refused', async () => {
+  const machine = await grown(3, 6);
+  await machine.ask('other', {
+    type: 'submit',
+    caller: null,
+    events: [{ ...submission, eventId: 'x', subject: subjectKeyOf('q') }],
+  });
+  const seqOf = (id: string) => machine.actor.state.eventIds.seqOf(machine.actor.state.idTags.of(id));
+  assert.is(await list(machine, 0, 5, seqOf('e1')), null);
+  assert.is(await list(machine, 0, 5, seqOf('x')), null);
+  assert.is(await list(machine, 0, 5, 1), null);
+  assert.is(await list(machine, 0, 5, 10_000), null);
+  assert.is((await list(machine, 0, 5, seqOf('e0')))!.own.length, 1);
+});
+
+test('the summary counts by type and week from three peers on, and is one row below', async () => {
+  const three = await list(await grown(3, 14), null, 1);
+  assert.is(three!.summarised, 14);
+  assert.equal(three!.summary, [
+    { eventType: 'report_cheating', week: '2026-W03', count: 3 },
+    { eventType: 'report_cheating', week: '2026-W02', count: 7 },
+    { eventType: 'report_cheating', week: '2026-W01', count: 4 },
+  ]);
+  const two = await list(await grown(2, 14), null, 1);
+  assert.equal(two!.summary, [{ eventType: 'other', count: 14 }]);
+});
+
+test('a peer that withdrew very many events hides none of the others', async () => {
+  const machine = await grown(3, 6);
+  const subject = subjectOf('p');
+  const { heads } = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
+  const head = heads.find(({ peer }) => peer === 0)!.head;
+  const first = machine.actor.state.lastSeq + 1;
+  /** With so many events of the first peer behind the log of the machine, all of them gone. */
+  const listedBehind = (goneCount: number) => {
+    const gone = goneBatch(first, goneCount, head);
+    const log: LogReader = Object.create(machine.log, {
+      at: { value: (seq: number) => (seq < first ? machine.log.at(seq) : gone) },
+    });
+    const withdrawn = heads.map((one) => (one.peer === 0 ? { peer: 0, head: first + goneCount - 1 } : one));
+    const walk = { heads: withdrawn, withdrawn: new Set<number>(), retired: 0 };
+    return listEvents(log, { subject, ...walk, caller: null, limit: 1, from: null })!;
+  };
+  assert.is(listedBehind(5_000).summarised, 6, 'not so many that anything is left out');
+  const { summarised, summary } = listedBehind(limits.walkRecordsMax);
+  assert.is(summarised, 4);
+  assert.equal(summary, [{ eventType: 'other', count: 4 }]);
+});
+
+/** Events of peer 0 that are gone, each before the next one, the oldest of them behind `head`. */
+function goneBatch(firstSeq: number, count: number, head: number): StoredBatch {
+  const batch = new BatchWriter();
+  for (let i = 0; i < count; i++) {
+    const prev = i === 0 ? head : firstSeq + i - 1;
+    batch.add({ type: 'event_gone', peer: 0, prev, id_tag: '0123456789' });
+  }
+  return { firstSeq, bytes: batch.seal(firstSeq, t0, Buffer.alloc(NONCE_BYTES), chainStart).bytes };
+}
+
+test('the summary covers the newest thousand events', async () => {
+  const machine = await grown(1, 0);
+  for (let i = 0; i < 12; i++) {
+    const events = Array.from({ length: 100 }, (_, k) => ({ ...submission, eventId: `e${i}-${k}` }));
+    await machine.ask(`b${i}`, { type: 'submit', caller: null, events });
+  }
+  assert.is((await list(machine, null, 1))!.summarised, 1000);
+});
+
+test.run();

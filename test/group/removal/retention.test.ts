@@ -1,0 +1,309 @@
+/** Events that are too old leave the log; what they said of players stays, whatever else happens and wherever a crash falls. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Batch } from '../../../src/core/records/batch.js';
+import type { LogRecord } from '../../../src/core/records/records.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import type { Refusal } from '../../../src/errors.js';
+import type { Located } from '../../../src/group/commands.js';
+import type { LogReader } from '../../../src/group/ports/log.js';
+import { Replica } from '../../../src/group/replica/replica.js';
+import { hourMs, salt, subjectOf } from '../../support/given.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
+import { Random } from '../../support/random.js';
+import { verifyStore } from '../../support/verify-store.js';
+import { type Act, drawAct, everyByte, Life, PLAYERS, stateOf, sumsOf } from '../life.js';
+import { Crash } from '../machine.js';
+
+function recordsOf(log: LogReader): { readonly record: LogRecord; readonly at: number }[] {
+  return log
+    .from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+    .map(({ bytes }) => new Batch(bytes))
+    .flatMap((batch) => [...batch].map((record) => ({ record, at: batch.at })));
+}
+
+function assertHolds(log: LogReader, why = ''): void {
+  assert.equal(verifyStore(log, new MemorySnapshotStore(), null, 'full').faults, [], why);
+}
+
+const event = (id: string, player: string, peer = 0): Act => ({ type: 'event', peer, id, player, severity: 1 });
+
+async function lived(events: number): Promise<Life> {
+  const life = await Life.begin();
+  for (let i = 0; i < events; i++) await life.act(event(`id-${i}-`, `player ${i % 3}`, i % 2));
+  return life;
+}
+
+test('old events leave the log with their bytes, newer ones and what all said stay', async () => {
+  const life = await lived(20);
+  const { machine } = life;
+  const sums = life.sums();
+  await machine.retire(machine.now - 5 * hourMs);
+  const stored = machine.stored();
+  for (let i = 0; i < 20; i++) assert.is(stored.includes(`id-${i}-`), i >= 14, `event ${i}`);
+  assert.equal(life.sums(), sums);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+  assert.equal(machine.actor.state.retired.open, false);
+  assert.is(machine.trace.filter((type) => type === 'scrub').length, 1);
+  assertHolds(machine.log);
+});
+
+test('ids of retired events stay taken, and a retired event cannot be withdrawn', async () => {
+  const life = await lived(6);
+  const { machine } = life;
+  await machine.retire(machine.now + 1);
+  const before = machine.actor.durableSeq;
+  await life.act(event('id-3-', 'player 4'));
+  await life.act({ type: 'withdraw', id: 'id-3-' });
+  assert.is(machine.actor.durableSeq, before);
+});
+
+// Found by review: the withdrawal was carried out, and a restore from a backup of the moment between brought the event back.
+test('an event that retires while its withdrawal is on its way cannot be withdrawn', async () => {
+  const { machine } = await lived(6);
+  const located = (await machine.ask('locate', { type: 'locate', eventId: 'id-3-' })) as Located;
+  const command = machine.withdrawal(null, located);
+  await machine.retire(machine.now + 1);
+  const before = machine.actor.durableSeq;
+  const answer = await machine.ask('late', command);
+  assert.is((answer as Refusal).code, 'event_not_found');
+  assert.is(machine.actor.durableSeq, before);
+});
+
+test('a player whose events are retired is erased like any other', async () => {
+  const life = await lived(12);
+  const { machine } = life;
+  await machine.retire(machine.now - 3 * hourMs);
+  assert.ok(machine.stored().includes(subjectOf('player 1')));
+  await life.act({ type: 'erase', player: 'player 1' });
+  assert.not.ok(machine.stored().includes(subjectOf('player 1')));
+  assert.not.ok(machine.stored().includes(subjectOf('player 1').toString('hex')));
+  assert.equal(
+    life
+      .sums()
+      .map((sum) => sum[0])
+      .filter((player) => player === '1'),
+    [],
+  );
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+  assertHolds(machine.log);
+});
+
+test('acts that are audited stay, whatever their age', async () => {
+  const life = await lived(5);
+  const { machine } = life;
+  await life.act({ type: 'erase', player: 'player 1' });
+  const audited = () => recordsOf(machine.log).flatMap(({ record }) => ('audit' in record ? [record.audit.hash] : []));
+  const before = audited();
+  await machine.retire(machine.now + 1);
+  assert.equal(audited(), before);
+  assert.is(before.length, 5);
+});
+
+test('sums of a pair at rest are kept where they are, and those of a pair that moved are kept anew', async () => {
+  const life = await lived(3);
+  const { machine } = life;
+  const kept = () => recordsOf(machine.log).filter(({ record }) => record.type === 'evidence_kept');
+  await machine.retire(machine.now + 1);
+  assert.is(kept().length, 3);
+  await life.act(event('more', 'player 0', 0));
+  machine.now += hourMs;
+  await machine.retire(machine.now);
+  const subjects = kept().map(({ record }) => 'subject' in record && record.subject !== null);
+  assert.equal(subjects, [false, true, true, true]);
+  const size = everyByte(machine.log).length;
+  machine.now += hourMs;
+  await machine.retire(machine.now);
+  assert.is(kept().length, 4);
+  assert.ok(everyByte(machine.log).length < size + 1_000);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+});
+
+test('a pair whose events leave in several pieces is kept once, and the log of a group at rest stays as large', async () => {
+  const life = await lived(30);
+  const { machine } = life;
+  const sums = life.sums();
+  const kept = () => recordsOf(machine.log).filter(({ record }) => record.type === 'evidence_kept').length;
+  await life.retireBatchwise(machine.now + 1);
+  // 3 players of 2 peers each.
+  assert.is(kept(), 6);
+  for (let period = 0; period < 3; period++) {
+    machine.now += hourMs;
+    await life.retireBatchwise(machine.now);
+  }
+  assert.is(kept(), 6);
+  assert.equal(life.sums(), sums);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+});
+
+test('where nothing of an age is left to take out, no free space is overwritten', async () => {
+  const life = await lived(3);
+  const { machine } = life;
+  await machine.retire(machine.now + 1);
+  const scrubs = () => machine.trace.filter((type) => type === 'scrub').length;
+  assert.is(scrubs(), 1);
+  machine.now += hourMs;
+  await machine.retire(machine.now);
+  assert.is(scrubs(), 1);
+  assert.is(machine.actor.state.retired.open, false);
+  assertHolds(machine.log);
+});
+
+test('a group that retires at random is the same as one that never does', async () => {
+  let retired = 0;
+  for (let seed = 0; seed < 25; seed++) {
+    const random = new Random(seed);
+    const life = await Life.begin();
+    const model = await Life.begin();
+    for (let i = 0, events = 0; i < 90; i++) {
+      if (random.below(6) === 0) {
+        const before = life.machine.now - random.below(30) * hourMs;
+        if (random.below(2) === 0) await life.machine.retire(before);
+        else await life.retireBatchwise(before);
+        for (const { record, at } of recordsOf(life.machine.log)) {
+          if (record.type === 'event_accepted') assert.ok(at >= before, `seed ${seed}`);
+        }
+      }
+      let act = drawAct(random, events);
+      if (act.type === 'event') events++;
+      // What is retired cannot be withdrawn: then neither does the model.
+      if (act.type === 'withdraw' && !everyByte(life.machine.log).includes(act.id)) act = event(`no-${i}`, 'player 0');
+      await life.act(act);
+      await model.act(act);
+      assert.equal(life.sums(), model.sums(), `seed ${seed}`);
+      if (random.below(10) === 0) await life.machine.snapshot();
+      if (random.below(10) === 0) life.machine.restart();
+    }
+    retired += life.machine.actor.state.retired.seq;
+    assert.is(stateDigest(stateOf(life.machine.log)), stateDigest(life.machine.actor.state), `seed ${seed}`);
+    assertHolds(life.machine.log, `seed ${seed}`);
+    for (let player = 0; player < PLAYERS; player++) await life.act({ type: 'erase', player: `player ${player}` });
+    for (let player = 0; player < PLAYERS; player++) {
+      const subject = subjectOf(`player ${player}`);
+      const isThere =
+        life.machine.stored().includes(subject) || life.machine.stored().includes(subject.toString('hex'));
+      assert.not.ok(isThere, `seed ${seed}, player ${player}`);
+    }
+  }
+  assert.ok(retired > 25 * 40, `${retired} records`);
+});
+
+test('a crash between any two effects of a retirement loses nothing, and the next start carries it on', async () => {
+  for (let effects = 1; ; effects++) {
+    const life = await lived(12);
+    const { machine } = life;
+    await life.act({ type: 'withdraw', id: 'id-4-' });
+    const sums = life.sums();
+    const before = machine.now - 3 * hourMs;
+    machine.life = effects;
+    const isOver = !((await machine.retire(before).catch((error: unknown) => error)) instanceof Crash);
+    machine.life = Number.POSITIVE_INFINITY;
+    machine.restart();
+    assert.equal(life.sums(), sums, `after ${effects} effects`);
+    await machine.retire(before);
+    assert.equal(life.sums(), sums, `after ${effects} effects`);
+    assert.not.ok(machine.stored().includes('id-2-'), `after ${effects} effects`);
+    assert.ok(machine.stored().includes('id-11-'));
+    assert.is(machine.actor.state.retired.open, false);
+    assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+    assertHolds(machine.log, `after ${effects} effects`);
+    if (isOver) {
+      assert.ok(effects >= 4, `${effects} effects`);
+      return;
+    }
+  }
+});
+
+test('a replica that is loaded anew and asked for a record before a retirement holds what left with it', async () => {
+  const life = await lived(12);
+  const { machine } = life;
+  const sums = life.sums();
+  const before = machine.actor.durableSeq;
+  await machine.retire(machine.now + 1);
+  const { state } = new Replica(machine.log, new MemorySnapshotStore(), salt).follow(before);
+  assert.equal(sumsOf(state), sums);
+});
+
+test('which sums are kept already is known without reading the log', async () => {
+  const life = await lived(30);
+  const { machine } = life;
+  await machine.retire(machine.now - 15 * hourMs);
+  const { seq: after } = machine.actor.state.retired;
+  assert.ok(after > 0);
+  const durable = machine.actor.durableSeq;
+  const replica = new Replica(machine.log, new MemorySnapshotStore(), salt);
+  machine.log.at = () => {
+    throw new Error('the log was read');
+  };
+  const piece = replica.redact({ type: 'retirement', after, upTo: durable - 10, durable });
+  assert.ok(piece.rewrites.length > 0);
+});
+
+test('while the disk is low nothing new leaves by its age, erasures do, and with room it goes on', async () => {
+  const life = await lived(20);
+  const { machine } = life;
+  machine.actor.mayRetire = false;
+  await machine.retire(machine.now + 1);
+  assert.is(machine.actor.state.retired.seq, 0);
+  await life.act({ type: 'erase', player: 'player 1' });
+  const stored = machine.stored();
+  for (let i = 0; i < 20; i++) assert.is(stored.includes(`id-${i}-`), i % 3 !== 1, `event ${i}`);
+  machine.actor.mayRetire = true;
+  await machine.resume();
+  for (let i = 0; i < 20; i++) assert.not(machine.stored().includes(`id-${i}-`), `event ${i}`);
+  assertHolds(machine.log);
+});
+
+test('where a batch is damaged nothing leaves by its age until the next look, and erasures go on', async () => {
+  const life = await lived(6);
+  const { machine } = life;
+  await life.act(event('damaged', 'player 5'));
+  const damaged = machine.actor.durableSeq;
+  await life.act(event('later', 'player 1'));
+  machine.damaged.add(damaged);
+  await machine.retire(machine.now + 1);
+  assert.is(machine.actor.state.retired.seq, 0);
+  await life.act({ type: 'erase', player: 'player 1' });
+  assert.not(machine.stored().includes(subjectOf('player 1')));
+  machine.damaged.clear();
+  await machine.retire(machine.now + 1);
+  assert.not(machine.stored().includes('damaged'));
+});
+
+// Found by review: one batch with a time ahead kept all that came behind it for years.
+test('an event of a clock that was ahead leaves with those behind it, and not before', async () => {
+  const life = await lived(3);
+  const { machine } = life;
+  const right = machine.now;
+  machine.now += 400 * 24 * hourMs;
+  await life.act(event('ahead', 'player 0'));
+  machine.now = right + hourMs;
+  await machine.retire(right + 1);
+  assert.not(machine.stored().includes('id-2-'));
+  assert.ok(machine.stored().includes('ahead'), 'nothing behind it says how old it is');
+  await life.act(event('behind', 'player 1'));
+  await machine.retire(right + 1);
+  assert.ok(machine.stored().includes('ahead'), 'what is behind it is not old yet');
+  machine.now += 5 * hourMs;
+  await machine.retire(machine.now - hourMs);
+  for (const id of ['ahead', 'behind']) assert.not(machine.stored().includes(id), id);
+  assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
+  assertHolds(machine.log);
+});
+
+test('erasures come in between the pieces of a retirement', async () => {
+  const life = await lived(9);
+  const { machine } = life;
+  const before = machine.trace.length;
+  machine.offer('erasure', { type: 'erase', caller: -2, subject: subjectOf('player 1'), commitment: 'c', by: 't' });
+  await life.retireBatchwise(machine.now + 1);
+  const redactions = machine.trace.slice(before).filter((type) => type === 'redact' || type === 'answer');
+  assert.ok(redactions.indexOf('answer') > 0);
+  assert.ok(
+    redactions.lastIndexOf('redact') > redactions.lastIndexOf('answer'),
+    'the erasure was answered before the last piece',
+  );
+  assert.ok(recordsOf(machine.log).every(({ record }) => record.type !== 'event_accepted'));
+});
+
+test.run();

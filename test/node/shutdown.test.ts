@@ -1,0 +1,46 @@
+/** The order in which a node closes what it opened, and the time that a stop leaves. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../src/limits.js';
+import { Closers } from '../../src/node/shutdown.js';
+
+function closersOf(names: readonly string[]): { readonly closers: Closers; readonly closed: string[] } {
+  const closers = new Closers();
+  const closed: string[] = [];
+  for (const name of names) closers.add(async () => void closed.push(name));
+  return { closers, closed };
+}
+
+test('what was opened last is closed first, one after the other, and once', async () => {
+  const { closers, closed } = closersOf(['a', 'b']);
+  closers.add(async () => {
+    closed.push('c begins');
+    await new Promise((resolve) => setImmediate(resolve));
+    closed.push('c ends');
+  });
+  await closers.close();
+  await closers.close();
+  assert.equal(closed, ['c begins', 'c ends', 'b', 'a']);
+});
+
+test('a place that is kept is closed in its order, where something came to stand there', async () => {
+  const { closers, closed } = closersOf(['a']);
+  const keep = closers.reserve();
+  closers.reserve();
+  closers.add(async () => void closed.push('c'));
+  keep(async () => void closed.push('b'));
+  await closers.close();
+  assert.equal(closed, ['c', 'b', 'a']);
+});
+
+test('a stop leaves its time but for that of the threads and of what no figure counts, and never less than none', async () => {
+  const { closers } = closersOf([]);
+  assert.is(closers.msLeft(60_000), 60_000);
+  await closers.close();
+  const left = closers.msLeft(60_000);
+  assert.ok(left <= limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs && left > 0, String(left));
+  assert.is(closers.msLeft(1), 1);
+  assert.is(closers.msLeft(-1), 0);
+});
+
+test.run();

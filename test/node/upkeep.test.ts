@@ -1,0 +1,51 @@
+/** When events may leave by their age. What leaves then, and how, is told in group/retirement.test.ts. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { GroupLoop } from '../../src/group/actor/loop.js';
+import { retention } from '../../src/node/upkeep.js';
+import { t0 } from '../support/given.js';
+import { until } from '../support/until.js';
+
+const dayMs = 86_400_000;
+
+/** A group whose newest record is of `lastAt`, and what it was told to let go. */
+function groupOf(lastAt: number) {
+  const told: unknown[] = [];
+  const loop = { state: { lastAt }, failed: false, draining: false, resume: (retire: unknown) => told.push(retire) };
+  return { loop: loop as unknown as GroupLoop, told };
+}
+
+test('what is old leaves from the start on', async () => {
+  const { loop, told } = groupOf(t0 - dayMs);
+  const stop = retention(loop, { now: () => t0 }, 30);
+  assert.equal(told, [{ before: t0 - 30 * dayMs, now: t0 }]);
+  await stop();
+});
+
+test('a clock a day ahead of the newest record has until the next look', async () => {
+  const { loop, told } = groupOf(t0 - dayMs - 1);
+  let looks = 0;
+  const clock = { now: () => t0 + looks++ };
+  const stop = retention(loop, clock, 30, 1);
+  assert.equal(told, []);
+  await until(() => told.length > 1);
+  assert.equal(told[0], { before: t0 + 1 - 30 * dayMs, now: t0 + 1 });
+  await stop();
+});
+
+test('a clock that was set right takes nothing out', async () => {
+  const { loop, told } = groupOf(t0 - dayMs);
+  const times = [t0 + 3650 * dayMs];
+  const stop = retention(loop, { now: () => times.shift() ?? t0 }, 30, 1);
+  await until(() => told.length > 0);
+  assert.equal(told[0], { before: t0 - 30 * dayMs, now: t0 });
+  await stop();
+});
+
+test('without an age nothing leaves', async () => {
+  const { loop, told } = groupOf(t0);
+  await retention(loop, { now: () => t0 }, 0)();
+  assert.equal(told, []);
+});
+
+test.run();

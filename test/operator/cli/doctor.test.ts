@@ -1,0 +1,285 @@
+/** `ptf doctor`: what it makes of each thing it looks at, and what it says of real folders, with a node and without. */
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { GroupIdentity } from '../../../src/group/api.js';
+import {
+  type Finding,
+  type FolderFacts,
+  judgeClock,
+  judgeConfiguration,
+  judgeDisk,
+  judgeMemory,
+  judgePermissions,
+  judgeRunning,
+  judgeSilence,
+  judgeStore,
+  judgeVersions,
+} from '../../../src/operator/cli/findings.js';
+import type { StatusValue } from '../../../src/operator/protocol/protocol.js';
+import { dataFileOf } from '../../../src/store/files/environment-file.js';
+import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
+import { verifyAny } from '../../../src/workers/backup/backup-processes.js';
+import { startFaults } from '../../../src/workers/verify/preflight.js';
+import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
+import { registerPeer } from '../../http/peer-client.js';
+import { startTestNode } from '../../support/node.js';
+import { runPtf } from '../../support/ptf.js';
+import { configuration, runHere, runtime } from '../run-here.js';
+
+const at = Date.UTC(2026, 0, 1);
+const file = (name: string, more = {}) => ({ name, mode: 0o600, uid: 1000, modifiedAt: at, ...more });
+const healthy: FolderFacts = {
+  folder: file('/data', { mode: 0o700 }),
+  isFolder: true,
+  above: '/data',
+  mayMake: true,
+  files: [file('head.json'), file('log', { mode: 0o700 })],
+  uid: 1000,
+  freeBytes: 1e9,
+  freeFiles: 1e6,
+  fileSystem: 0xef53,
+  storeBytes: 1e6,
+};
+const running: StatusValue = {
+  version: runtime.version,
+  group_id: 'local',
+  identity_mode: 'privacy-first',
+  environment: 'dev',
+  ready: true,
+  writable: true,
+  reason: null,
+  last_seq: 10,
+  weights: { based_on_seq: 10, computed_at: '2026-01-01T00:00:00.000Z' },
+  counts: { peers: 1, players: 1, events: 1 },
+  new_peers: { registered: 0, reporting: 0 },
+  half_life_days: 30,
+  pre_trusted: [],
+  witness_groups: { groups: 0, peers: 0 },
+  mailbox: { events: 0, bytes: 0 },
+  snapshots: [],
+  pending_erasures: 0,
+  owner_epoch: 1,
+  disk: null,
+  check: { running: false, checked_seq: 0, ended_at: null, faults: [] },
+};
+
+/** Result and text of each finding. */
+const told = (findings: readonly Finding[]): string[] => findings.map(({ result, text }) => `${result}: ${text}`);
+
+function one(findings: readonly Finding[], result: Finding['result'], text: RegExp): void {
+  assert.is(findings.length, 1, told(findings).join('; '));
+  assert.match(told(findings)[0]!, text);
+  assert.is(findings[0]!.result, result, told(findings)[0]);
+  assert.is(findings[0]!.advice === undefined, result === 'ok', 'advice comes with what is not well');
+}
+
+test('faults of the configuration forbid a start, and are a warning where a node runs with another one', () => {
+  const faults = [{ variable: 'GROUP_SALT', text: 'is required in production' }];
+  one(judgeConfiguration(configuration, null), 'ok', /group local, dev/);
+  one(judgeConfiguration({ ...configuration, faults }, null), 'fail', /GROUP_SALT: is required/);
+  one(judgeConfiguration({ ...configuration, faults }, running), 'warn', /the node runs with another/);
+  one(judgeConfiguration({ ...configuration, warnings: faults }, null), 'warn', /GROUP_SALT/);
+  one(judgeConfiguration(configuration, { ...running, group_id: 'other' }), 'warn', /GROUP_ID is local here.*other/);
+});
+
+test('Node must be new enough, and the node that runs should be of this release', () => {
+  one(judgeVersions(runtime, running), 'ok', /9\.8\.7 on Node v24/);
+  one(judgeVersions({ ...runtime, node: 'v20.19.0' }, null), 'warn', /no security fixes/);
+  one(judgeVersions({ ...runtime, node: 'v20.18.9' }, null), 'fail', /too old/);
+  one(judgeVersions({ ...runtime, node: 'v18.20.0' }, null), 'fail', /too old/);
+  one(judgeVersions({ ...runtime, platform: 'darwin' }, null), 'warn', /darwin/);
+  one(judgeVersions(runtime, { ...running, version: '9.8.6' }), 'warn', /runs 9\.8\.6/);
+});
+
+test('a clock behind what was written is wrong, and one that nobody keeps is worth a word', () => {
+  one(judgeClock(at, healthy, true), 'ok', /kept right/);
+  one(judgeClock(at - 5_000, healthy, null), 'ok', /cannot be told/);
+  one(judgeClock(at - 60_000, healthy, true), 'fail', /head\.json was written 60 s later/);
+  one(judgeClock(at, healthy, false), 'warn', /nothing keeps right/);
+});
+
+test('the data folder belongs to the node and to nobody else', () => {
+  one(judgePermissions(healthy), 'ok', /this user alone/);
+  one(judgePermissions({ ...healthy, folder: null, files: [] }), 'ok', /no data folder yet/);
+  one(judgePermissions({ ...healthy, uid: 0 }), 'fail', /belongs to user 1000/);
+  one(judgePermissions({ ...healthy, folder: file('/data', { mode: 0o750 }) }), 'warn', /open to other users/);
+  one(judgePermissions({ ...healthy, files: [file('log/lock.mdb', { uid: 0 })] }), 'fail', /log\/lock\.mdb/);
+  for (const secret of ['group-salt', 'dashboard-password']) {
+    const found = judgePermissions({ ...healthy, files: [file(secret, { mode: 0o640 })] });
+    one(found, 'warn', new RegExp(`${secret}: open to other users`));
+  }
+});
+
+test('the disk is local, and has room for writes and for another snapshot', () => {
+  one(judgeDisk(healthy, 1e6), 'ok', /1000\.0 MB free, the store takes 1\.0 MB/);
+  one(judgeDisk({ ...healthy, freeBytes: 9e5 }, 1e6), 'fail', /writes are refused/);
+  one(judgeDisk({ ...healthy, freeBytes: 1.5e6 }, 1e6), 'warn', /1\.5 MB free/);
+  one(judgeDisk({ ...healthy, freeBytes: 4e6, storeBytes: 5e6 }, 1e6), 'warn', /4\.0 MB free/);
+  one(judgeDisk({ ...healthy, fileSystem: 0x6969 }, 1e6), 'fail', /NFS/);
+  one(judgeDisk({ ...healthy, fileSystem: 0x01021994 }, 1e6), 'warn', /in memory/);
+  one(judgeDisk({ ...healthy, freeFiles: 3 }, 1e6), 'fail', /3 files/);
+  one(judgeDisk({ ...healthy, freeFiles: null }, 1e6), 'ok', /free/);
+});
+
+test('memory is held against what Sizing says of players and event ids', () => {
+  const big = { ...running, counts: { peers: 1, players: 10_000_000, events: 100_000_000 } };
+  // 150 MB + 3.5 x (10M x 127 + 100M x 23) bytes = 12.645 GB.
+  one(judgeMemory(12e9, big), 'warn', /may take 12645\.0 MB/);
+  one(judgeMemory(16e9, big), 'ok', /may take 12645\.0 MB/);
+  one(judgeMemory(8e9, null), 'ok', /8000\.0 MB/);
+});
+
+test('a running node is asked how it stands', () => {
+  one(judgeRunning(running), 'ok', /takes commands/);
+  one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
+  one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
+  one(judgeRunning({ ...running, weights: { based_on_seq: 0, computed_at: null } }), 'warn', /never computed/);
+  one(judgeRunning({ ...running, pending_erasures: 1 }), 'warn', /1 player waits for its erasure/);
+  one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players wait for their erasure/);
+  const check = { running: false, checked_seq: 9, ended_at: '2026-01-01T00:00:00.000Z', faults: ['log: torn'] };
+  one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
+});
+
+test('a node that is there and says nothing is one finding among the others', async () => {
+  one([judgeSilence('the node did not answer')], 'fail', /did not answer/);
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const mute = createServer((socket) => socket.on('error', () => undefined).once('data', () => socket.destroy()));
+  mute.listen(join(dir, 'operator.sock'));
+  await once(mute, 'listening');
+  const { code, out } = await runHere(['doctor'], dir);
+  mute.close();
+  rmSync(dir, { recursive: true });
+  assert.is(code, 1);
+  assert.match(out, /^fail {2}node {2,}the node did not answer/m);
+  assert.match(out, /^\w+ +disk/m);
+});
+
+test('what a start would refuse is a fault of the configuration, however well the store holds', async () => {
+  one(judgeConfiguration(configuration, null, ['GROUP_ID is another']), 'fail', /GROUP_ID is another/);
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const place = join(dir, 'backup');
+  const data = join(dir, 'data');
+  const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
+  const told = async (folder: string, over: Partial<GroupIdentity> = {}, salt: string | null = null) => {
+    const { out } = await runHere(['doctor', '--json'], folder, {
+      verifyFolder: (of, mode) => verifyAny(of, mode),
+      startFaults: (of) => startFaults(of, { ...identity, ...over }, salt),
+    });
+    const { checks } = JSON.parse(out) as { checks: Finding[] };
+    return checks.filter(({ check }) => check === 'configuration').map(({ text }) => text);
+  };
+  try {
+    const node = await startTestNode({ DATA_DIR: data });
+    await registerPeer(node.url);
+    await node.close();
+    assert.match((await told(data)).join(), /^group local, dev/);
+    const other = { groupId: 'other', identityMode: 'high-security', environment: 'staging' } as const;
+    const faults = await told(data, other, 'a salt of another group');
+    assert.equal(
+      faults.map((text) => text.split(' ')[0]),
+      ['GROUP_ID', 'IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
+    );
+    assert.is((await runPtf(['backup', place], data)).code, 0);
+    assert.match((await told(place)).join(), 'is a backup');
+    // A start has its group from a snapshot, and passes damage so far back over.
+    const file = dataFileOf(logFolderOf(data));
+    const content = readFileSync(file);
+    for (let at = content.indexOf('local'); at >= 0; at = content.indexOf('local', at + 1)) content[at]! ^= 1;
+    writeFileSync(file, content);
+    assert.match((await told(data, other)).join(), /^group local, dev/);
+    rmSync(join(data, 'group-salt'));
+    assert.match((await told(data)).join(), 'GROUP_SALT is unset');
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test('what stands where the folder should, or keeps it from being made, is found', async () => {
+  one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is no folder/);
+  one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start makes it/);
+  one(judgePermissions({ ...healthy, folder: null, mayMake: false }), 'fail', /may not make one in \/data/);
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  symlinkSync('nowhere', join(dir, 'dangling'));
+  writeFileSync(join(dir, 'file'), '');
+  for (const name of ['dangling', 'file']) {
+    const { code, out } = await runHere(['doctor'], join(dir, name));
+    assert.is(code, 1, out);
+    assert.match(out, /^fail {2}permissions .* is no folder/m, name);
+    assert.match(out, /^\w+ +disk/m, name);
+  }
+  rmSync(dir, { recursive: true });
+});
+
+test('a damaged log forbids a start, a damaged snapshot does not', () => {
+  const report = { ok: true, last_seq: 9, batches: 1, records: 9, audit_entries: 1, snapshots: [], faults: [] };
+  one(judgeStore(report), 'ok', /up to record 9/);
+  one(judgeStore({ ...report, last_seq: 0 }), 'ok', /empty/);
+  one(judgeStore({ ...report, ok: false, faults: ['the log is cut'] }), 'fail', /cut/);
+  one(
+    judgeStore({ ...report, snapshots: [{ seq: 3, ok: false, fault: 'torn' }] }),
+    'warn',
+    /snapshot 3 is damaged: torn/,
+  );
+});
+
+test('a healthy folder is found so with its node and without, and damage makes the exit code 1', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const doctor = async (code: number) => {
+    const ran = await runHere(['doctor', '--json'], dir, {
+      verifyFolder: (folder, mode) => verifyInChild(folder, mode),
+    });
+    assert.is(ran.code, code, ran.out);
+    const { checks } = JSON.parse(ran.out) as { checks: Finding[] };
+    return new Map(checks.map((finding) => [finding.check, finding]));
+  };
+  try {
+    const node = await startTestNode({ DATA_DIR: dir });
+    const live = await doctor(0);
+    assert.match(live.get('node')!.text, /runs and takes commands/);
+    assert.is(live.get('permissions')!.result, 'ok');
+    assert.is(live.get('versions')!.result, 'warn', 'the node is of another release than 9.8.7');
+    await node.close();
+
+    assert.match((await doctor(0)).get('store')!.text, /up to record 1/);
+    chmodSync(dir, 0o755);
+    assert.is((await doctor(0)).get('permissions')!.result, 'warn');
+    chmodSync(dir, 0o700);
+    const tomorrow = Date.now() / 1000 + 86_400;
+    writeFileSync(join(dir, 'heartbeat'), '');
+    utimesSync(join(dir, 'heartbeat'), tomorrow, tomorrow);
+    assert.is((await doctor(1)).get('clock')!.result, 'fail');
+    rmSync(join(dir, 'heartbeat'));
+    truncateSync(dataFileOf(logFolderOf(dir)), 0);
+    assert.is((await doctor(1)).get('store')!.result, 'fail');
+    const shown = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
+    assert.match(shown.out, /^fail {2}store {2,}\S/m);
+    assert.match(shown.out, /^ +-> keep the folder as it is/m);
+    assert.match(shown.err, /^ptf: 1 of \d+ findings must be mended \(unhealthy\)$/m);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('where there is no folder yet, the nearest one above it is looked at', async () => {
+  const dir = join(mkdtempSync(join(tmpdir(), 'ptf-doctor-')), 'not', 'yet');
+  const { code, out } = await runHere(['doctor'], dir);
+  assert.is(code, 0, out);
+  assert.match(out, /no data folder yet/);
+  assert.match(out, /^ok {4}disk {2,}\d/m);
+});
+
+test.run();

@@ -1,0 +1,142 @@
+/** `ptf simulate` through a real node: what it foretells is what happens, and nothing is written for it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
+import { showSimulation } from '../../../src/operator/cli/simulate.js';
+import type { SimulationValue } from '../../../src/operator/protocol/protocol.js';
+import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
+import { type Ran, runHere } from '../run-here.js';
+
+let node: TestNode;
+test.before(async () => {
+  // Weights of its own computing only, so that the decay between two of them cannot blur a comparison.
+  node = await startTestNode({ HALF_LIFE_DAYS: '0', WEIGHTS_INTERVAL_MS: '50' });
+});
+test.after(() => node.close());
+
+const players = Array.from({ length: 30 }, (_, i) => `player-${i}`);
+
+/** A peer that reports its players, and its id. */
+async function peerThat(says: (i: number) => 'report_cheating' | 'commendation' | null): Promise<string> {
+  const registered = await node.group.register({ peerName: 'a peer', gameIds: ['g'] }, 'test');
+  if (!registered.ok) throw new Error(registered.code);
+  const { peer, apiKey } = registered.value;
+  const events = players.flatMap((player_id, i) => {
+    const event_type = says(i);
+    if (event_type === null) return [];
+    const event = { schema_version: '1.0.0', event_type, peer_id: peer.peerId, player_id, game_id: 'g', severity: 1 };
+    return [1, 2, 3].map((n) => ({
+      ...event,
+      event_id: `${peer.peerId}:${i}:${n}`,
+      timestamp: new Date().toISOString(),
+    }));
+  });
+  const answer = await fetch(`${node.url}/api/v1/events/batch`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Peer-API-Key': apiKey },
+    body: JSON.stringify({ events }),
+  });
+  assert.is(((await answer.json()) as { accepted: number }).accepted, events.length);
+  return peer.peerId;
+}
+
+async function verdictOf(player: string): Promise<{ verdict: string; score: number }> {
+  const answer = await fetch(`${node.url}/api/v1/players/${player}/trust-score`);
+  return (await answer.json()) as { verdict: string; score: number };
+}
+
+const run = (args: readonly string[]): Promise<Ran> => runHere(args, node.dir);
+
+test('what a simulation foretells of a revocation is what the reads say after it', async () => {
+  const says = (i: number) => (i % 3 === 0 ? 'report_cheating' : 'commendation');
+  await peerThat((i) => (i < 20 ? says(i) : null));
+  await peerThat((i) => (i < 20 ? says(i) : null));
+  // Two that agree with the group, and report players whom nobody else knows.
+  const lies = (i: number) => (i < 20 ? says(i) : 'report_cheating');
+  const liars = [await peerThat(lies), await peerThat(lies)];
+  // Or the verdicts before it might not be those that the simulation starts from.
+  await weightsSettled(node);
+  const { lastSeq } = node.group.health();
+  const { code, out } = await run(['simulate', '--without', liars.join(','), '--rows', '100', '--json']);
+  assert.is(code, 0);
+  assert.is(node.group.health().lastSeq >= lastSeq, true);
+  const simulated = JSON.parse(out) as SimulationValue;
+  assert.is(simulated.players, players.length);
+  assert.ok(simulated.changed_count > 0 && simulated.changed.length === simulated.changed_count);
+  const without = simulated.peers.filter(({ weight_after }) => weight_after === 0);
+  assert.equal(without.map(({ peer_id }) => peer_id).sort(), liars.toSorted());
+
+  const before = await Promise.all(players.map(verdictOf));
+  for (const liar of liars) await node.group.setPeerStatus(liar, 'revoked', 'test');
+  await weightsSettled(node);
+  const after = await Promise.all(players.map(verdictOf));
+  const moved = players.filter((_, i) => before[i]!.verdict !== after[i]!.verdict).length;
+  assert.is(simulated.changed_count, moved);
+  const scores = (reads: readonly { score: number }[]) => reads.map(({ score }) => score.toFixed(1));
+  for (const { after: then } of simulated.changed)
+    assert.ok(scores(after).includes(then.score.toFixed(1)), String(then.score));
+});
+
+test('an assumption is needed, and its peers must be peers of the group', async () => {
+  const none = await run(['simulate']);
+  assert.is(none.code, 2);
+  assert.match(none.err, /assume something.*wrong_usage/);
+  const unknown = await run(['simulate', '--without', 'nobody']);
+  assert.is(unknown.code, 1);
+  assert.match(unknown.err, /nobody names no peer of this group \(unknown_peer\)/);
+  for (const days of ['-1', '1.5', '3651']) assert.is((await run(['simulate', '--half-life', days])).code, 2, days);
+});
+
+test('one simulation runs at a time', async () => {
+  const query = { preTrusted: [], without: [], halfLifeDays: 5, rowsMax: 1 };
+  const both = await Promise.all([node.group.simulate(query), node.group.simulate(query)]);
+  assert.equal(
+    both.map((outcome) => (outcome.ok ? 'ok' : outcome.code)),
+    ['ok', 'overloaded'],
+  );
+  assert.ok((await node.group.simulate(query)).ok);
+});
+
+test('a walk over the log says how far it has come', async () => {
+  const heard: number[][] = [];
+  const progress = { to: (done: number, total: number) => heard.push([done, total]), end: () => {} };
+  const { seq } = await callNode(node.dir, 'simulate', { half_life_days: 7, rows: 1 }, progress);
+  assert.equal(heard.at(-1), [seq, seq]);
+  const refused = await callNode(node.dir, 'simulate', { rows: 1 }).catch((error: unknown) => error);
+  assert.instance(refused, OperatorError);
+});
+
+test('what changes is shown in three tables, and how many are not named', () => {
+  const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
+  const read = { score: 12.345, confidence: 0.5, verdict: 'untrusted' } as const;
+  const value: SimulationValue = {
+    seq: 9,
+    at: '2026-01-01T00:00:00.000Z',
+    players: 10,
+    changed_count: 3,
+    changed: [
+      {
+        subject_hash: '5f'.repeat(32),
+        event_count: 4,
+        before: read,
+        after: { ...read, score: 31, verdict: 'suspicious' },
+      },
+    ],
+    verdicts: { trusted: none, neutral: none, suspicious: none, untrusted: { ...none, suspicious: 3, untrusted: 7 } },
+    peers: [{ peer_id: 'peer-0', peer_name: 'P\u001b', weight_before: 0.7, weight_after: 0 }],
+  };
+  assert.equal(showSimulation(value).lines(200).slice(5), [
+    'before     after       players',
+    'untrusted  suspicious        3',
+    '',
+    'peer    weight  then   name',
+    'peer-0  0.700   0.000  P<1b>',
+    '',
+    `player${' '.repeat(60)}events  before     score  after       then   confidence`,
+    `${'5f'.repeat(32)}       4  untrusted  12.35  suspicious  31.00  0.50`,
+    '',
+    '1 of them named; see --rows',
+  ]);
+});
+
+test.run();

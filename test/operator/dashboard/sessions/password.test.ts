@@ -1,0 +1,87 @@
+/** How passwords are kept and checked. */
+import { scryptSync } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../../src/limits.js';
+import {
+  hashPassword,
+  isPassword,
+  isPasswordHash,
+  passwordFault,
+} from '../../../../src/operator/dashboard/sessions/password.js';
+
+test('a password is known again by its hash, and no other is', async () => {
+  const kept = await hashPassword('correct horse battery');
+  assert.ok(await isPassword('correct horse battery', kept));
+  for (const other of ['', 'correct horse batterx', 'correct horse battery ', 'Correct horse battery']) {
+    assert.not.ok(await isPassword(other, kept), other);
+  }
+});
+
+test('two hashes of one password differ, and hold nothing of it', async () => {
+  const [one, two] = [await hashPassword('correct horse battery'), await hashPassword('correct horse battery')];
+  assert.is.not(one, two);
+  assert.not.match(one, /horse/);
+});
+
+test('the hash is scrypt with the cost that it names, 64 MiB at the least', async () => {
+  const kept = await hashPassword('correct horse battery');
+  const [, , cost = '', salt = '', hash = ''] = kept.split('$');
+  // OWASP's password storage cheat sheet: N = 2^16, r = 8, p = 2 among its equal minimums.
+  assert.is(cost, 'ln=16,r=8,p=2');
+  const options = { N: 2 ** 16, r: 8, p: 2, maxmem: 2 ** 28 };
+  const expected = scryptSync('correct horse battery', Buffer.from(salt, 'base64'), 32, options);
+  assert.is(hash, expected.toString('base64').replace('=', ''));
+});
+
+test('the vector of RFC 7914 is known again', async () => {
+  // Section 12: scrypt("pleaseletmein", "SodiumChloride", 16384, 8, 1, 64) starts with these 32 bytes.
+  const hash = Buffer.from('7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2', 'hex');
+  const inBase64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+  const kept = `$scrypt$ln=14,r=8,p=1$${inBase64(Buffer.from('SodiumChloride'))}$${inBase64(hash)}`;
+  assert.ok(await isPassword('pleaseletmein', kept));
+});
+
+test('the same letters typed in another form of Unicode are the same password', async () => {
+  const kept = await hashPassword('caf\u00e9 au lait fraise');
+  assert.ok(await isPassword('cafe\u0301 au lait fraise', kept));
+});
+
+test('what is no hash is told apart, and throws where it is used as one', async () => {
+  for (const text of ['', 'secret', '$scrypt$ln=16,r=8,p=2$$', '$argon2id$v=19$m=1$a$b']) {
+    assert.not.ok(isPasswordHash(text), text);
+    const thrown = await isPassword('a', text).then(
+      () => false,
+      () => true,
+    );
+    assert.ok(thrown, text);
+  }
+});
+
+test('a hash whose cost is damaged is none: no check takes more than it may, or fails', async () => {
+  const kept = await hashPassword('correct horse battery');
+  const withCost = (cost: string): string => kept.replace('ln=16,r=8,p=2', cost);
+  for (const cost of [
+    'ln=16,r=0,p=2',
+    'ln=16,r=8,p=0',
+    'ln=0,r=8,p=2',
+    'ln=26,r=8,p=2',
+    'ln=96,r=8,p=2',
+    'ln=16,r=8,p=92',
+  ]) {
+    assert.not.ok(isPasswordHash(withCost(cost)), cost);
+  }
+  for (const cost of ['ln=1,r=99,p=16', 'ln=18,r=8,p=1']) {
+    assert.ok(isPasswordHash(withCost(cost)), cost);
+    assert.not.ok(await isPassword('correct horse battery', withCost(cost)), cost);
+  }
+});
+
+test('a password that is short, endless or not typed by a person is refused', () => {
+  assert.is(passwordFault('a'.repeat(limits.passwordLengthMin)), undefined);
+  assert.match(passwordFault('a'.repeat(limits.passwordLengthMin - 1)) ?? '', /at least 12/);
+  assert.match(passwordFault('a'.repeat(limits.passwordLengthMax + 1)) ?? '', /at most 256/);
+  assert.match(passwordFault('two lines\nof a password') ?? '', /control/);
+});
+
+test.run();

@@ -1,0 +1,160 @@
+/** Putting a restored store in place: cut short after any of its steps, the rest leads to the same folder. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { RestoreReport } from '../../../src/group/backup/backup-tasks.js';
+import { NotEmptyError } from '../../../src/store/backup/backup-folder.js';
+import { contentOf, finishRestore, halfRestored, Restoring } from '../../../src/store/backup/restore-folder.js';
+import { claimFolder, epochOf, FolderOwnedError, passEpochOn } from '../../../src/store/ownership/owner.js';
+import { rejection } from '../../contracts/log.js';
+import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+const report: RestoreReport = {
+  data_dir: 'd',
+  backup_seq: 1,
+  last_seq: 1,
+  erasures_from: null,
+  erasures: 0,
+  requests: 0,
+  withdrawals: 0,
+  events_lost: 0,
+  acts_lost: [],
+  replaced: 'replaced-then',
+  resumed: false,
+};
+
+function fill(dir: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(dir, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(dir, name, '..'), { recursive: true });
+    writeFileSync(join(dir, name), text);
+  }
+}
+
+function contents(dir: string): Record<string, string> {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort();
+  return Object.fromEntries(paths.map((path) => [path.slice(dir.length + 1), readFileSync(path, 'utf8')]));
+}
+
+const old = { 'log/data.mdb': 'old log', 'head.json': 'old head', 'snapshot-1/data.mdb': 'old', 'group-salt': 'salt' };
+const built = { 'log/data.mdb': 'new log', 'head.json': 'new head', 'group-salt': 'salt' };
+const reported = (of: RestoreReport) => ({ 'restored.json': `${JSON.stringify(of, null, 2)}\n` });
+const wanted = {
+  ...built,
+  'replaced-then/log/data.mdb': 'old log',
+  'replaced-then/head.json': 'old head',
+  'replaced-then/snapshot-1/data.mdb': 'old',
+  'replaced-then/group-salt': 'salt',
+};
+
+/** The folder right after its plan is written, and then each rename of the plan, in their order. */
+function planned(): { readonly dir: string; readonly steps: readonly (readonly [from: string, to: string])[] } {
+  const dir = temporaryFolder();
+  fill(dir, old);
+  fill(join(dir, '.restoring', 'store'), built);
+  const names = ['group-salt', 'head.json', 'log'];
+  writeFileSync(join(dir, '.restoring', 'plan.json'), JSON.stringify({ report, names, aside: 'replaced-then' }));
+  const aside = ['group-salt', 'head.json', 'log', 'snapshot-1'].map(
+    (name) => [name, `replaced-then/${name}`] as const,
+  );
+  const place = names.map((name) => [`.restoring/store/${name}`, name] as const);
+  return { dir, steps: [...aside, ...place, ['.restoring', '.tmp-restored']] };
+}
+
+test('cut short after any step, what is left of a restore leads to the same folder', async () => {
+  for (let done = 0; ; done++) {
+    const { dir, steps } = planned();
+    if (done > steps.length) {
+      removeFolder(dir);
+      return;
+    }
+    mkdirSync(join(dir, 'replaced-then'), { recursive: true });
+    for (const [from, to] of steps.slice(0, done)) renameSync(join(dir, from), join(dir, to));
+    const isOver = done === steps.length;
+    assert.is(halfRestored(dir) === undefined, isOver, `after ${done} steps`);
+    assert.equal(await finishRestore(dir), isOver ? null : { ...report, resumed: true });
+    rmSync(join(dir, '.tmp-restored'), { recursive: true, force: true });
+    assert.equal(contents(dir), wanted, `after ${done} steps`);
+    removeFolder(dir);
+  }
+});
+
+test('a restore without a plan has changed nothing, and is begun anew', async () => {
+  const dir = temporaryFolder();
+  fill(dir, old);
+  fill(join(dir, '.restoring', 'store'), { 'log/data.mdb': 'half a log' });
+  assert.match(String(halfRestored(dir)), 'nothing else was changed yet');
+  assert.is(await finishRestore(dir), null);
+  const restoring = await Restoring.begin(dir, true);
+  assert.equal(readdirSync(restoring.store), []);
+  fill(restoring.store, built);
+  await restoring.finish(report, 'replaced-then');
+  assert.equal(contents(dir), { ...wanted, ...reported(report) });
+  removeFolder(dir);
+});
+
+test("what earlier restores moved aside is in nobody's way, and stays", async () => {
+  const dir = temporaryFolder();
+  fill(dir, { 'replaced-before/log/data.mdb': 'older' });
+  const restoring = await Restoring.begin(dir, false);
+  fill(restoring.store, built);
+  const nothingReplaced = { ...report, replaced: null };
+  await restoring.finish(nothingReplaced, null);
+  assert.equal(contents(dir), { ...built, ...reported(nothingReplaced), 'replaced-before/log/data.mdb': 'older' });
+  assert.equal(contentOf(dir).sort(), ['group-salt', 'head.json', 'log', 'restored.json']);
+  removeFolder(dir);
+});
+
+test('a folder that holds anything, or that a node or another restore owns, is left as it is', async () => {
+  const dir = temporaryFolder();
+  fill(dir, { file: 'x' });
+  assert.instance(await rejection(Restoring.begin(dir, false)), NotEmptyError);
+  assert.equal(contents(dir), { file: 'x' });
+
+  const owner = await claimFolder(dir);
+  assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
+  assert.is(halfRestored(dir), undefined);
+  await owner.close();
+  const restoring = await Restoring.begin(dir, true);
+  const other = await claimFolder(restoring.store);
+  assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
+  await other.close();
+  removeFolder(dir);
+});
+
+test('the epochs of a copy go on from those of what it is a copy of', async () => {
+  const dir = temporaryFolder();
+  await passEpochOn(dir, 7);
+  const owner = await claimFolder(dir);
+  assert.is(owner.epoch, 8);
+  await owner.close();
+  assert.is(await epochOf(dir), 8);
+  const copy = temporaryFolder();
+  cpSync(dir, copy, { recursive: true });
+  const next = await claimFolder(copy);
+  assert.is(next.epoch, 9);
+  await next.close();
+  for (const folder of [dir, copy]) removeFolder(folder);
+});
+
+test('a restore that fails while it is put in place keeps its plan, to be carried on', async () => {
+  const dir = join(temporaryFolder(), 'data');
+  fill(dir, { 'head.json': 'old', 'log/data.mdb': 'old' });
+  // Nothing can take the place of a folder that holds something.
+  fill(join(dir, 'replaced-then'), { 'log/in-the-way': '' });
+  const restoring = await Restoring.begin(dir, true);
+  fill(restoring.store, { 'head.json': 'new', 'log/data.mdb': 'new' });
+  const error = await rejection(restoring.finish(report, 'replaced-then'));
+  assert.match(String(error), /ENOTEMPTY/);
+  restoring.abandon();
+  assert.match(halfRestored(dir) ?? '', /to carry it on/);
+  rmSync(join(dir, 'replaced-then/log/in-the-way'));
+  assert.is((await finishRestore(dir))?.resumed, true);
+  assert.is(contents(dir)['log/data.mdb'], 'new');
+  assert.is(contents(join(dir, 'replaced-then'))['log/data.mdb'], 'old');
+  removeFolder(join(dir, '..'));
+});
+
+test.run();

@@ -1,0 +1,43 @@
+/** The space that is kept for commits on a full disk. `test/faults/disk.ts` has a node use it. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../src/limits.js';
+import { Reserve } from '../../../src/store/files/reserve.js';
+import { SmallDisk } from '../../faults/small-disk.js';
+import { temporaryFolder } from '../temporary-folder.js';
+
+const sizeIn = (dir: string) => statSync(join(dir, 'reserve'), { throwIfNoEntry: false })?.size;
+
+test('a reserve is filled once, and what runs on a disk with room leaves it alone', async () => {
+  const dir = temporaryFolder();
+  const reserve = new Reserve(dir);
+  reserve.fill();
+  assert.is(sizeIn(dir), limits.reserveBytes);
+  const { ino } = statSync(join(dir, 'reserve'));
+  reserve.fill();
+  assert.is(await reserve.during(async () => sizeIn(dir)), limits.reserveBytes);
+  assert.is(statSync(join(dir, 'reserve')).ino, ino);
+});
+
+test('what runs on a full disk finds the space of the reserve, which is taken again even where that failed', async () => {
+  const small = SmallDisk.mount(8);
+  if (small === null) {
+    process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no reserve is used\n');
+    return;
+  }
+  try {
+    const reserve = new Reserve(small.path);
+    reserve.fill();
+    small.fill(0);
+    assert.is(await reserve.during(async () => small.freeBytes), limits.reserveBytes);
+    assert.is(sizeIn(small.path), limits.reserveBytes);
+    const failed = await reserve.during(() => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
+    assert.equal([failed, sizeIn(small.path), small.freeBytes], ['no', limits.reserveBytes, 0]);
+  } finally {
+    small.unmount();
+  }
+});
+
+test.run();

@@ -1,0 +1,26 @@
+/** Small files that others write, and that may be unreadable for a moment. */
+import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readIfThere, rereader } from '../../../src/store/files/small-file.js';
+import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+test('a file that cannot be read counts as unchanged, one that is gone does not', () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'a');
+  const read = rereader(path);
+  assert.is(read(), null);
+  writeFileSync(path, ' text\n');
+  assert.is(read(), 'text');
+  rmSync(path);
+  // Whoever runs the tests may read every file, but none reads a folder.
+  mkdirSync(path);
+  assert.throws(() => readIfThere(path), /EISDIR/);
+  assert.is(read(), 'text');
+  rmdirSync(path);
+  assert.is(read(), null);
+  removeFolder(folder);
+});
+
+test.run();

@@ -1,0 +1,287 @@
+/** The log in LMDB keeps the port's contract, also across threads and closings. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError } from '../../../src/group/ports/storage-errors.js';
+import { limits } from '../../../src/limits.js';
+import { newestTxnOf } from '../../../src/store/files/environment-file.js';
+import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
+import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
+import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
+import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
+import { batchOf, rejection, testLog } from '../../contracts/log.js';
+import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+/** A folder with a log of some batches, closed. */
+async function leftLog(): Promise<{ readonly dir: string; readonly file: string; readonly pageBytes: number }> {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 3_000), []);
+  const { pageBytes } = writer.pages();
+  await writer.close();
+  return { dir, file: join(dir, 'log', 'data.mdb'), pageBytes };
+}
+
+function count(log: LmdbLogReader): void {
+  for (const _ of log.checkCount());
+}
+
+function namesFile(file: string, what = ''): (error: unknown) => boolean {
+  return (error) => error instanceof DamagedError && error.message.includes(file) && error.message.includes(what);
+}
+
+testLog('lmdb log', async () => {
+  const dir = temporaryFolder();
+  const writers: LmdbLogWriter[] = [];
+  const claim = async () => {
+    const writer = await claimFolder(dir, deadProcess());
+    writers.push(writer);
+    return writer;
+  };
+  return {
+    writer: claim,
+    takeOver: claim,
+    reader: () => openLogReader(dir),
+    end: async () => {
+      for (const writer of writers) await writer.close();
+      removeFolder(dir);
+    },
+  };
+});
+
+test('a log is the same after it was closed and opened again', async () => {
+  const dir = temporaryFolder();
+  const first = await claimFolder(dir);
+  await first.append(batchOf(1, 200_000), []);
+  await first.append(batchOf(300), []);
+  await first.close();
+  const second = await claimFolder(dir);
+  assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
+  await second.append(batchOf(301), []);
+  await second.close();
+  removeFolder(dir);
+});
+
+test('a commit begins in the turn of the event loop in which it is asked for, and does not wait for what that reads next', async () => {
+  const { dir, file } = await leftLog();
+  const writer = await claimFolder(dir);
+  const rest = new Int32Array(new SharedArrayBuffer(4));
+  for (let seq = 21; seq <= 25; seq += 1) {
+    const before = newestTxnOf(file);
+    const appended = writer.append(batchOf(seq), []);
+    // The event loop stands still meanwhile.
+    const giveUpMs = performance.now() + 10_000;
+    while (newestTxnOf(file) === before && performance.now() < giveUpMs) Atomics.wait(rest, 0, 0, 1);
+    assert.ok(newestTxnOf(file) > before);
+    await appended;
+  }
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a reader of a folder without a log names the missing file', () => {
+  const dir = temporaryFolder();
+  assert.throws(
+    () => openLogReader(dir),
+    (error: unknown) => error instanceof DamagedError && error.message.includes(join(dir, 'log', 'data.mdb')),
+  );
+  removeFolder(dir);
+});
+
+test('pages that make no sense to LMDB are damage of a named file, to a reader and to a claim', async () => {
+  const { dir, file, pageBytes } = await leftLog();
+  const content = readFileSync(file);
+  // The kind of a page stands at byte 18 of its header: a leaf (2) that says that it is a run of a value's pages (4).
+  for (let page = 2; page * pageBytes < content.length; page += 1) {
+    const at = page * pageBytes + 18;
+    if (content.readUInt16LE(at) === 2) content.writeUInt16LE(4, at);
+  }
+  writeFileSync(file, content);
+  assert.throws(() => openLogReader(dir).last(), namesFile(file));
+  assert.ok(namesFile(file)(await rejection(claimFolder(dir))));
+  removeFolder(dir);
+});
+
+test('what LMDB and the system say of a file names it: damage where pages make no sense, else what it was', () => {
+  const file = '/d/log/data.mdb';
+  const of = (code: number) => Object.assign(new Error('says LMDB'), { code });
+  const [invalid, corrupted, noSpace] = [22, -30_796, 28];
+  for (const code of [invalid, corrupted]) {
+    assert.ok(namesFile(file, 'says LMDB')(namedDamage(of(code), '/d/log')));
+    assert.ok(namesFile(file, 'says LMDB')(namedDamage(new Error('x', { cause: of(code) }), '/d/log')));
+  }
+  const full = of(noSpace);
+  assert.is(namedDamage(full, '/d/log'), full);
+  assert.throws(() => unknownOutcome('/d/log')(full), new RegExp(`^${file}: a commit failed`));
+});
+
+test('a meta page that lost its number is damage, or the state of an older commit would come back', async () => {
+  const { dir, file, pageBytes } = await leftLog();
+  const whole = readFileSync(file);
+  const txnAt = 24 + 128;
+  const newest = whole.readBigUInt64LE(txnAt) > whole.readBigUInt64LE(pageBytes + txnAt) ? 0 : pageBytes;
+  for (const lost of [0n, 1n]) {
+    const content = Buffer.from(whole);
+    content.writeBigUInt64LE(lost, newest + txnAt);
+    writeFileSync(file, content);
+    assert.throws(() => openLogReader(dir), namesFile(file, 'meta pages'));
+    assert.ok(namesFile(file, 'meta pages')(await rejection(claimFolder(dir))));
+  }
+  removeFolder(dir);
+});
+
+test('a reader that is alone changes nothing, and a database that cannot be found is damage', async () => {
+  const { dir, file } = await leftLog();
+  const whole = readFileSync(file);
+  const reader = openLogReader(dir, { alone: true });
+  assert.equal(reader.from(0, 100, 1e9).length, 20);
+  await reader.close();
+  assert.is(Buffer.compare(readFileSync(file), whole), 0);
+  const content = Buffer.from(whole.toString('latin1').replaceAll('moved', 'mOved'), 'latin1');
+  assert.not.equal(content, whole);
+  writeFileSync(file, content);
+  assert.throws(() => openLogReader(dir, { alone: true }), namesFile(file, '"moved" is missing'));
+  assert.match((await verifyFolder(dir, 'full')).faults[0]!, '"moved" is missing');
+  assert.is(Buffer.compare(readFileSync(file), content), 0);
+  removeFolder(dir);
+});
+
+test('a log whose pages hold fewer batches than it counts is damage', async () => {
+  const { dir, file, pageBytes } = await leftLog();
+  count(openLogReader(dir));
+  const content = readFileSync(file);
+  // A leaf (2) with several nodes loses the last of them: 2 bytes each, from where its header ends to what stands at byte 20.
+  for (let page = 2; page * pageBytes < content.length; page += 1) {
+    const at = page * pageBytes;
+    const isLeaf = content.readUInt16LE(at + 18) === 2;
+    if (isLeaf && content.readUInt16LE(at + 20) > 8) content.writeUInt16LE(content.readUInt16LE(at + 20) - 2, at + 20);
+  }
+  writeFileSync(file, content);
+  assert.throws(() => count(openLogReader(dir)), namesFile(file, 'batches'));
+  removeFolder(dir);
+});
+
+test('counting the batches reads few keys in one transaction', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const batches = 2 * limits.catchUpBatches + 7;
+  await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1)));
+  await writer.close();
+  const environment = openLogEnvironment(logFolderOf(dir));
+  const { root, log } = environment;
+  const read: number[] = [];
+  let inOne = 0;
+  const getKeys = log.getKeys.bind(log);
+  log.getKeys = (range) =>
+    getKeys(range).map((key) => {
+      inOne += 1;
+      return key;
+    });
+  const resetReadTxn = root.resetReadTxn.bind(root);
+  root.resetReadTxn = () => {
+    read.push(inOne);
+    inOne = 0;
+    resetReadTxn();
+  };
+  const reader = new LmdbLogReader(environment);
+  count(reader);
+  assert.ok(read.reduce((sum, keys) => sum + keys) >= batches);
+  assert.ok(Math.max(...read) <= limits.catchUpBatches, `${read}`);
+  await reader.close();
+  removeFolder(dir);
+});
+
+test('a log that is written to between two steps of the count is whole, and its free space can be overwritten', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const batches = 2 * limits.catchUpBatches + 7;
+  await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1, 3_000)));
+  const environment = openLogEnvironment(logFolderOf(dir));
+  const reader = new LmdbLogReader(environment);
+  let steps = 0;
+  for (const _ of reader.checkCount()) {
+    steps += 1;
+    // Lines of process, thread and transaction: none of a reader that is at rest.
+    assert.match(environment.root.readerList(), /^ *\d+ [0-9a-f]+ -$/m);
+    assert.not.match(environment.root.readerList(), /^ *\d+ [0-9a-f]+ \d+$/m);
+    const rewritten = [1, batches].map((firstSeq) => ({ firstSeq, bytes: batchOf(steps, 3_000).bytes }));
+    await writer.append(batchOf(batches + steps), rewritten);
+    await writer.scrub();
+  }
+  assert.is(steps, 3);
+  await reader.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test('a key out of its order, at the end of a step of the count, is damage, and never ends it', async () => {
+  for (const steps of [1, 2]) {
+    const dir = temporaryFolder();
+    const writer = await claimFolder(dir);
+    await writer.appendAll(Array.from({ length: 3 * limits.catchUpBatches }, (_, i) => batchOf(i + 1, 3_000)));
+    await writer.close();
+    const file = join(dir, 'log', 'data.mdb');
+    const content = readFileSync(file);
+    const key = keyOfSeq(steps * limits.catchUpBatches);
+    for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+      if (content.readUInt16LE(at - 2) === key.length) content.set(keyOfSeq(3), at);
+    }
+    writeFileSync(file, content);
+    assert.throws(() => count(openLogReader(dir)), namesFile(file));
+    removeFolder(dir);
+  }
+});
+
+test('a batch whose key is out of its order is damage, and no end of the log', async () => {
+  const { dir, file } = await leftLog();
+  const content = readFileSync(file);
+  // In every page that ever held it, behind its length: 8 bytes, big-endian, of which the highest changes.
+  const key = keyOfSeq(19);
+  for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+    if (content.readUInt16LE(at - 2) === key.length) content.writeUInt8(8, at);
+  }
+  writeFileSync(file, content);
+  assert.throws(() => openLogReader(dir).from(1, 100, 1e9), namesFile(file, 'misplaced'));
+  removeFolder(dir);
+});
+
+test('a write that is tried is taken back, to the last byte', async () => {
+  const { dir, file } = await leftLog();
+  const whole = readFileSync(file);
+  await tryWriting(dir);
+  assert.is(Buffer.compare(readFileSync(file), whole), 0);
+  const writer = await claimFolder(dir);
+  assert.equal(writer.from(0, 100, 1e9).length, 20);
+  await writer.close();
+  removeFolder(dir);
+});
+
+test("an owner's record that makes no sense is damage of a named file", async () => {
+  const { dir, file } = await leftLog();
+  writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
+  assert.ok(namesFile(file, "owner's record")(await rejection(claimFolder(dir))));
+  removeFolder(dir);
+});
+
+test('reading does not make the file grow while batches are rewritten', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const reader = openLogReader(dir);
+  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 5_000), []);
+  const { lastPage } = writer.pages();
+  for (let round = 0; round < 200; round += 1) {
+    reader.last();
+    reader.at(10);
+    reader.from(0, 5, 1e6);
+    await writer.append(null, [{ firstSeq: 10, bytes: batchOf(round, 5_000).bytes }]);
+  }
+  // A rewrite of 2 pages and its leaf, root and free list: each commit can use what the one before the last freed.
+  assert.ok(writer.pages().lastPage <= lastPage + 40, `${lastPage} -> ${writer.pages().lastPage}`);
+  await reader.close();
+  await writer.close();
+  removeFolder(dir);
+});
+
+test.run();

@@ -1,0 +1,151 @@
+/** The pages that a commit starts from are looked at before one is made, and damage of them has a name. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { StoredBatch } from '../../../src/group/ports/log.js';
+import { DamagedError } from '../../../src/group/ports/storage-errors.js';
+import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
+import { checkPages } from '../../../src/store/log/page-check.js';
+import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
+import { batchOf } from '../../contracts/log.js';
+import { inFastFolder } from '../../faults/fault.js';
+import { Random } from '../../support/random.js';
+
+/** Bytes of values that stand in a leaf, in one page and in many of their own. */
+const sizes = [40, 300, 1_500, 2_030, 2_040, 4_068, 9_000, 70_000];
+
+interface GivenLog {
+  readonly dir: string;
+  readonly file: string;
+  readonly writer: LmdbLogWriter;
+}
+
+function inLog(work: (log: GivenLog) => Promise<void>): Promise<void> {
+  return inFastFolder(async (dir) => work({ dir, file: join(dir, 'log', 'data.mdb'), writer: await claimFolder(dir) }));
+}
+
+test('a log holds after every commit of a long life: batches of all sizes, rewritten, scrubbed, closed and opened', () =>
+  inLog(async ({ dir, file, writer: first }) => {
+    const random = new Random(20261120);
+    let writer = first;
+    const seqs: number[] = [];
+    let next = 1;
+    for (let step = 0; step < 400; step += 1) {
+      const rewrites: StoredBatch[] = [];
+      for (let i = random.below(4); i > 0 && seqs.length > 0; i -= 1) {
+        const seq = random.pick(seqs);
+        if (!rewrites.some(({ firstSeq }) => firstSeq === seq)) rewrites.push(batchOf(seq, random.pick(sizes)));
+      }
+      const batch = random.below(5) === 0 && rewrites.length > 0 ? null : batchOf(next, random.pick(sizes));
+      await writer.append(batch, rewrites);
+      if (batch !== null) seqs.push(next++);
+      if (step % 100 === 50) await writer.scrub();
+      if (step % 100 === 75) {
+        await writer.close();
+        writer = await claimFolder(dir);
+      }
+      checkPages(file);
+    }
+    await writer.close();
+    checkPages(file);
+  }));
+
+/** Numbers in the machine's byte order, as LMDB writes them: see `pages.ts`. */
+const META_MAIN_TREE = 24 + 24 + 48;
+const META_TXN = 24 + 128;
+
+/** Where a closed log keeps what: byte offsets into its file. */
+interface Layout {
+  readonly bytes: Buffer;
+  /** The list of free pages, and the rightmost leaf of the batches. */
+  readonly list: number;
+  readonly leaf: number;
+  readonly pageBytes: number;
+}
+
+function layoutOf(file: string): Layout {
+  const bytes = readFileSync(file);
+  const pageBytes = bytes.readUInt32LE(24 + 24);
+  const meta = bytes.readBigUInt64LE(META_TXN) > bytes.readBigUInt64LE(pageBytes + META_TXN) ? 0 : pageBytes;
+  const rootAt = (at: number) => Number(bytes.readBigUInt64LE(at + 40)) * pageBytes;
+  const main = rootAt(meta + META_MAIN_TREE);
+  const name = bytes.indexOf('log', main);
+  return { bytes, list: rootAt(meta + 48), leaf: rootAt(name + bytes.readUInt16LE(name - 2)), pageBytes };
+}
+
+/** A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it. */
+async function saysOf(damage: (layout: Layout) => void): Promise<string> {
+  let said = '';
+  await inLog(async ({ dir, file, writer }) => {
+    for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq), []);
+    await writer.close();
+    const layout = layoutOf(file);
+    damage(layout);
+    writeFileSync(file, layout.bytes);
+    try {
+      checkPages(file);
+    } catch (error) {
+      assert.instance(error, DamagedError);
+      assert.ok((error as Error).message.startsWith(`${file}: page `));
+      said = (error as Error).message;
+      assert.equal((await verifyFolder(dir, 'start')).faults, [said]);
+    }
+  });
+  return said;
+}
+
+/** The list of a page that holds lists: where its newest one starts. */
+function newestList({ bytes, list }: Layout): number {
+  const entries = bytes.readUInt16LE(list + 20) / 2;
+  const start = list + 24 + bytes.readUInt16LE(list + 24 + 2 * (entries - 1));
+  // Behind the head of the entry and its key, 8 bytes each.
+  return start + 16;
+}
+
+test('a log that nothing damaged passes', async () => {
+  assert.is(await saysOf(() => undefined), '');
+});
+
+test('a leaf that lost its newest batch is named', async () => {
+  const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 2, leaf + 20));
+  assert.match(said, /does not hold the entries that fill it/);
+});
+
+test('a page that is in use and listed as free is named: the next commit would overwrite it', async () => {
+  const said = await saysOf((layout) => {
+    layout.bytes.writeBigUInt64LE(BigInt(layout.leaf / layout.pageBytes), newestList(layout) + 8);
+  });
+  assert.match(said, /is in use and listed as free/);
+});
+
+test('a list of free pages that counts more than it holds is named: a commit on it would end the process', async () => {
+  const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(1n << 40n, newestList(layout)));
+  assert.match(said, /lists more than it holds/);
+});
+
+test('a free page that the file does not have is named', async () => {
+  const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(1n << 40n, newestList(layout) + 8));
+  assert.match(said, /lists pages that the file does not have/);
+});
+
+test('a list that names a page twice is named', async () => {
+  const said = await saysOf((layout) => {
+    const at = newestList(layout);
+    layout.bytes.copy(layout.bytes, at + 8, at + 16, at + 24);
+  });
+  assert.match(said, /lists a page twice/);
+});
+
+test('a page of a commit that never was is named', async () => {
+  const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt8(1, leaf + 15));
+  assert.match(said, /is of a commit that is to come/);
+});
+
+test('a list of free pages that leads to a page of another kind is named', async () => {
+  const said = await saysOf(({ bytes, list }) => bytes.writeUInt16LE(1, list + 18));
+  assert.match(said, /is of another kind than its place/);
+});
+
+test.run();

@@ -1,0 +1,242 @@
+/** Snapshots in LMDB keep the port's contract; interrupted writes, cut files and flipped bits are found. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs, { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { open } from 'lmdb';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError } from '../../../src/group/ports/storage-errors.js';
+import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
+import { rejection } from '../../contracts/log.js';
+import { blocksOf, headerOf, testSnapshots } from '../../contracts/snapshots.js';
+import { blocksIn } from '../../support/blocks-in.js';
+import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+const readerEntry = fileURLToPath(new URL('../read-snapshots.js', import.meta.url));
+const SIZES = [10, 5_000, 40, 1_500, 70_000, 3];
+
+testSnapshots('lmdb snapshots', async () => {
+  const dir = temporaryFolder();
+  return { store: new LmdbSnapshotStore(dir), end: async () => removeFolder(dir) };
+});
+
+async function withSnapshot(body: (dir: string, store: LmdbSnapshotStore, file: string) => unknown): Promise<void> {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(9), blocksOf(4, SIZES));
+  await body(dir, store, join(dir, 'snapshot-0000000000000009', 'data.mdb'));
+  removeFolder(dir);
+}
+
+test('each block is written by itself, so that no call writes more than one', () =>
+  withSnapshot(async (_dir, _store, file) => {
+    const environment = open(file, { readOnly: true, noSubdir: true });
+    const { lastTxnId } = environment.getStats() as { lastTxnId: number };
+    await environment.close();
+    assert.is(lastTxnId, SIZES.length + 1, 'the blocks, and the header');
+  }));
+
+test('little of a snapshot waits for the disk while it is written, so that commits of the log do not wait behind it', async () => {
+  const dir = temporaryFolder();
+  const whole = fs.fdatasyncSync;
+  const grownTo: number[] = [];
+  fs.fdatasyncSync = (descriptor) => {
+    grownTo.push(fs.fstatSync(descriptor).size);
+    whole(descriptor);
+  };
+  syncBuiltinESMExports();
+  try {
+    await new LmdbSnapshotStore(dir).write(headerOf(9), blocksOf(4, Array<number>(30).fill(200_000)));
+  } finally {
+    fs.fdatasyncSync = whole;
+    syncBuiltinESMExports();
+  }
+  const file = join(dir, 'snapshot-0000000000000009', 'data.mdb');
+  const steps = [...grownTo, fs.statSync(file).size].map((size, i) => size - (grownTo[i - 1] ?? 0));
+  assert.ok(Math.max(...steps) < 1_400_000, `bytes written from one sync to the next: ${steps}`);
+  removeFolder(dir);
+});
+
+const isDamage = (error: unknown) =>
+  error instanceof DamagedError && error.message.includes('snapshot-0000000000000009');
+
+test('a file cut at any length is damage before a page of it is read', () =>
+  withSnapshot((_dir, store, file) => {
+    const whole = readFileSync(file);
+    const lengths = [0, 1, 100, 4_095, 4_096, 4_200, 8_192, 20_000, whole.length - 4_096, whole.length - 1];
+    for (const length of lengths) {
+      // A new file each time, as LMDB knows open ones by their inode.
+      writeFileSync(`${file}.cut`, whole.subarray(0, length));
+      renameSync(`${file}.cut`, file);
+      assert.throws(() => store.readHeader(9), isDamage, `cut at ${length}`);
+      assert.throws(() => blocksIn(store, 9), isDamage, `cut at ${length}`);
+    }
+  }));
+
+test('a folder without a data file is damage', () =>
+  withSnapshot((dir, store) => {
+    mkdirSync(join(dir, 'snapshot-0000000000000011'));
+    assert.equal(store.list(), [11, 9]);
+    assert.throws(
+      () => store.readHeader(11),
+      (error: unknown) => error instanceof DamagedError,
+    );
+  }));
+
+test('one flipped bit anywhere is found or changes nothing, and never ends the process that serves', () =>
+  withSnapshot((dir, _store, file) => {
+    const whole = readFileSync(file);
+    const stride = 1_013;
+    const copies = join(dir, 'copies');
+    for (let at = 0, n = 0; at < whole.length; at += stride, n += 1) {
+      const folder = join(copies, String(n).padStart(5, '0'), 'snapshot-0000000000000009');
+      mkdirSync(folder, { recursive: true });
+      const flipped = Buffer.from(whole);
+      flipped[at]! ^= 1 << (n % 8);
+      writeFileSync(join(folder, 'data.mdb'), flipped);
+    }
+    const names = readdirSync(copies).sort();
+    const verdicts = new Map<string, string>();
+    // A crash ends the child; the next one goes on behind the copy that did it.
+    for (let next = 0; next < names.length; ) {
+      const { stdout } = spawnSync(process.execPath, [readerEntry, copies, ...names.slice(next)], { encoding: 'utf8' });
+      const lines = stdout.split('\n').filter((line) => line !== '');
+      for (const line of lines) verdicts.set(line.split(' ')[0]!, line.split(' ')[1]!);
+      next += lines.length;
+      if (next < names.length) verdicts.set(names[next++]!, 'crash');
+    }
+    assert.is(verdicts.size, names.length);
+    const counts = { same: 0, damaged: 0, failed: 0, crash: 0, silent: 0 };
+    for (const verdict of verdicts.values()) counts[verdict as keyof typeof counts] += 1;
+    assert.is(counts.silent, 0, JSON.stringify(counts));
+    assert.ok(counts.damaged > names.length / 2, JSON.stringify(counts));
+  }));
+
+test('blocks that changed places are damage', async () => {
+  await withSnapshot(async (_dir, store, file) => {
+    // Two blocks of one size, each on overflow pages of its own: their pages change places.
+    await store.write(headerOf(9), blocksOf(4, [6_000, 6_000]));
+    const [first, second] = blocksIn(store, 9);
+    const bytes = readFileSync(file);
+    const [one, two] = [bytes.indexOf(first!.bytes), bytes.indexOf(second!.bytes)];
+    assert.ok(one > 0 && two > 0);
+    const start = (at: number) => at - (at % 4_096) + 24;
+    const page = Buffer.from(bytes.subarray(start(one), start(one) + 6_100));
+    bytes.copy(bytes, start(one), start(two), start(two) + 6_100);
+    page.copy(bytes, start(two));
+    writeFileSync(`${file}.new`, bytes);
+    renameSync(`${file}.new`, file);
+    assert.throws(() => blocksIn(store, 9), isDamage);
+  });
+});
+
+test('a snapshot that was killed while being written is not listed and is swept', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  mkdirSync(join(dir, '.tmp-snapshot-0000000000000004'));
+  writeFileSync(join(dir, '.tmp-snapshot-0000000000000004', 'data.mdb'), 'half');
+  writeFileSync(join(dir, 'head.json'), '{}');
+  assert.equal(store.list(), [3]);
+  await store.sweep();
+  assert.equal(readdirSync(dir).sort(), ['head.json', 'snapshot-0000000000000003']);
+  removeFolder(dir);
+});
+
+test('a replacement that was killed half way leaves the old snapshot in place after a sweep', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
+  await store.sweep();
+  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
+  removeFolder(dir);
+});
+
+test('a write that fails leaves nothing behind, and what was there before', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  function* failing() {
+    yield* blocksOf(4, SIZES);
+    throw new Error('the disk is full');
+  }
+  for (const seq of [3, 4]) {
+    assert.match(String(await rejection(store.write(headerOf(seq), failing()))), 'the disk is full');
+  }
+  assert.equal(readdirSync(dir), ['snapshot-0000000000000003']);
+  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
+  removeFolder(dir);
+});
+
+// A thread that is ended amid one of these transactions never ends, and neither does its process.
+test('a write gives up between two blocks once it must end, begins no further transaction, and leaves nothing behind', async () => {
+  const dir = temporaryFolder();
+  let left = 2;
+  const store = new LmdbSnapshotStore(dir, () => left < 0);
+  let taken = 0;
+  function* blocks() {
+    for (const block of blocksOf(4, SIZES)) {
+      left -= 1;
+      taken += 1;
+      yield block;
+    }
+  }
+  assert.match(String(await rejection(store.write(headerOf(3), blocks()))), 'given up');
+  assert.is(taken, 3, 'two blocks were written, and the third was not');
+  assert.match(String(await rejection(store.write(headerOf(4), blocks()))), 'given up');
+  assert.is(taken, 3, 'none is begun');
+  assert.equal(readdirSync(dir), []);
+  removeFolder(dir);
+});
+
+test('a lent block is taken before whoever may write is asked again, who reads from LMDB for it', async () => {
+  const dir = temporaryFolder();
+  const source = new LmdbSnapshotStore(dir);
+  await source.write(headerOf(3), blocksOf(1, [10]));
+  await source.write(headerOf(9), blocksOf(4, SIZES));
+  const store = new LmdbSnapshotStore(dir, () => source.readHeader(3).seq !== 3);
+  await store.write(headerOf(12), source.lendBlocks(9));
+  assert.equal(blocksIn(store, 12), blocksOf(4, SIZES));
+  removeFolder(dir);
+});
+
+const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
+
+test('a snapshot that was removed does not come back from what its replacement left', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  const place = join(dir, 'snapshot-0000000000000003');
+  for (const name of RELATIVES) cpSync(place, join(dir, name), { recursive: true });
+  await store.remove(3);
+  assert.equal(readdirSync(dir), []);
+  await store.sweep();
+  assert.equal(store.list(), []);
+  removeFolder(dir);
+});
+
+test('a snapshot whose replacement never came is listed, read and removed where it was pushed to', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
+  assert.equal(store.list(), [3]);
+  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
+  for (const seq of store.list()) await store.remove(seq);
+  await store.sweep();
+  assert.equal(readdirSync(dir), []);
+  removeFolder(dir);
+});
+
+test('a snapshot on a file system that cannot be written is read all the same', async () => {
+  await withSnapshot((dir, store) => {
+    execFileSync('chmod', ['-R', 'a-w', dir]);
+    assert.equal(blocksIn(store, 9), blocksOf(4, SIZES));
+    execFileSync('chmod', ['-R', 'u+w', dir]);
+  });
+});
+
+test.run();

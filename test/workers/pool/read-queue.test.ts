@@ -1,0 +1,77 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PoolBusyError } from '../../../src/group/ports/pool.js';
+import { limits } from '../../../src/limits.js';
+import { type Lane, ReadQueue } from '../../../src/workers/pool/read-queue.js';
+
+const longMs = 60_000;
+
+/** A queue for one thread whose reads end when the test says so, and what has begun. */
+function controlled(waitMs = longMs) {
+  const queue = new ReadQueue(1, waitMs);
+  const begun: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const ask = (lane: Lane, name: string): Promise<string> =>
+    queue.run(lane, () => {
+      begun.push(name);
+      return new Promise((resolve, reject) => ends.set(name, (error) => (error ? reject(error) : resolve(name))));
+    });
+  const end = async (name: string, error?: Error): Promise<void> => {
+    ends.get(name)!(error);
+    await turn();
+  };
+  return { queue, begun, ask, end };
+}
+
+const refusal = (asked: Promise<unknown>): Promise<unknown> =>
+  asked.then(
+    () => 'not refused',
+    (error: unknown) => error,
+  );
+
+test('single records go before listings, and listings by key before those for anybody', async () => {
+  const { begun, ask, end } = controlled();
+  const all = [ask('public', 'first'), ask('public', 'p'), ask('own', 'o1'), ask('own', 'o2'), ask('records', 'r')];
+  await turn();
+  for (const name of ['first', 'r', 'o1', 'o2', 'p']) await end(name);
+  assert.equal(begun, ['first', 'r', 'o1', 'o2', 'p']);
+  assert.equal(await Promise.all(all), ['first', 'p', 'o1', 'o2', 'r']);
+});
+
+test('a read that fails lets the next one begin', async () => {
+  const { begun, ask, end } = controlled();
+  const [failing, next] = [refusal(ask('own', 'fails')), ask('own', 'next')];
+  await turn();
+  await end('fails', new Error('damaged'));
+  assert.is(((await failing) as Error).message, 'damaged');
+  await end('next');
+  assert.is(await next, 'next');
+  assert.equal(begun, ['fails', 'next']);
+});
+
+test('what has waited for too long is refused and never begins', async () => {
+  const { begun, ask, end } = controlled(1);
+  const running = ask('public', 'runs');
+  assert.instance(await refusal(ask('public', 'late')), PoolBusyError);
+  await end('runs');
+  await running;
+  assert.equal(begun, ['runs']);
+});
+
+test('a full queue of one kind refuses at once, and keeps no other kind out', async () => {
+  const { queue, begun, ask, end } = controlled();
+  const running = ask('public', 'runs');
+  const waiting = Array.from({ length: limits.readersQueueMax }, (_, n) => refusal(ask('public', `p${n}`)));
+  assert.instance(await refusal(ask('public', 'one more')), PoolBusyError);
+  const own = ask('own', 'own');
+  await end('runs');
+  await end('own');
+  assert.equal([await running, await own, begun[1]], ['runs', 'own', 'own']);
+  await turn();
+  queue.refuseAll();
+  const refused = (await Promise.race([Promise.all(waiting.slice(1)), turn(['nothing'])])) as unknown[];
+  assert.ok(refused.length === limits.readersQueueMax - 1 && refused.every((one) => one instanceof PoolBusyError));
+});
+
+test.run();

@@ -18,7 +18,7 @@ const types: Readonly<Record<string, string>> = {
 
 const installed = ['uplot/dist/uPlot.iife.min.js', 'uplot/dist/uPlot.min.css'];
 
-/** By their names in the page. Throws where the page was not built. */
+/** By their paths in the page. Throws where the page was not built. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   const folder = new URL('./page/', import.meta.url);
   const require = createRequire(import.meta.url);
@@ -29,7 +29,7 @@ export function readAssets(): ReadonlyMap<string, Asset> {
     const bytes = readFileSync(path);
     assets.set(name, { type, bytes, etag: `"${hash('sha256', bytes, 'hex').slice(0, 32)}"` });
   };
-  for (const name of readdirSync(folder)) add(name, new URL(name, folder));
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) add(name, new URL(name, folder));
   for (const path of installed) add(path.slice(path.lastIndexOf('/') + 1), require.resolve(path));
   return assets;
 }

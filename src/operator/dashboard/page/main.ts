@@ -1,21 +1,21 @@
 /** The page: its frame, which view stands in it, and how one comes from one to the other. */
 import type { SessionValue } from '../wire.js';
 import { faultText, get } from './api.js';
-import { auditView } from './audit-view.js';
 import { button, fill, h } from './dom.js';
-import { erasureView } from './erasure-view.js';
 import { span } from './format.js';
 import { type Connection, Live } from './live.js';
 import { notices, notify } from './notice.js';
-import { overviewView } from './overview-view.js';
-import { peerView } from './peer-view.js';
 import { Peers } from './peers.js';
-import { peersView } from './peers-view.js';
-import { playerView } from './player-view.js';
-import { preTrustView } from './pre-trust-view.js';
-import { registerView } from './register-view.js';
 import { nextTheme, theme } from './theme.js';
 import { heading, link, type View, type ViewContext } from './view.js';
+import { auditView } from './views/audit-view.js';
+import { erasureView } from './views/erasure-view.js';
+import { overviewView } from './views/overview-view.js';
+import { peerView } from './views/peer-view.js';
+import { peersView } from './views/peers-view.js';
+import { playerView } from './views/player-view.js';
+import { preTrustView } from './views/pre-trust-view.js';
+import { registerView } from './views/register-view.js';
 
 interface Place {
   readonly view: (context: ViewContext) => View;

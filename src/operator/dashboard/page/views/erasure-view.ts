@@ -1,9 +1,9 @@
 /** Erasure: the requests of peers that wait for a confirmation, and erasing by hash. */
-import type { Values } from '../../protocol/protocol.js';
-import { command, faultText } from './api.js';
-import { button, card, empty, field, fill, h, table } from './dom.js';
+import type { Values } from '../../../protocol/protocol.js';
+import { command, faultText } from '../api.js';
+import { button, card, empty, field, fill, h, table } from '../dom.js';
+import { heading, mayRedraw, time, type View, type ViewContext } from '../view.js';
 import { eraseWithQuestion } from './erase.js';
-import { heading, mayRedraw, time, type View, type ViewContext } from './view.js';
 
 const rowsMax = 200;
 

@@ -1,10 +1,10 @@
 /** The peers: all of them in one table, to be searched and sorted. */
-import type { ListedPeerValue } from '../../protocol/protocol.js';
-import { faultText } from './api.js';
-import { button, empty, fill, h } from './dom.js';
-import { compact, count, plural } from './format.js';
-import { type GroupFacts, groupFactsOf, remarksOf, statusLookOf } from './remarks.js';
-import { badge, bar, heading, link, mayRedraw, type View, type ViewContext } from './view.js';
+import type { ListedPeerValue } from '../../../protocol/protocol.js';
+import { faultText } from '../api.js';
+import { button, empty, fill, h } from '../dom.js';
+import { compact, count, plural } from '../format.js';
+import { type GroupFacts, groupFactsOf, remarksOf, statusLookOf } from '../remarks.js';
+import { badge, bar, heading, link, mayRedraw, type View, type ViewContext } from '../view.js';
 
 const rowsAtFirst = 100;
 

@@ -1,11 +1,11 @@
 /** The audit log, newest entries first, and the checks of its chain and of the whole store. */
-import type { ChainReport } from '../../protocol/audit-chain.js';
-import type { AuditEntryValue, ListedPeerValue } from '../../protocol/protocol.js';
-import { command, faultText, post } from './api.js';
-import { button, card, empty, fill, h, table } from './dom.js';
-import { count, head, plural, words } from './format.js';
-import { notify } from './notice.js';
-import { heading, link, mayRedraw, time, type View, type ViewContext } from './view.js';
+import type { ChainReport } from '../../../protocol/audit-chain.js';
+import type { AuditEntryValue, ListedPeerValue } from '../../../protocol/protocol.js';
+import { command, faultText, post } from '../api.js';
+import { button, card, empty, fill, h, table } from '../dom.js';
+import { count, head, plural, words } from '../format.js';
+import { notify } from '../notice.js';
+import { heading, link, mayRedraw, time, type View, type ViewContext } from '../view.js';
 
 const pageSize = 50;
 const columns = [

@@ -1,10 +1,10 @@
 /** The pre-trusted peers: who is in the set, who may come, who may go. */
-import type { ListedPeerValue } from '../../protocol/protocol.js';
-import { command, faultText } from './api.js';
-import { ask } from './dialog.js';
-import { button, card, empty, field, fill, h, table } from './dom.js';
-import { notify } from './notice.js';
-import { badge, heading, link, mayRedraw, type View, type ViewContext } from './view.js';
+import type { ListedPeerValue } from '../../../protocol/protocol.js';
+import { command, faultText } from '../api.js';
+import { ask } from '../dialog.js';
+import { button, card, empty, field, fill, h, table } from '../dom.js';
+import { notify } from '../notice.js';
+import { badge, heading, link, mayRedraw, type View, type ViewContext } from '../view.js';
 
 /** More weaken what pre-trust is for. */
 const warnAbove = 3;

@@ -1,11 +1,11 @@
 /** Looks one player up: the score, what it is made of, and what was reported in sum. No peer's events. */
-import type { PlayerValue } from '../wire.js';
-import { faultText, post, Refused } from './api.js';
-import { copyFrom } from './dialog.js';
-import { button, card, empty, facts, field, fill, h, table } from './dom.js';
+import type { PlayerValue } from '../../wire.js';
+import { faultText, post, Refused } from '../api.js';
+import { copyFrom } from '../dialog.js';
+import { button, card, empty, facts, field, fill, h, table } from '../dom.js';
+import { count, plural, words } from '../format.js';
+import { badge, heading, time, type View, type ViewContext } from '../view.js';
 import { eraseWithQuestion } from './erase.js';
-import { count, plural, words } from './format.js';
-import { badge, heading, time, type View, type ViewContext } from './view.js';
 
 export function playerView({ live }: ViewContext): View {
   const isHashed = live.overview?.status.identity_mode === 'high-security';

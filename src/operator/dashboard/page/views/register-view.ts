@@ -1,10 +1,10 @@
 /** The hosted form: registers a peer and shows its key, once. */
-import type { RegisteredValue } from '../wire.js';
-import { faultText, post } from './api.js';
-import { showKey } from './dialog.js';
-import { field, fill, h } from './dom.js';
-import { notify } from './notice.js';
-import { heading, link, type View, type ViewContext } from './view.js';
+import type { RegisteredValue } from '../../wire.js';
+import { faultText, post } from '../api.js';
+import { showKey } from '../dialog.js';
+import { field, fill, h } from '../dom.js';
+import { notify } from '../notice.js';
+import { heading, link, type View, type ViewContext } from '../view.js';
 
 export function registerView({ peers }: ViewContext): View {
   const name = h('input', { type: 'text', required: true, maxlength: 200, autocomplete: 'off' });

@@ -1,14 +1,14 @@
 /** One peer: what it is, how much it counts and has counted, with whom it is discounted, and what can be done about it. */
-import type { ListedPeerValue } from '../../protocol/protocol.js';
-import type { WeightHistoryValue } from '../wire.js';
-import { command, faultText, get } from './api.js';
-import { lineChart } from './chart.js';
-import { ask, showKey } from './dialog.js';
-import { button, card, empty, facts, field, fill, h, table } from './dom.js';
-import { count } from './format.js';
-import { notify } from './notice.js';
-import { groupFactsOf, type Remark, remarksOf, statusLookOf, witnessHints } from './remarks.js';
-import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from './view.js';
+import type { ListedPeerValue } from '../../../protocol/protocol.js';
+import type { WeightHistoryValue } from '../../wire.js';
+import { command, faultText, get } from '../api.js';
+import { lineChart } from '../chart.js';
+import { ask, showKey } from '../dialog.js';
+import { button, card, empty, facts, field, fill, h, table } from '../dom.js';
+import { count } from '../format.js';
+import { notify } from '../notice.js';
+import { groupFactsOf, type Remark, remarksOf, statusLookOf, witnessHints } from '../remarks.js';
+import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from '../view.js';
 
 const overlaps = [
   { text: 'at once: the old key is dead', ms: 0 },

@@ -1,11 +1,11 @@
 /** The overview: how much comes and goes, how fast it is answered, what the scores say, and how the node's parts stand. */
-import type { HistoryValue, OverviewValue } from '../wire.js';
-import { get } from './api.js';
-import { lineChart } from './chart.js';
-import { type Child, card, empty, facts, fill, h } from './dom.js';
-import { bytes, compact, count, milliseconds, percent, plural, rate, span } from './format.js';
-import { notify } from './notice.js';
-import { bar, heading, link, timeAgo, type View, type ViewContext } from './view.js';
+import type { HistoryValue, OverviewValue } from '../../wire.js';
+import { get } from '../api.js';
+import { lineChart } from '../chart.js';
+import { type Child, card, empty, facts, fill, h } from '../dom.js';
+import { bytes, compact, count, milliseconds, percent, plural, rate, span } from '../format.js';
+import { notify } from '../notice.js';
+import { bar, heading, link, timeAgo, type View, type ViewContext } from '../view.js';
 
 /** Beats that a plot holds: an hour. */
 const samplesMax = 1_800;

@@ -1,10 +1,10 @@
 /** Erases a player after a question, and shows the receipt. */
-import type { Values } from '../../protocol/protocol.js';
-import { command } from './api.js';
-import { ask, copyFrom } from './dialog.js';
-import { button, facts, fill, h } from './dom.js';
-import { count } from './format.js';
-import { time } from './view.js';
+import type { Values } from '../../../protocol/protocol.js';
+import { command } from '../api.js';
+import { ask, copyFrom } from '../dialog.js';
+import { button, facts, fill, h } from '../dom.js';
+import { count } from '../format.js';
+import { time } from '../view.js';
 
 /** Resolves with what to show of it; null where it was not done. */
 export async function eraseWithQuestion(subjectHash: string): Promise<HTMLElement | null> {

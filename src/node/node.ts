@@ -221,10 +221,11 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { config, clock, dir, writer, reserve, closers } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
-  const { actor, snapshots, recoveredFrom } = await recoverActor(start, parts);
+  const { actor, snapshots, recoveredFrom, seenAt } = await recoverActor(start, parts);
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
-  const clockGuard = new ClockGuard({ clock, timers, onChange: clockTold(log, () => watching?.writableChanged()) });
+  const onClock = clockTold(log, () => watching?.writableChanged());
+  const clockGuard = new ClockGuard({ clock, timers, seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );
@@ -277,7 +278,7 @@ async function recoverActor({ config, ports, clock, dir, writer }: Start, { iden
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
   refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
-  return { actor, snapshots, recoveredFrom: snapshotSeq };
+  return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }
 
 /** The operator's side: the socket, and the ports of metrics and dashboard where they are asked for. */

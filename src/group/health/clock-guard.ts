@@ -9,6 +9,8 @@ export interface ClockGuardDeps {
   readonly clock: Clock;
   /** Runs forward only, and is never set: what tells a jump of the wall clock from time that passed. */
   readonly timers: Pick<Timers, 'elapsed'>;
+  /** The newest time that was seen before the guard was made; 0 for none. */
+  readonly seenAt: number;
   /** The clock went ahead, or is right again; told once for each change. */
   readonly onChange: (ahead: boolean, aheadMs: number) => void;
 }
@@ -19,12 +21,15 @@ export class ClockGuard {
   /** The wall clock and the elapsed time at the last look that found both in step. */
   #rightAt: number;
   #rightElapsed: number;
+  /** The newest time that was seen of a clock that was right: one that was set back may return to it. */
+  #newestAt: number;
   #ahead = false;
 
   constructor(deps: ClockGuardDeps) {
     this.#deps = deps;
     this.#rightAt = deps.clock.now();
     this.#rightElapsed = deps.timers.elapsed();
+    this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
   /** What the last look found. */
@@ -32,15 +37,19 @@ export class ClockGuard {
     return this.#ahead;
   }
 
-  /** Looks now. True where the wall clock gained more than `limits.clockAheadMs` over the time that passed. */
+  /**
+   * Looks now. True where the wall clock is more than `limits.clockAheadMs` ahead both of what it would be by the time that passed, and of the
+   * newest time that was seen.
+   */
   isAheadNow(): boolean {
     const now = this.#deps.clock.now();
     const elapsed = this.#deps.timers.elapsed();
-    const aheadMs = now - this.#rightAt - (elapsed - this.#rightElapsed);
+    const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.#newestAt);
     const ahead = aheadMs > limits.clockAheadMs;
     if (!ahead) {
       this.#rightAt = now;
       this.#rightElapsed = elapsed;
+      this.#newestAt = Math.max(this.#newestAt, now);
     }
     if (ahead !== this.#ahead) {
       this.#ahead = ahead;

@@ -8,8 +8,6 @@ import { join } from 'node:path';
 import type { RestoreReport } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from '../files/durable-file.js';
-import { dataFileOf } from '../files/environment-file.js';
-import { logFolderOf } from '../log/lmdb-log.js';
 import { refuseLiving } from '../ownership/owner.js';
 import { closeAndSync, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
 
@@ -112,7 +110,8 @@ export function contentOf(dataDir: string): string[] {
 
 async function refuseOwned(dir: string): Promise<void> {
   try {
-    if (holdsLog(dir)) await refuseLiving(dir);
+    // A node owns its folder before there is a log.
+    if (existsSync(dir)) await refuseLiving(dir);
   } catch (error) {
     // Whoever wrote a file that is cut is gone, or is about to go.
     if (!(error instanceof DamagedError)) throw error;
@@ -122,10 +121,6 @@ async function refuseOwned(dir: string): Promise<void> {
 /** Whether the folder holds what is left of a store, whole or not. */
 export function heldStore(dataDir: string): boolean {
   return contentOf(dataDir).some((name) => name === 'log' || name === 'head.json');
-}
-
-function holdsLog(dir: string): boolean {
-  return existsSync(dataFileOf(logFolderOf(dir)));
 }
 
 /** Each step may have been done already. */

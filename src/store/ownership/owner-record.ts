@@ -71,8 +71,8 @@ export function newestEpoch(dir: string): number {
 export function putOwner(dir: string, record: OwnerRecord): boolean {
   const file = ownerFileOf(dir, record.epoch);
   const aside = join(dir, `.tmp-owner-${randomUUID()}`);
-  writeFileSync(aside, textOf(record), { mode: 0o600 });
   try {
+    writeFileSync(aside, textOf(record), { mode: 0o600 });
     // Of two who link the same name one succeeds, and the file is whole from then on.
     linkSync(aside, file);
   } catch (error) {

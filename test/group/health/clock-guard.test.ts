@@ -11,6 +11,7 @@ test('a clock is ahead where it gains more than a day over the time that passed,
   const guard = new ClockGuard({
     clock: { now: () => now },
     timers: { elapsed: () => elapsed },
+    seenAt: 0,
     onChange: (ahead) => changes.push(ahead),
   });
   const pass = (ms: number) => {
@@ -31,6 +32,26 @@ test('a clock is ahead where it gains more than a day over the time that passed,
   now -= 20 * 365 * dayMs;
   assert.is(guard.isAheadNow(), false, 'a clock that is behind devalues nothing');
   assert.equal(changes, [true, false]);
+});
+
+test('a clock that was behind, at the start or for a while, may be set right again', () => {
+  let now = t0 - 300 * dayMs;
+  const changes: boolean[] = [];
+  const guard = new ClockGuard({
+    clock: { now: () => now },
+    timers: { elapsed: () => 0 },
+    seenAt: t0,
+    onChange: (ahead) => changes.push(ahead),
+  });
+  now = t0 + limits.clockAheadMs;
+  assert.is(guard.isAheadNow(), false, 'the node began before the clock was set');
+  now -= 300 * dayMs;
+  assert.is(guard.isAheadNow(), false);
+  now += 300 * dayMs;
+  assert.is(guard.isAheadNow(), false, 'set back and forward again');
+  now += limits.clockAheadMs + 1;
+  assert.is(guard.isAheadNow(), true);
+  assert.equal(changes, [true]);
 });
 
 test('a start is at fault more than a day after the newest time that was seen, unless the operator accepts it', () => {

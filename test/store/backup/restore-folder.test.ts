@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { RestoreReport } from '../../../src/group/backup/backup-tasks.js';
 import { NotEmptyError } from '../../../src/store/backup/backup-folder.js';
 import { contentOf, finishRestore, halfRestored, Restoring } from '../../../src/store/backup/restore-folder.js';
-import { claimFolder, epochOf, FolderOwnedError, passEpochOn } from '../../../src/store/ownership/owner.js';
+import { claimFolder, epochOf, FolderOwnedError, ownFolder, passEpochOn } from '../../../src/store/ownership/owner.js';
 import { rejection } from '../../contracts/log.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
@@ -121,6 +121,15 @@ test('a folder that holds anything, or that a node or another restore owns, is l
   const other = await claimFolder(restoring.store);
   assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
   await other.close();
+  removeFolder(dir);
+});
+
+test('a restore leaves a folder alone that a node owns and has not opened yet', async () => {
+  const dir = temporaryFolder();
+  const owner = await ownFolder(dir);
+  assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
+  assert.is(halfRestored(dir), undefined);
+  await owner.release();
   removeFolder(dir);
 });
 

@@ -125,6 +125,14 @@ test('nothing of a submission is taken before the log was read, nor on what the 
   assert.equal(held(machine), [1, 1]);
 });
 
+test('an event in the name of another peer is refused at once, whatever that peer had sent', async () => {
+  const machine = await started();
+  await send(machine, event());
+  machine.offer('foreign', { type: 'submit', caller: 1, events: [event()] });
+  await machine.work();
+  assert.is((machine.answers.get('foreign') as { code: string }[])[0]?.code, 'peer_id_mismatch');
+});
+
 test('withdrawing the first lets the next count, live, over a restart and from a snapshot', async () => {
   const machine = await started();
   const [first, second] = [event(), event({ severity: 0.5 })];

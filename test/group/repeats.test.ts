@@ -125,6 +125,23 @@ test('nothing of a submission is taken before the log was read, nor on what the 
   assert.equal(held(machine), [1, 1]);
 });
 
+test('an event in the name of another peer is refused at once, whatever that peer had sent', async () => {
+  const machine = await started();
+  await send(machine, event());
+  machine.offer('foreign', { type: 'submit', caller: 1, events: [event()] });
+  await machine.work();
+  assert.is((machine.answers.get('foreign') as { code: string }[])[0]?.code, 'peer_id_mismatch');
+});
+
+test('all checks of one pair share a walk, however many they are', async () => {
+  const machine = await started();
+  const said = Array.from({ length: 300 }, (_, i) => event({ timestamp: t0 - i * hourMs }));
+  await send(machine, ...said);
+  const lowering = held(machine)[0];
+  await send(machine, ...said.map(({ timestamp }) => event({ timestamp })));
+  assert.equal(held(machine), [lowering, 600]);
+});
+
 test('withdrawing the first lets the next count, live, over a restart and from a snapshot', async () => {
   const machine = await started();
   const [first, second] = [event(), event({ severity: 0.5 })];

@@ -85,7 +85,8 @@ function majorOf(version: string): number {
   return major;
 }
 
-function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
+/** The peer that sends an event, or why it may not. `caller` as of `decideByKeys`. */
+export function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
   const acting = caller === null ? state.peers.byId(peerId) : state.peers.at(caller);
   if (acting === undefined) return refused('unknown_peer');
   if (acting.peerId !== peerId) return refused('peer_id_mismatch');

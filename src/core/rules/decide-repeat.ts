@@ -8,6 +8,7 @@ import type { EventSubmission, RepeatCheck, SubmitEvents } from '../commands.js'
 import { eventTypeNamed, isEvidence } from '../evidence/event-types.js';
 import type { GroupState } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
+import { actingPeer } from './decide-event.js';
 
 /** What the log says of the events of a command, as far as the command brings it. */
 export interface Repeats {
@@ -19,12 +20,12 @@ export interface Repeats {
 
 /** `keys` are what each event of the command is looked up by. */
 export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): Repeats {
-  const { checked, events } = command;
+  const { caller, checked, events } = command;
   const unknown: RepeatCheck[] = [];
   const known = new Set<number>();
   for (const [index, event] of events.entries()) {
     const of = keys[index]!;
-    const hash = hashOf(state, event, of);
+    const hash = hashOf(state, caller, event, of);
     if (hash === 0 || !state.repeats.has(hash) || state.eventIds.seqOfEvent(of.columns, of.i) > 0) continue;
     const head = headOf(state, event, of);
     if (head <= state.retired.seq) continue;
@@ -40,23 +41,26 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
 /** Whether event `index` of a command repeats one of its events that were `accepted` before it. */
 export function repeatsAccepted(
   state: GroupState,
-  events: readonly EventSubmission[],
+  { caller, events }: SubmitEvents,
   index: number,
   keys: EventKeys,
   accepted: readonly number[],
 ): boolean {
   if (accepted.length === 0) return false;
   const event = events[index]!;
-  const hash = hashOf(state, event, keys);
+  const hash = hashOf(state, caller, event, keys);
   return hash !== 0 && state.repeats.has(hash) && accepted.some((earlier) => saysTheSame(event, events[earlier]!));
 }
 
-/** What the filter knows the event by; 0 for one that is no evidence, or refused anyway. */
-function hashOf(state: GroupState, event: EventSubmission, { columns, i }: EventKeys): number {
-  const peer = state.peers.byId(event.peerId);
+/**
+ * What the filter knows the event by; 0 for one that is no evidence or that its caller may not send. Reading the log for an event in another
+ * peer's name would tell by the time it takes what that peer had sent.
+ */
+function hashOf(state: GroupState, caller: number | null, event: EventSubmission, { columns, i }: EventKeys): number {
+  const peer = actingPeer(state, caller, event.peerId);
   const { id } = eventTypeNamed(event.eventType);
-  if (peer === undefined || event.subject === null || !isEvidence(id)) return 0;
-  return state.repeats.hashOf(columns.hashes[i]!, peer.index, id, event.timestamp);
+  if (!peer.ok || event.subject === null || !isEvidence(id)) return 0;
+  return state.repeats.hashOf(columns.hashes[i]!, peer.value.index, id, event.timestamp);
 }
 
 /** The newest record of the event's peer and player, 0 for none. */

@@ -23,7 +23,10 @@ export class HourlyCounts {
     const hour = Math.floor(at / HOUR_MS);
     const known = this.#byPeer[peer];
     if (known?.hour === hour) return;
-    this.#byPeer[peer] = { hour, before: sent, earlier: earlierOf(known, hour, sent) };
+    const earlier = earlierOf(known, hour, sent);
+    // Where the clock went back, events of the hour that it came from may be seconds old.
+    const before = known !== undefined && hour < known.hour ? earlier : sent;
+    this.#byPeer[peer] = { hour, before, earlier };
   }
 
   /** How many of the `sent` events others may know of at `now`: none that is younger than an hour, all that are older than two. */

@@ -136,13 +136,12 @@ export class Turn<T> {
   /** All events of a command in their order, or none where the log must be read first. */
   #submitAll(command: SubmitEvents): Answers['submit'] {
     const keys = command.events.map(() => this.#ahead.next());
-    const { events } = command;
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
       const { redacted: asOf, retired, withdrawals } = this.#state;
       return {
         type: 'repeats_unknown',
-        events,
+        events: command.events,
         checks,
         asOf,
         retired: retired.seq,
@@ -151,7 +150,7 @@ export class Turn<T> {
     }
     const accepted: number[] = [];
     return keys.map((of, i) => {
-      const repeats = known.has(i) || repeatsAccepted(this.#state, events, i, of, accepted);
+      const repeats = known.has(i) || repeatsAccepted(this.#state, command, i, of, accepted);
       const outcome = this.#submit(command, i, of, repeats);
       if (outcome.ok) accepted.push(i);
       return outcome;

@@ -2,6 +2,7 @@
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
+import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';
 import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
@@ -55,23 +56,38 @@ export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuer
   return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
 }
 
-/** Looks for each check back through its chain; all of them together read `limits.walkRecordsMax` records at most. */
+/**
+ * Looks for the checks back through their chains, each of which is read once, however many checks it has; all of them together read
+ * `limits.walkRecordsMax` records at most.
+ */
 export function readRepeats(log: LogReader, { checks, retired, withdrawn }: RepeatQuery): RepeatFound[] {
   const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
+  const wanted = new Map<number, Set<string>>();
+  for (const check of checks) getOrMake(wanted, check.head, () => new Set()).add(saidBy(check));
+  const found = new Map<number, Map<string, number>>();
   let left = limits.walkRecordsMax;
-  const find = ({ head, eventType, timestamp }: RepeatCheck): number => {
-    for (let seq = head; seq > retired && left > 0; left--) {
+  for (const [head, missing] of wanted) {
+    const newest = getOrMake(found, head, () => new Map());
+    for (let seq = head; seq > retired && missing.size > 0 && left > 0; left--) {
       const { record } = reader.read(seq);
-      if (!('prev' in record)) return 0;
-      const isSame =
-        record.type === 'event_accepted' && record.event_type === eventType && record.timestamp === timestamp;
-      if (isSame && !isWithdrawn.has(seq)) return seq;
+      if (!('prev' in record)) break;
+      if (record.type === 'event_accepted' && !isWithdrawn.has(seq)) {
+        const said = saidBy({ eventType: record.event_type, timestamp: record.timestamp });
+        if (missing.delete(said)) newest.set(said, seq);
+      }
       seq = record.prev;
     }
-    return 0;
-  };
-  return checks.map((check) => ({ index: check.index, head: check.head, seq: find(check) }));
+  }
+  return checks.map((check) => {
+    const { index, head } = check;
+    return { index, head, seq: found.get(head)?.get(saidBy(check)) ?? 0 };
+  });
+}
+
+/** What events of one pair have in common that repeat one another. */
+function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'timestamp'>): string {
+  return `${eventType} ${timestamp}`;
 }
 
 /** Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing. */

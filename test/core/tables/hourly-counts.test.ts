@@ -40,6 +40,14 @@ test('a clock that goes back shows nothing sooner', () => {
   assert.is(counts.asOf(0, 3, noon + 3 * HOUR_MS), 3);
 });
 
+test('a clock that steps back over a whole hour shows no event that is seconds old', () => {
+  const counts = new HourlyCounts();
+  counts.note(0, 0, noon + 1);
+  counts.note(0, 1, noon - 1);
+  assert.is(counts.asOf(0, 2, noon + 2), 0);
+  assert.is(counts.asOf(0, 2, noon + HOUR_MS), 2);
+});
+
 test('a replay and a snapshot lead to the same counts, and a snapshot without any counts all as old', () => {
   const given = new Given(30).peers(1);
   const at = given.state.lastAt;

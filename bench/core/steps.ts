@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { type EventBody, eventSchema } from '../../src/contract/request-bodies.js';
 import { routes } from '../../src/contract/routes.js';
 import { TAG_WORDS } from '../../src/core/columns/packed-keys.js';
-import { type Moment, momentOf } from '../../src/core/evidence/decay.js';
+import { type AsOf, asOfTime } from '../../src/core/evidence/decay.js';
 import { Pseudonyms, pseudonymise } from '../../src/core/hashing/pseudonym.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/records/batch.js';
 import { decideEvent } from '../../src/core/rules/decide-event.js';
@@ -136,7 +136,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('tally', events, (i) => tally.note('/api/v1/events', 'POST', 201, '', i % 10)),
   ];
   onProgress(3, 4);
-  const moment = momentOf(state, benchTime);
+  const moment = asOfTime(state, benchTime);
   const view = trustOf(state, 0, moment);
   const scoreRequests = Array.from({ length: 1000 }, (_, i) => scoreKind(site).request(i, 0));
   const scoreText = scoreJson(playerId(1), view, new ScoreTag());
@@ -156,7 +156,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
 }
 
 /** The steps of a match that a single read has not, or not in this form. */
-function matchCost({ players, seed }: StepsTask, state: GroupState, moment: Moment): StepCost[] {
+function matchCost({ players, seed }: StepsTask, state: GroupState, moment: AsOf): StepCost[] {
   const matches = 1000;
   const pseudonyms = new Pseudonyms(benchSalt, 'privacy-first');
   const queries = Array.from({ length: matches }, (_, i) => {

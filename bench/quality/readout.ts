@@ -3,7 +3,7 @@
  * quality bench.
  */
 
-import { momentOf } from '../../src/core/evidence/decay.js';
+import { asOfTime } from '../../src/core/evidence/decay.js';
 import { logit } from '../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../src/core/evidence/sigmoid.js';
 import { logOddsOf, trustOf } from '../../src/core/scoring/score.js';
@@ -61,7 +61,7 @@ export interface Readings {
 export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): Readings {
   const { players } = evidence;
   const view = viewOf(evidence, facts, trust);
-  const moment = momentOf(view, 0);
+  const moment = asOfTime(view, 0);
   const prior = logit(trust.pi);
   const verdict: Verdict[] = [];
   const readings = {
@@ -105,7 +105,7 @@ function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): 
         count: () => 1,
         putVotes: unused,
         isBelow: unused,
-        warm: unused,
+        prefetch: unused,
       },
     },
     peerWeights: { ...trust, ...facts, isGrouped, distance: suspiciousDistance(trust.pi) },

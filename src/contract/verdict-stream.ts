@@ -7,7 +7,7 @@ import type { FromSchema } from '../validation/schema.js';
 import { count, dateTime, hashHex } from './fields.js';
 
 /** One player as told: rounded as in a score read. */
-export const toldPlayerSchema = {
+export const changedPlayerSchema = {
   type: 'object',
   required: ['subject_hash', 'score', 'confidence', 'verdict'],
   properties: {
@@ -17,10 +17,10 @@ export const toldPlayerSchema = {
     verdict: { type: 'string', enum: verdicts },
   },
 } as const;
-export type ToldPlayer = FromSchema<typeof toldPlayerSchema>;
+export type ChangedPlayer = FromSchema<typeof changedPlayerSchema>;
 
 /** A player that was erased: a score read answers 404. Nobody is told who asked for it. */
-export const gonePlayerSchema = {
+export const removedPlayerSchema = {
   type: 'object',
   required: ['subject_hash', 'gone'],
   properties: {
@@ -33,7 +33,7 @@ export const gonePlayerSchema = {
     },
   },
 } as const;
-export type GonePlayer = FromSchema<typeof gonePlayerSchema>;
+export type RemovedPlayer = FromSchema<typeof removedPlayerSchema>;
 
 const asOf = { ...dateTime, description: "The node's time up to which everything has been told." } as const;
 
@@ -57,7 +57,7 @@ export const snapshotDataSchema = {
   type: 'object',
   required: ['players', 'last', 'as_of'],
   properties: {
-    players: { type: 'array', items: toldPlayerSchema },
+    players: { type: 'array', items: changedPlayerSchema },
     last: { type: 'boolean', description: 'True on the frame that ends the section; it alone has an id.' },
     as_of: asOf,
   },
@@ -68,7 +68,7 @@ export const changeDataSchema = {
   type: 'object',
   required: ['changes', 'as_of'],
   properties: {
-    changes: { type: 'array', items: { anyOf: [toldPlayerSchema, gonePlayerSchema] } },
+    changes: { type: 'array', items: { anyOf: [changedPlayerSchema, removedPlayerSchema] } },
     as_of: asOf,
   },
 } as const;

@@ -234,7 +234,7 @@ export class GroupState {
   /** Takes in the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
     if (this.#sorted === null) {
-      this.warm(events);
+      this.prefetch(events);
       for (let i = 0; i < events.count; i++) this.#intoTables(events, i, this.lastSeq + 1 + i, at);
     } else this.#sorted.add(events, this.lastSeq + 1, at);
     for (let i = 0; i < events.count; i++) this.#noteSaid(events, i);
@@ -281,9 +281,9 @@ export class GroupState {
   }
 
   /** Reads what look-ups of these events will read. */
-  warm(events: EventColumns): void {
-    this.subjects.warm(events);
-    if (events.count > 1) this.eventIds.warm(events);
+  prefetch(events: EventColumns): void {
+    this.subjects.prefetch(events);
+    if (events.count > 1) this.eventIds.prefetch(events);
   }
 
   /** Counts the records up to `seq` as taken in: a restore wrote them, and nothing of them belongs into this state. */

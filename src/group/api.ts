@@ -279,7 +279,7 @@ export interface GroupViews {
   /** Whether more events came than are taken, so that some were refused, and that is not over. */
   readonly overloaded: boolean;
   /** A batch was refused in an overload without being asked for: where many wait, that keeps it up. */
-  turnedAway(): void;
+  noteRefusal(): void;
   counts(): GroupCounts;
   /** The peer that a key's SHA-256 (hex) belongs to, whatever its status; a key past its overlap matches nobody. */
   peerByKeyDigest(digestHex: string): PeerView | undefined;

@@ -2,7 +2,7 @@
  * The moment at which reads see the decay: the end of the running minute, so that a body, and its tag, stays the same for a
  * minute, and no evidence lies behind the read.
  */
-import { type Moment, momentOf } from '../core/evidence/decay.js';
+import { type AsOf, asOfTime } from '../core/evidence/decay.js';
 import type { GroupState } from '../core/state.js';
 import type { Clock } from './ports/clock.js';
 
@@ -13,9 +13,9 @@ export function endOfMinute(now: number): number {
   return Math.ceil(now / MINUTE_MS) * MINUTE_MS;
 }
 
-export class MinuteMoment {
+export class MinuteAsOf {
   readonly #clock: Clock;
-  #moment: Moment = { at: Number.NaN, worth: 1 };
+  #asOf: AsOf = { at: Number.NaN, decayFactor: 1 };
   /** The scale for which the factor was computed. */
   #epoch = Number.NaN;
   #halfLifeDays = Number.NaN;
@@ -24,13 +24,13 @@ export class MinuteMoment {
     this.#clock = clock;
   }
 
-  of(state: GroupState): Moment {
+  of(state: GroupState): AsOf {
     const at = endOfMinute(this.#clock.now());
-    if (at !== this.#moment.at || state.epoch !== this.#epoch || state.halfLifeDays !== this.#halfLifeDays) {
-      this.#moment = momentOf(state, at);
+    if (at !== this.#asOf.at || state.epoch !== this.#epoch || state.halfLifeDays !== this.#halfLifeDays) {
+      this.#asOf = asOfTime(state, at);
       this.#epoch = state.epoch;
       this.#halfLifeDays = state.halfLifeDays;
     }
-    return this.#moment;
+    return this.#asOf;
   }
 }

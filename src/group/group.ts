@@ -41,18 +41,18 @@ import type { Holder } from './holder.js';
 import { ownEvent } from './listing/listing.js';
 import type { Clock } from './ports/clock.js';
 import { type GroupPool, PoolBusyError } from './ports/pool.js';
-import type { Entropy } from './ports/random.js';
+import type { RandomSource } from './ports/random.js';
 import { GroupReads } from './reads.js';
 import type { BackgroundCheck } from './recovery/scheduled-check.js';
 import { notThere, overloaded } from './refusals.js';
-import { assumptionOf, simulationView } from './replica/simulations.js';
+import { scenarioOf, simulationView } from './replica/simulations.js';
 import { publishedWeights } from './weights/weights-history.js';
 
 export interface GroupDeps {
   readonly identity: GroupIdentity;
   readonly bounds: GroupBounds;
   readonly clock: Clock;
-  readonly entropy: Entropy;
+  readonly random: RandomSource;
 }
 
 /** What an event takes in the mailbox, about. */
@@ -120,7 +120,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   async register(registration: Registration, by: string, byOperator = false): Promise<Outcome<IssuedKey>> {
-    const peerId = this.#deps.entropy.uuid();
+    const peerId = this.#deps.random.uuid();
     const { apiKey, keyDigest } = this.#newKey();
     const command = { type: 'register', ...registration, peerId, keyDigest, byOperator, by } as const;
     return this.#issued(await this.#ask(command, 1, limits.eventBodyBytes), apiKey);
@@ -293,12 +293,12 @@ export class Group extends GroupReads implements GroupApi {
 
   async simulate(query: SimulationQuery, onProgress: OnProgress = () => {}): Promise<Outcome<SimulationView>> {
     const { state } = this.running;
-    const assumption = assumptionOf(state, query);
-    if (!assumption.ok) return assumption;
-    const { value } = assumption;
+    const scenario = scenarioOf(state, query);
+    if (!scenario.ok) return scenario;
+    const { value } = scenario;
     const { rowsMax } = query;
     return this.#alone('simulation', async () => {
-      const work = { upTo: this.#actor.durableSeq, at: this.readAt, assumption: value, rowsMax };
+      const work = { upTo: this.#actor.durableSeq, at: this.readAt, scenario: value, rowsMax };
       const simulated = await this.#pool((pool) => pool.simulate(work, onProgress));
       return simulated.ok ? granted(simulationView(state, simulated.value, rowsMax)) : simulated;
     });
@@ -334,7 +334,7 @@ export class Group extends GroupReads implements GroupApi {
     // What an answer is, its command's type says.
     const token = answered as Resolve;
     const share = holder === null ? null : this.loop.shareOf(holder);
-    return this.loop.letIn({ command, token, events, bytes, share });
+    return this.loop.admit({ command, token, events, bytes, share });
   }
 
   async #pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {
@@ -357,7 +357,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   async #erase(caller: number, by: string, subject: Uint8Array): Promise<Outcome<Erasure>> {
-    const receipt = Buffer.from(this.#deps.entropy.bytes(limits.keyBytes)).toString('base64url');
+    const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
     const commitment = hash('sha256', receipt + subjectHex(subject), 'hex');
     const answer = await this.#ask({ type: 'erase', caller, subject, commitment, by });
     if (!answer.ok) return answer;
@@ -366,7 +366,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   #newKey(): { readonly apiKey: string; readonly keyDigest: string } {
-    const secret = Buffer.from(this.#deps.entropy.bytes(limits.keyBytes)).toString('base64url');
+    const secret = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
     const apiKey = `ptf_${this.identity.environment}_${secret}`;
     return { apiKey, keyDigest: hash('sha256', apiKey, 'hex') };
   }

@@ -13,7 +13,7 @@ import type {
   PeerView,
   WeightsStatus,
 } from './api.js';
-import { MinuteMoment } from './as-of.js';
+import { MinuteAsOf } from './as-of.js';
 import type { VerdictFeed } from './feed/change-feed.js';
 import type { Holder } from './holder.js';
 import type { Clock } from './ports/clock.js';
@@ -23,7 +23,7 @@ const closed = { ready: false, writable: false } as const;
 export abstract class GroupReads implements GroupViews {
   readonly identity: GroupIdentity;
   readonly #clock: Clock;
-  readonly #moment: MinuteMoment;
+  readonly #asOf: MinuteAsOf;
   /** Null while recovering. */
   protected loop: GroupLoop | null = null;
   protected feed: VerdictFeed | null = null;
@@ -33,7 +33,7 @@ export abstract class GroupReads implements GroupViews {
   constructor(identity: GroupIdentity, clock: Clock) {
     this.identity = identity;
     this.#clock = clock;
-    this.#moment = new MinuteMoment(clock);
+    this.#asOf = new MinuteAsOf(clock);
   }
 
   protected get running(): GroupLoop {
@@ -74,8 +74,8 @@ export abstract class GroupReads implements GroupViews {
     return this.running.overloaded;
   }
 
-  turnedAway(): void {
-    this.running.turnedAway();
+  noteRefusal(): void {
+    this.running.noteRefusal();
   }
 
   counts(): GroupCounts {
@@ -103,17 +103,17 @@ export abstract class GroupReads implements GroupViews {
   trust(subject: Uint8Array): TrustView | undefined {
     const { state } = this.running;
     const row = state.subjects.find(subject);
-    return row < 0 ? undefined : trustOf(state, row, this.#moment.of(state));
+    return row < 0 ? undefined : trustOf(state, row, this.#asOf.of(state));
   }
 
   trusts(players: KeyColumns): (TrustView | undefined)[] {
     const { state } = this.running;
-    const moment = this.#moment.of(state);
+    const asOf = this.#asOf.of(state);
     state.subjects.findAll(players);
     const trusts = new Array<TrustView | undefined>(players.count);
     for (let i = 0; i < players.count; i++) {
       const row = players.rows[i]!;
-      trusts[i] = row < 0 ? undefined : trustOf(state, row, moment);
+      trusts[i] = row < 0 ? undefined : trustOf(state, row, asOf);
     }
     return trusts;
   }
@@ -121,7 +121,7 @@ export abstract class GroupReads implements GroupViews {
   explain(subject: Uint8Array): TrustExplanation | undefined {
     const { state } = this.running;
     const row = state.subjects.find(subject);
-    return row < 0 ? undefined : explanationOf(state, row, this.#moment.of(state));
+    return row < 0 ? undefined : explanationOf(state, row, this.#asOf.of(state));
   }
 
   ownErasures({ index }: PeerView, from: number, limit: number): OwnErasures {
@@ -137,7 +137,7 @@ export abstract class GroupReads implements GroupViews {
 
   /** The moment of reads, in ms since 1970. */
   protected get readAt(): number {
-    return this.#moment.of(this.running.state).at;
+    return this.#asOf.of(this.running.state).at;
   }
 
   #view(peer: Peer | undefined): PeerView | undefined {

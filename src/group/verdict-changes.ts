@@ -1,7 +1,7 @@
 /** The change feed as its readers see it: rows, positions, and what a listener is told. */
 
 /** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
-export interface ToldRow {
+export interface ChangeRow {
   /** Hex. */
   readonly subject: string;
   readonly text: string | null;
@@ -10,26 +10,26 @@ export interface ToldRow {
 }
 
 /** Up to which record, and up to when (ms since 1970), all has been told. */
-export interface ToldUpTo {
+export interface ChangesUpTo {
   readonly seq: number;
   readonly asOf: number;
 }
 
 /** The next of what there is to tell. */
-export interface ToldPiece {
+export interface ChangePiece {
   /** Counts the pieces that told anything; what this one tells, it tells at this position. */
   readonly position: number;
   /** Erased players first. */
-  readonly rows: readonly ToldRow[];
+  readonly rows: readonly ChangeRow[];
   /** Null before everything was told once. */
-  readonly upTo: ToldUpTo | null;
+  readonly upTo: ChangesUpTo | null;
   /** Whether there is more to tell at once, and whether erased players are among it. */
   readonly more: boolean;
   readonly moreErased: boolean;
 }
 
 /** A part of what was told after a position, in the order of rows. */
-export interface ToldWalk {
+export interface ChangeWalk {
   /** Of the table when it was read. */
   readonly position: number;
   readonly count: number;
@@ -40,7 +40,7 @@ export interface ToldWalk {
 }
 
 /** A place in what was told: positions count within a generation, which ends with the node and with the replica. */
-export interface ToldMark extends ToldUpTo {
+export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
   readonly position: number;
 }
@@ -50,7 +50,7 @@ export interface FeedListener {
    * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this resolves, but
    * for erasures, which wait for nobody.
    */
-  told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void>;
+  told(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
   /** What was told is not known any more: nobody can go on from where it is. */
   forgotten(): void;
 }
@@ -58,7 +58,7 @@ export interface FeedListener {
 /** The change feed: every change of a verdict, in order, as it becomes durable. */
 export interface VerdictChanges {
   /** The newest position; null before everything was told once. */
-  readonly mark: ToldMark | null;
+  readonly mark: FeedPosition | null;
   /** The position at which an erased player was told last: what was read before it may name one. */
   readonly erasedAt: number;
   /** Tells a listener from now on, until the result is called. */
@@ -69,5 +69,5 @@ export interface VerdictChanges {
    * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than
    * what was told meanwhile: its position says so.
    */
-  walk(generation: string, from: number, since: number): Promise<ToldWalk | null>;
+  walk(generation: string, from: number, since: number): Promise<ChangeWalk | null>;
 }

@@ -50,7 +50,7 @@ import {
   saltOf,
   verifyFolder,
 } from './startup.js';
-import { entropy, clock as systemClock, timers } from './system.js';
+import { random, clock as systemClock, timers } from './system.js';
 import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
@@ -173,7 +173,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
   const identity = { groupId, identityMode, environment };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
-  const group = new Group({ identity, bounds, clock, entropy });
+  const group = new Group({ identity, bounds, clock, random });
   const metrics = createMetrics(version);
   const pseudonyms = new Pseudonyms(saltText, identityMode);
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
@@ -231,12 +231,12 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   );
   await disk.start();
   closers.add(async () => disk.stop());
-  const onTrouble = (what: string, error: unknown) =>
+  const onFailure = (what: string, error: unknown) =>
     log.error({ err: error }, `${what} failed and will be tried again`);
   const intervalMs = () =>
     actor.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
   const durableSeq = () => actor.durableSeq;
-  const feed = new VerdictFeed({ pool, clock, timers, entropy, durableSeq, intervalMs, onTrouble });
+  const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure });
   closers.add(async () => feed.close());
   const loop = new GroupLoop({
     actor,
@@ -249,13 +249,13 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     clock,
     clockGuard,
     timers,
-    nonces: new Nonces(entropy),
+    nonces: new Nonces(random),
     observer: metrics,
     snapshotEvery: config.snapshotEvery,
     weightsIntervalMs: config.weightsIntervalMs,
-    tellErasures: () => feed.tellErasures(),
+    publishErasures: () => feed.publishErasures(),
     onFatal,
-    onTrouble,
+    onFailure,
   });
   watching = loop;
   closers.add(clockWatch(clockGuard, clock, dir, log));

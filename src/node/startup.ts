@@ -24,7 +24,7 @@ import { keptSalt, saltFile } from '../store/files/kept-salt.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
 import type { Config } from './config.js';
-import { entropy } from './system.js';
+import { random } from './system.js';
 
 /** The node will not run like this; the message says why, for the operator. Nothing was changed. */
 export class StartRefusedError extends Error {
@@ -156,7 +156,7 @@ export async function recoverOrForm(
 ): Promise<Pick<Recovered, 'follower' | 'snapshotSeq'>> {
   const started = performance.now();
   const recovered = recover(writer, snapshots, formation.salt, lastSeqOf(writer));
-  if (recovered === null) return { follower: await formGroup(formation, writer, clock, entropy), snapshotSeq: 0 };
+  if (recovered === null) return { follower: await formGroup(formation, writer, clock, random), snapshotSeq: 0 };
   const faults = groupFaults(formation, recovered.follower.state.formed);
   if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
   logRecovery(recovered, performance.now() - started, log);

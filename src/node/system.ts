@@ -1,7 +1,7 @@
 /** The world as a group needs it, from Node itself: the time of day, timers and chance. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock, Timers } from '../group/ports/clock.js';
-import type { Entropy } from '../group/ports/random.js';
+import type { RandomSource } from '../group/ports/random.js';
 
 export const clock: Clock = { now: () => Date.now() };
 
@@ -16,4 +16,4 @@ export const timers: Timers = {
   },
 };
 
-export const entropy: Entropy = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };
+export const random: RandomSource = { bytes: (count) => randomBytes(count), uuid: () => randomUUID() };

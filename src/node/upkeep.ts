@@ -35,7 +35,7 @@ export function diskWatch(
       isToldLow = low;
       onChange(low);
     },
-    onTrouble: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
+    onFailure: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
   });
 }
 
@@ -74,7 +74,7 @@ export function backgroundCheck(
         for (const fault of faults)
           log.error({ fault }, 'the store is damaged: look at the disk, and see "When damage is found"');
       },
-      onTrouble: (error) => log.error({ err: error }, 'the check of log and snapshots failed and will be tried again'),
+      onFailure: (error) => log.error({ err: error }, 'the check of log and snapshots failed and will be tried again'),
     },
     times,
   );

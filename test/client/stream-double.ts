@@ -41,7 +41,7 @@ export function frame<Name extends keyof frames.StreamEvents>(
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-export function rowOf(hash: string, { score, confidence, verdict }: Told): frames.ToldPlayer {
+export function rowOf(hash: string, { score, confidence, verdict }: Told): frames.ChangedPlayer {
   return { subject_hash: hash, score, confidence, verdict };
 }
 

@@ -78,7 +78,7 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
         [70_001, 100, 1e6],
       ] as const) {
         const taken: StoredBatch[] = [];
-        const lent = writer.lend(firstSeq, limit, maxBytes, ({ firstSeq: seq, bytes }) => {
+        const lent = writer.borrow(firstSeq, limit, maxBytes, ({ firstSeq: seq, bytes }) => {
           taken.push({ firstSeq: seq, bytes: new Uint8Array(bytes) });
         });
         assert.equal(taken, writer.from(firstSeq, limit, maxBytes));
@@ -87,10 +87,10 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
       const refuse = ({ firstSeq }: StoredBatch) => {
         if (firstSeq === 9) throw new Error('not this one');
       };
-      assert.throws(() => writer.lend(0, 100, 1e6, refuse), /not this one/);
+      assert.throws(() => writer.borrow(0, 100, 1e6, refuse), /not this one/);
       await writer.append(batchOf(70_001), []);
       assert.is(
-        writer.lend(9, 100, 1e6, () => undefined),
+        writer.borrow(9, 100, 1e6, () => undefined),
         4,
       );
     },

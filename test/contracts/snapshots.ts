@@ -82,19 +82,19 @@ export function testSnapshots(name: string, harness: () => Promise<SnapshotsHarn
 
   rule('what is done to a lent block changes nothing that is stored', async (store) => {
     await store.write(headerOf(1), blocksOf(3, [50, 60]));
-    for (const { bytes } of store.lendBlocks(1)) bytes.fill(0);
+    for (const { bytes } of store.borrowBlocks(1)) bytes.fill(0);
     assert.equal(blocksIn(store, 1), blocksOf(3, [50, 60]));
   });
 
   rule('a snapshot can be written from blocks of another as they are lent', async (store) => {
     await store.write(headerOf(1), blocksOf(3, [50, 300_000, 0, 60]));
-    await store.write(headerOf(2), store.lendBlocks(1));
+    await store.write(headerOf(2), store.borrowBlocks(1));
     assert.equal(blocksIn(store, 2), blocksOf(3, [50, 300_000, 0, 60]));
   });
 
   rule('reading may stop early, and two readings may overlap', async (store) => {
     await store.write(headerOf(1), blocksOf(3, [50, 60, 70]));
-    for (const block of store.lendBlocks(1)) {
+    for (const block of store.borrowBlocks(1)) {
       assert.equal(block, blocksOf(3, [50])[0]);
       assert.equal(blocksIn(store, 1).length, 3);
       break;

@@ -6,7 +6,7 @@ import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js'
 import { decodeRecord, encodeRecord } from '../../src/core/records/record-codec.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
-import { OtherHalfLife } from '../../src/core/scoring/scenario-half-life.js';
+import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
@@ -200,7 +200,7 @@ test('after any events and withdrawals the oldest of each kind counts, in its pl
       assert.ok(Math.abs(heldLowering - lowering) < 1e-9, `${heldLowering} for ${lowering}: ${JSON.stringify(sent)}`);
       assert.ok(Math.abs(heldRaising - raising) < 1e-9, `${heldRaising} for ${raising}: ${JSON.stringify(sent)}`);
     }
-    const same = new OtherHalfLife(given.state, 30, t0);
+    const same = new ScenarioHalfLife(given.state, 30, t0);
     given.records.forEach(({ record, at }, i) => {
       same.take(record, i + 1, at);
     });

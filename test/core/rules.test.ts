@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/evidence/decay.js';
+import { asOfTime } from '../../src/core/evidence/decay.js';
 import { decideEvent } from '../../src/core/rules/decide-event.js';
 import {
   decideKeyRotation,
@@ -65,7 +65,7 @@ test('exactly 24 hours ahead is accepted, a millisecond more is not', () => {
 test('an event of the year 1 is accepted and worth nothing', () => {
   const given = new Given(1).peers(1);
   assert.is(codeOf(given.event(0, 'a', { timestamp: Date.parse('0001-01-01T00:00:00Z') })), 'ok');
-  assert.is(trustOf(given.state, given.row('a'), momentOf(given.state, t0)).score, 50);
+  assert.is(trustOf(given.state, given.row('a'), asOfTime(given.state, t0)).score, 50);
 });
 
 test('a duplicate tells its own peer when the first arrived, and another peer nothing', () => {
@@ -204,7 +204,7 @@ test('a withdrawal leaves the pair as if the event had never been', () => {
   const { value: seq } = given.event(0, 'a', { severity: 0.3 }) as { value: number };
   given.event(0, 'b');
   assert.is(withdraw(given, 0, seq, t0 + dayMs), 'ok');
-  const at = momentOf(given.state, t0 + dayMs);
+  const at = asOfTime(given.state, t0 + dayMs);
   const a = trustOf(given.state, given.row('a'), at);
   assert.ok(Math.abs(a.score - trustOf(given.state, given.row('b'), at).score) < 1e-9);
   assert.is(a.eventCount, 1);
@@ -214,7 +214,7 @@ test('a player whose only event was withdrawn is neutral with confidence 0, and 
   const given = new Given().peers(1);
   const { value: seq } = given.event(0, 'a') as { value: number };
   withdraw(given, 0, seq);
-  const { score, confidence, verdict, eventCount } = trustOf(given.state, given.row('a'), momentOf(given.state, t0));
+  const { score, confidence, verdict, eventCount } = trustOf(given.state, given.row('a'), asOfTime(given.state, t0));
   assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
 });
 
@@ -247,7 +247,7 @@ test('a change of half-life moves no score at its moment', () => {
   const given = new Given(30).peers(1).weigh();
   given.event(0, 'a');
   const later = t0 + 20 * dayMs;
-  const score = () => trustOf(given.state, given.row('a'), momentOf(given.state, later)).score;
+  const score = () => trustOf(given.state, given.row('a'), asOfTime(given.state, later)).score;
   const before = score();
   given.apply(decideHalfLife(given.state, 5, later).records, later);
   assert.ok(Math.abs(score() - before) < 1e-12);
@@ -259,7 +259,7 @@ test('nor does it where the clock was ahead as the group was formed, and is righ
   const given = new Given(30).peers(1).weigh();
   const now = t0 - 365 * dayMs;
   for (let i = 0; i < 5; i++) given.event(0, 'a', { timestamp: now - 20 * dayMs }, now - 20 * dayMs);
-  const score = () => trustOf(given.state, given.row('a'), momentOf(given.state, now)).score;
+  const score = () => trustOf(given.state, given.row('a'), asOfTime(given.state, now)).score;
   const before = score();
   assert.ok(before < 48);
   for (const days of [60, 15, 0, 30]) {
@@ -289,7 +289,7 @@ test('what was reported while the clock was years behind never looks worth more 
   const lagging = t0 - 6 * 365 * dayMs;
   given.event(1, 'a', { timestamp: lagging, severity: 1 }, lagging);
   const massOf = () => {
-    const { lowering } = explanationOf(given.state, given.row('a'), momentOf(given.state, lagging));
+    const { lowering } = explanationOf(given.state, given.row('a'), asOfTime(given.state, lagging));
     return lowering;
   };
   assert.ok(Math.abs(massOf() - 1) < 1e-9);

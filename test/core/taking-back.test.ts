@@ -1,11 +1,11 @@
 /** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/evidence/decay.js';
+import { asOfTime } from '../../src/core/evidence/decay.js';
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
-import { OtherHalfLife } from '../../src/core/scoring/scenario-half-life.js';
+import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
 import { trustOf } from '../../src/core/scoring/score.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
@@ -33,7 +33,7 @@ function withdraw(given: Given, seq: number, now = t0): void {
 }
 
 function score(given: Given, at = t0): number {
-  return trustOf(given.state, given.row('a'), momentOf(given.state, at)).score;
+  return trustOf(given.state, given.row('a'), asOfTime(given.state, at)).score;
 }
 
 /** What the peer holds of the player, at its worth of t0. */
@@ -175,7 +175,7 @@ test('after any events and withdrawals the sums are those of the events that are
       assert.ok(Math.abs(heldRaising - raising) < 1e-9);
       assert.is(held, count);
     }
-    const same = new OtherHalfLife(given.state, 30, t0);
+    const same = new ScenarioHalfLife(given.state, 30, t0);
     given.records.forEach(({ record, at }, i) => {
       same.take(record, i + 1, at);
     });

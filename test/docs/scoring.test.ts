@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../src/core/evidence/decay.js';
+import { asOfTime } from '../../src/core/evidence/decay.js';
 import { type EventTypeName, eventTypes } from '../../src/core/evidence/event-types.js';
 import { saturate } from '../../src/core/evidence/evidence.js';
 import { trustConstants as k } from '../../src/core/evidence/trust-constants.js';
@@ -59,7 +59,7 @@ function send(given: Given, peers: number, count: number, eventType: EventTypeNa
 }
 
 function read(given: Given, days = 0): string {
-  const { score, verdict } = trustOf(given.state, given.row('p'), momentOf(given.state, t0 + days * dayMs));
+  const { score, verdict } = trustOf(given.state, given.row('p'), asOfTime(given.state, t0 + days * dayMs));
   return `${score.toFixed(1)} ${verdict}`;
 }
 
@@ -135,7 +135,7 @@ test('the promises about single events and single peers hold for every weight th
     given.event(0, 'good', { eventType: 'commendation' });
     for (let i = 0; i < 50; i++) given.event(0, 'many');
     const [one, good, many] = ['one', 'good', 'many'].map((player) =>
-      trustOf(given.state, given.row(player), momentOf(given.state, t0)),
+      trustOf(given.state, given.row(player), asOfTime(given.state, t0)),
     );
     const told = JSON.stringify(weights);
     assert.ok(one!.score >= 45 && good!.score <= 55, told);

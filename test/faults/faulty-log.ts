@@ -66,8 +66,8 @@ export class FaultyLog implements LogWriter {
   at = (seq: number): StoredBatch | undefined => this.#inner.at(seq);
   from = (firstSeq: number, limit: number, maxBytes: number): StoredBatch[] =>
     this.#inner.from(firstSeq, limit, maxBytes);
-  lend = (firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number =>
-    this.#inner.lend(firstSeq, limit, maxBytes, take);
+  borrow = (firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number =>
+    this.#inner.borrow(firstSeq, limit, maxBytes, take);
 
   /** Closes as a process that dies does. A torn commit loses its meta page only now that nothing maps the file. */
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import type { GroupState } from '../../src/core/state.js';
 import { formGroup } from '../../src/group/recovery/formation.js';
 import type { Follower } from '../../src/group/recovery/recovery.js';
-import { clock, entropy } from '../../src/node/system.js';
+import { clock, random } from '../../src/node/system.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
@@ -41,14 +41,14 @@ async function fillOld(dir: string): Promise<void> {
   const writer = await claimFolder(dir);
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
   const formation = { identity, halfLifeDays: 30, salt: Buffer.from(lifeSalt) };
-  const follower: Follower = await formGroup(formation, writer, { now: () => now }, entropy);
+  const follower: Follower = await formGroup(formation, writer, { now: () => now }, random);
   const { state } = follower;
   let chain = follower.chain;
   const commit = async (decide: () => readonly LogRecord[]) => {
     const batch = new BatchWriter();
     const firstSeq = state.lastSeq + 1;
     for (const record of decide()) batch.add(record);
-    const sealed = batch.seal(firstSeq, now, entropy.bytes(NONCE_BYTES), chain);
+    const sealed = batch.seal(firstSeq, now, random.bytes(NONCE_BYTES), chain);
     await writer.append({ firstSeq, bytes: sealed.bytes }, []);
     chain = sealed.chain;
   };

@@ -137,7 +137,7 @@ export function inPieces(log: LogReader, batches: number): LogReader {
   return {
     ...readerOf(log),
     from: (firstSeq, limit, maxBytes) => log.from(firstSeq, Math.min(limit, batches), maxBytes),
-    lend: (firstSeq, limit, maxBytes, take) => log.lend(firstSeq, Math.min(limit, batches), maxBytes, take),
+    borrow: (firstSeq, limit, maxBytes, take) => log.borrow(firstSeq, Math.min(limit, batches), maxBytes, take),
   };
 }
 
@@ -146,7 +146,7 @@ function readerOf(log: LogReader): LogReader {
     last: () => log.last(),
     at: (seq) => log.at(seq),
     from: (...range) => log.from(...range),
-    lend: (...range) => log.lend(...range),
+    borrow: (...range) => log.borrow(...range),
     close: async () => {},
   };
 }

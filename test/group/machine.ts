@@ -195,7 +195,7 @@ function withDamage(log: LogReader, damaged: ReadonlySet<number>): LogReader {
     last: () => log.last(),
     at: (seq) => read(log.at(seq)!),
     from: (...range) => log.from(...range).map(read),
-    lend: (...range) => log.lend(...range),
+    borrow: (...range) => log.borrow(...range),
     close: () => log.close(),
   };
 }

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';
-import type { Told } from '../../src/group/ports/pool.js';
+import type { FeedPiece } from '../../src/group/ports/pool.js';
 import { limits } from '../../src/limits.js';
 import { t0 } from '../support/given.js';
 
@@ -11,15 +11,15 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 class Given {
   elapsed = 0;
   /** Tells that wait for their answer. */
-  readonly tells: ((told: Told) => void)[] = [];
+  readonly tells: ((told: FeedPiece) => void)[] = [];
   readonly told: string[] = [];
   #due: (() => void) | null = null;
   #generations = 0;
   readonly feed = new VerdictFeed({
     pool: {
       tell: () => new Promise((resolve) => this.tells.push(resolve)),
-      walkTold: async () => null,
-      endTelling: async () => undefined,
+      walkChanges: async () => null,
+      endFeed: async () => undefined,
     },
     clock: { now: () => t0 },
     timers: {
@@ -32,10 +32,10 @@ class Given {
         };
       },
     },
-    entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#generations), uuid: () => '' },
+    random: { bytes: (count) => new Uint8Array(count).fill(++this.#generations), uuid: () => '' },
     durableSeq: () => 1,
     intervalMs: () => 0,
-    onTrouble: (what, error) => {
+    onFailure: (what, error) => {
       throw new Error(what, { cause: error });
     },
   });
@@ -76,7 +76,7 @@ test('what was asked for a generation that ended meanwhile is told to nobody', a
   leave();
   given.elapsed += limits.streamLingerMs;
   // An erasure asks while nobody reads any more, and the feed ends before it is answered.
-  const told = given.feed.tellErasures();
+  const told = given.feed.publishErasures();
   await given.tick();
   given.listen('second');
   await given.answer('player', false);

@@ -50,7 +50,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     admits: () => true,
     hasRoom: () => true,
     overloaded: false,
-    turnedAway: () => undefined,
+    noteRefusal: () => undefined,
     trusts: ({ count }) => Array.from({ length: count }, () => undefined),
     explain: () => undefined,
     delayedEventCount: ({ eventCount }) => eventCount,

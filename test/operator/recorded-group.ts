@@ -75,7 +75,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     admits: notAsked,
     hasRoom: notAsked,
     overloaded: false,
-    turnedAway: () => undefined,
+    noteRefusal: () => undefined,
     trusts: notAsked,
     explain: notAsked,
     verdicts: { mark: null, erasedAt: 0, listen: notAsked, recent: notAsked, walk: notAsked },

@@ -35,7 +35,7 @@ export function checkReplay(state: GroupState, disk: Disk, pick: number): string
 /** The store as if it held no other snapshot. */
 function only(snapshots: MemorySnapshotStore, seq: number): MemorySnapshotStore {
   const one = new MemorySnapshotStore();
-  void one.write(snapshots.readHeader(seq), snapshots.lendBlocks(seq));
+  void one.write(snapshots.readHeader(seq), snapshots.borrowBlocks(seq));
   return one;
 }
 

@@ -6,12 +6,12 @@ import type { EventAccepted, RecordType } from '../../src/core/records/records.j
 import type { GroupState } from '../../src/core/state.js';
 import { GroupActor } from '../../src/group/actor/actor.js';
 import type { Effect, Resolve } from '../../src/group/actor/effects.js';
-import type { Mail } from '../../src/group/actor/mailbox.js';
+import type { Envelope } from '../../src/group/actor/mailbox.js';
 import type { Answer, Command } from '../../src/group/commands.js';
 
 export interface TurnTaken {
   readonly now: number;
-  readonly mails: readonly Mail<Command, Resolve>[];
+  readonly mails: readonly Envelope<Command, Resolve>[];
   /** Events that it accepts, by their ids. */
   readonly accepted: ReadonlyMap<string, EventAccepted>;
   /** Events that it withdraws, by their record. */
@@ -25,7 +25,7 @@ export interface TurnTaken {
 }
 
 export interface Watch {
-  offered(mail: Mail<Command, Resolve>, taken: boolean): void;
+  offered(mail: Envelope<Command, Resolve>, taken: boolean): void;
   /** A command that was taken, and no turn was; its answer says that there is too much at once. */
   pushedOut(token: Resolve): void;
   /** Before any of its answers leaves. */
@@ -61,21 +61,21 @@ function withdrawnIn(batch: Uint8Array): number[] {
 
 export class ObservedActor extends GroupActor<Resolve> {
   readonly #watch: Watch;
-  readonly #mails: Mail<Command, Resolve>[] = [];
+  readonly #mails: Envelope<Command, Resolve>[] = [];
 
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, watch: Watch) {
     super(state, chain, bounds);
     this.#watch = watch;
   }
 
-  override offer(mail: Mail<Command, Resolve>): boolean {
+  override offer(mail: Envelope<Command, Resolve>): boolean {
     const taken = super.offer(mail);
     if (taken) this.#mails.push(mail);
     this.#watch.offered(mail, taken);
     return taken;
   }
 
-  override makeRoomFor(mail: Mail<Command, Resolve>): Effect<Resolve>[] {
+  override makeRoomFor(mail: Envelope<Command, Resolve>): Effect<Resolve>[] {
     const effects = super.makeRoomFor(mail);
     for (const effect of effects) {
       if (effect.type !== 'answer') continue;
@@ -92,7 +92,7 @@ export class ObservedActor extends GroupActor<Resolve> {
     const before = this.mailbox.events;
     const effects = super.takeTurn(now, nonce);
     let events = before - this.mailbox.events;
-    const mails: Mail<Command, Resolve>[] = [];
+    const mails: Envelope<Command, Resolve>[] = [];
     while (events > 0) {
       const mail = this.#mails.shift()!;
       mails.push(mail);

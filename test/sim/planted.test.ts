@@ -7,7 +7,7 @@ import { PeerWeights } from '../../src/core/tables/peer-weights.js';
 import { RepeatFilter } from '../../src/core/tables/repeat-filter.js';
 import { Subjects } from '../../src/core/tables/subjects.js';
 import { Turn } from '../../src/group/actor/turn.js';
-import { MinuteMoment } from '../../src/group/as-of.js';
+import { MinuteAsOf } from '../../src/group/as-of.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import { type Plant, run } from './run.js';
@@ -103,12 +103,12 @@ test('an event that is applied twice is found', async () => {
 
 test('a decay that is off by a ten thousandth is found', async () => {
   const plant = everywhere(
-    MinuteMoment.prototype,
+    MinuteAsOf.prototype,
     'of',
     (of) =>
-      function (this: MinuteMoment, state) {
+      function (this: MinuteAsOf, state) {
         const moment = of.call(this, state);
-        return { ...moment, worth: moment.worth * 1.0001 };
+        return { ...moment, decayFactor: moment.decayFactor * 1.0001 };
       },
   );
   await mustBeFound(plant, ['score']);

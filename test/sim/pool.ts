@@ -11,6 +11,8 @@ import type { LogReader } from '../../src/group/ports/log.js';
 import type { RedactionPiece, RedactionWork, WeightsComputed } from '../../src/group/ports/pool.js';
 import {
   type ChainQuery,
+  type FeedPiece,
+  type FeedWork,
   type GroupPool,
   type Listing,
   type ListingQuery,
@@ -18,14 +20,12 @@ import {
   type RepeatQuery,
   type SimulationWork,
   type SnapshotMade,
-  type TellWork,
-  type Told,
   type WalkWork,
   type WeightsPiece,
 } from '../../src/group/ports/pool.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { Replica } from '../../src/group/replica/replica.js';
-import type { ToldWalk } from '../../src/group/verdict-changes.js';
+import type { ChangeWalk } from '../../src/group/verdict-changes.js';
 import { readWeights } from '../../src/group/weights/weights-history.js';
 import { verifyStore } from '../support/verify-store.js';
 import type { Lane, Process } from './world.js';
@@ -101,16 +101,16 @@ export class SimPool implements GroupPool {
     return this.#run('replica', 'simulate', () => this.#replica.simulate(work, onProgress));
   }
 
-  tell(work: TellWork): Promise<Told> {
+  tell(work: FeedWork): Promise<FeedPiece> {
     return this.#run('replica', 'tell', () => this.#replica.tell(work));
   }
 
-  walkTold(work: WalkWork): Promise<ToldWalk | null> {
-    return this.#run('replica', 'walkTold', () => this.#replica.walkTold(work));
+  walkChanges(work: WalkWork): Promise<ChangeWalk | null> {
+    return this.#run('replica', 'walkTold', () => this.#replica.walkChanges(work));
   }
 
-  endTelling(): Promise<void> {
-    return this.#run('replica', 'endTelling', () => this.#replica.endTelling());
+  endFeed(): Promise<void> {
+    return this.#run('replica', 'endTelling', () => this.#replica.endFeed());
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

@@ -61,7 +61,7 @@ export class SimNode {
     this.pool = new SimPool(disk.log, snapshots, salt, this.process, deps.onWeights);
     const { formed } = follower.state;
     const identity = { groupId: formed.group_id, identityMode: formed.identity_mode, environment: formed.environment };
-    this.group = new Group({ identity, bounds, clock: world, entropy: world });
+    this.group = new Group({ identity, bounds, clock: world, random: world });
     const use = () => ({
       // Low, and not so low that erasures wait.
       freeBytes: this.space.low ? 2 ** 30 : 2 ** 40,
@@ -74,10 +74,10 @@ export class SimNode {
       pool: this.pool,
       clock: world,
       timers: this.process,
-      entropy: world,
+      random: world,
       durableSeq: () => this.actor.durableSeq,
       intervalMs: () => 0,
-      onTrouble: nothing,
+      onFailure: nothing,
     });
     this.loop = new GroupLoop({
       actor: this.actor,
@@ -90,7 +90,7 @@ export class SimNode {
         timers: this.process,
         minBytes: 2 ** 31,
         onChange: (low) => this.loop.diskChanged(low),
-        onTrouble: nothing,
+        onFailure: nothing,
       }),
       reserve: { during: (act) => act() },
       // Its lives hold the rules of clocks that jump, which count where nobody refuses such a clock.
@@ -105,18 +105,18 @@ export class SimNode {
       },
       snapshotEvery: profile.snapshotEvery,
       weightsIntervalMs: profile.weightsIntervalMs,
-      tellErasures: () => feed.tellErasures(),
+      publishErasures: () => feed.publishErasures(),
       onFatal: () => {
         this.ended = 'failed';
       },
-      onTrouble: nothing,
+      onFailure: nothing,
     });
     const check = new BackgroundCheck({
       pool: this.pool,
       timers: this.process,
       clock: world,
       onReport: nothing,
-      onTrouble: nothing,
+      onFailure: nothing,
     });
     this.group.attach(this.loop, feed, check);
   }

@@ -86,8 +86,8 @@ export class SimLog implements LogWriter {
     return this.#disk.log.from(firstSeq, limit, maxBytes);
   }
 
-  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
-    return this.#disk.log.lend(firstSeq, limit, maxBytes, take);
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    return this.#disk.log.borrow(firstSeq, limit, maxBytes, take);
   }
 
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
@@ -152,8 +152,8 @@ export class SimSnapshots implements SnapshotStore {
     return this.#disk.snapshots.readHeader(seq);
   }
 
-  lendBlocks(seq: number): Iterable<SnapshotBlock> {
-    return this.#disk.snapshots.lendBlocks(seq);
+  borrowBlocks(seq: number): Iterable<SnapshotBlock> {
+    return this.#disk.snapshots.borrowBlocks(seq);
   }
 
   remove(seq: number): Promise<void> {

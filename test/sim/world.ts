@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Clock, Timers } from '../../src/group/ports/clock.js';
-import type { Entropy } from '../../src/group/ports/random.js';
+import type { RandomSource } from '../../src/group/ports/random.js';
 import { Random } from '../support/random.js';
 
 /** One piece of work under way, done when its lane is let on. */
@@ -24,7 +24,7 @@ export const lanes = ['soon', 'timer', 'log', 'scrub', 'snapshots', 'replica', '
 export type Lane = (typeof lanes)[number];
 
 /** What outlives a process: the wall clock and chance. */
-export class World implements Clock, Entropy {
+export class World implements Clock, RandomSource {
   wall: number;
   readonly #random: Random;
   #uuid = 'no-uuid';

@@ -2,6 +2,6 @@ import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 
 /** Copies of a snapshot's blocks, to keep. */
-export function blocksIn(store: Pick<SnapshotStore, 'lendBlocks'>, seq: number): SnapshotBlock[] {
-  return Array.from(store.lendBlocks(seq), ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
+export function blocksIn(store: Pick<SnapshotStore, 'borrowBlocks'>, seq: number): SnapshotBlock[] {
+  return Array.from(store.borrowBlocks(seq), ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
 }

@@ -7,7 +7,7 @@ export function logOf(batches: readonly StoredBatch[]): LogReader {
     last: () => batches.at(-1),
     at: (seq) => batches.findLast(({ firstSeq }) => firstSeq <= seq),
     from,
-    lend(first, limit, _maxBytes, take) {
+    borrow(first, limit, _maxBytes, take) {
       const lent = from(first, limit);
       lent.forEach(take);
       return lent.length;

@@ -32,11 +32,11 @@ export class MemoryLog implements LogReader {
 
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
     const found: StoredBatch[] = [];
-    this.lend(firstSeq, limit, maxBytes, (batch) => found.push(copyOf(batch)!));
+    this.borrow(firstSeq, limit, maxBytes, (batch) => found.push(copyOf(batch)!));
     return found;
   }
 
-  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
     let lent = 0;
     let bytes = 0;
     for (let i = this.#indexFrom(firstSeq); i < this.#batches.length && lent < limit; i += 1) {
@@ -110,8 +110,8 @@ export class MemoryLogWriter implements LogWriter {
     return this.#log.from(firstSeq, limit, maxBytes);
   }
 
-  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
-    return this.#log.lend(firstSeq, limit, maxBytes, take);
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    return this.#log.borrow(firstSeq, limit, maxBytes, take);
   }
 
   async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {

@@ -28,7 +28,7 @@ export class MemorySnapshotStore implements SnapshotStore {
     return { ...this.#snapshot(seq).header };
   }
 
-  *lendBlocks(seq: number): Iterable<SnapshotBlock> {
+  *borrowBlocks(seq: number): Iterable<SnapshotBlock> {
     const { blocks } = this.#snapshot(seq);
     for (const block of blocks) {
       if (this.#damaged.has(seq)) throw new DamagedError(`snapshot ${seq}: block ${block.key} fails its checksum`);

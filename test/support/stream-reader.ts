@@ -20,7 +20,7 @@ const schemas: Readonly<Record<string, Schema>> = {
 };
 const validators = new Map(Object.entries(schemas).map(([name, schema]) => [name, validatorOf(schema)]));
 
-export type Told = Omit<wire.ToldPlayer, 'subject_hash'>;
+export type Told = Omit<wire.ChangedPlayer, 'subject_hash'>;
 
 export interface Frame {
   readonly event: string;
@@ -137,7 +137,7 @@ export class StreamReader {
     }
   }
 
-  #tell(rows: readonly (wire.ToldPlayer | wire.GonePlayer)[]): void {
+  #tell(rows: readonly (wire.ChangedPlayer | wire.RemovedPlayer)[]): void {
     assert.ok(rows.length <= limits.streamFrameRows);
     for (const row of rows) {
       if ('gone' in row) {

@@ -1,8 +1,8 @@
-import { Texts } from '../../src/core/columns/byte-strings.js';
+import { ByteStrings } from '../../src/core/columns/byte-strings.js';
 
 /** The same as `Texts`. */
-export function textsOf(list: readonly string[]): Texts {
-  const texts = new Texts();
+export function textsOf(list: readonly string[]): ByteStrings {
+  const texts = new ByteStrings();
   for (const text of list) texts.push(text);
   return texts;
 }

@@ -1,6 +1,6 @@
 /** What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it. */
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { StreamEvents, ToldPlayer } from '../../contract/verdict-stream.js';
+import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import type { TrustValues } from '../player-trust.js';
 import { isRecord } from '../transport/caller.js';
 import type { TrustTable } from './trust-table.js';
@@ -18,7 +18,7 @@ export type FrameEffect =
 
 const part: FrameEffect = { kind: 'part' };
 const hash = /^[0-9a-f]{64}$/;
-const verdicts: Readonly<Record<ToldPlayer['verdict'], true>> = {
+const verdicts: Readonly<Record<ChangedPlayer['verdict'], true>> = {
   trusted: true,
   neutral: true,
   suspicious: true,
@@ -134,7 +134,7 @@ function tell(row: unknown, table: TrustTable, at: number): boolean {
 export function valuesOf({ score, confidence, verdict }: Readonly<Record<string, unknown>>): TrustValues | null {
   if (typeof score !== 'number' || typeof confidence !== 'number') return null;
   if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict)) return null;
-  return { score, confidence, verdict: verdict as ToldPlayer['verdict'], known: true };
+  return { score, confidence, verdict: verdict as ChangedPlayer['verdict'], known: true };
 }
 
 function timeOf(value: unknown): number | null {

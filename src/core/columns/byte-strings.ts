@@ -12,7 +12,7 @@ const UNIT_BYTES = 3;
 const WORD_BYTES = 4;
 const LOW_BITS = 0x7f7f7f7f;
 
-export class Texts {
+export class ByteStrings {
   /** UTF-8. */
   bytes: Buffer = Buffer.alloc(4096);
   /** The same bytes. */

@@ -28,14 +28,14 @@ export function scaleAt(at: number, epoch: number, halfLifeDays: number): number
 }
 
 /** What a sum is multiplied by to have its worth at `at`. */
-export function worthAt(at: number, epoch: number, halfLifeDays: number): number {
+export function decayFactorAt(at: number, epoch: number, halfLifeDays: number): number {
   return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
 
 /** More than any peer's evidence on a player comes to, on any scale: an event counts for about one, and the epoch moves before 2^256 of them. */
 const SUM_MAX = 2 ** 300;
 /** As far from where doubles end as all that reads add up. */
-const WORTH_MAX = 2 ** 900;
+const DECAYED_MAX = 2 ** 900;
 
 /**
  * A sum of evidence on another scale. Bounded, as `worthOf` is: half-lives that change again and again while the clock is set back would
@@ -45,9 +45,9 @@ export function rescaled(sum: number, factor: number): number {
   return Math.min(sum * factor, SUM_MAX);
 }
 
-/** A sum of evidence at the moment of `worth`. */
-export function worthOf(sum: number, worth: number): number {
-  return Math.min(sum * worth, WORTH_MAX);
+/** A sum of evidence at the moment of `decayFactor`. */
+export function decayed(sum: number, decayFactor: number): number {
+  return Math.min(sum * decayFactor, DECAYED_MAX);
 }
 
 /**
@@ -67,19 +67,19 @@ export interface Scale {
 }
 
 /** The moment of a read, with the factor that brings sums to their worth at it. */
-export interface Moment {
+export interface AsOf {
   readonly at: number;
-  readonly worth: number;
+  readonly decayFactor: number;
 }
 
-export function momentOf(state: Scale, at: number): Moment {
-  return { at, worth: worthAt(at, state.epoch, state.halfLifeDays) };
+export function asOfTime(state: Scale, at: number): AsOf {
+  return { at, decayFactor: decayFactorAt(at, state.epoch, state.halfLifeDays) };
 }
 
 /**
  * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates nothing: a read is never
  * before the newest evidence.
  */
-export function worthFor(state: Scale, evidenceAt: number, moment: Moment): number {
-  return evidenceAt > moment.at ? worthAt(evidenceAt, state.epoch, state.halfLifeDays) : moment.worth;
+export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): number {
+  return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;
 }

@@ -1,6 +1,6 @@
 /** How a player becomes a subject (specification section 1): behind this no raw player id is known. */
 import { hash } from 'node:crypto';
-import type { Texts } from '../columns/byte-strings.js';
+import type { ByteStrings } from '../columns/byte-strings.js';
 import { KEY_BYTES, KEY_WORDS } from '../columns/packed-keys.js';
 import type { IdentityMode } from '../vocabulary.js';
 
@@ -71,13 +71,13 @@ export class Pseudonyms {
   }
 
   /** The same of many at once, as little-endian words, `KEY_WORDS` each; null where it is of one of them. */
-  ofAll(playerIds: Texts): Uint32Array | null {
+  ofAll(playerIds: ByteStrings): Uint32Array | null {
     const keys = new Uint32Array(playerIds.count * KEY_WORDS);
     return this.writeAll(playerIds, keys) ? keys : null;
   }
 
   /** The same into the beginning of a column; false where it is null of one of them, and then the words mean nothing. */
-  writeAll(playerIds: Texts, keys: Uint32Array): boolean {
+  writeAll(playerIds: ByteStrings, keys: Uint32Array): boolean {
     const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
     for (let i = 0; i < playerIds.count; i++) {
       if (playerIds.length(i) === HASH_LENGTH && readHex(playerIds.bytes, playerIds.start(i), keys, i * KEY_WORDS))
@@ -89,7 +89,7 @@ export class Pseudonyms {
   }
 
   /** The bytes of id `i` and then those of the salt, valid until the next call. Hashing strings takes four times as long. */
-  #messageOf(playerIds: Texts, i: number): Uint8Array {
+  #messageOf(playerIds: ByteStrings, i: number): Uint8Array {
     const { bytes } = playerIds;
     const start = playerIds.start(i);
     const length = playerIds.length(i);

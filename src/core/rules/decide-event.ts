@@ -26,7 +26,7 @@ export function decideEvent(
   const { eventId, subject } = submission;
   const id_tag = state.idTags.of(eventId);
   const keys = single.onlyKeys(subject, id_tag);
-  state.subjects.warm(single);
+  state.subjects.prefetch(single);
   const decided = decideByKeys(state, caller, submission, now, keys, repeats);
   // Without a subject it was refused.
   return decided.ok ? granted({ ...decided.value, subject: bytesOf(subject!), id_tag }) : decided;

@@ -2,7 +2,7 @@
 import { granted, refused } from '../../errors.js';
 import { DAY_MS, limits } from '../../limits.js';
 import { audited, type Decision } from '../decision.js';
-import { movedEpoch, worthAt } from '../evidence/decay.js';
+import { decayFactorAt, movedEpoch } from '../evidence/decay.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { EpochMoved, LogRecord, WeightsPublished } from '../records/records.js';
 import type { GroupState } from '../state.js';
@@ -30,7 +30,7 @@ export function decideHalfLife(state: GroupState, halfLifeDays: number, now: num
     type: 'half_life_changed',
     half_life_days: halfLifeDays,
     epoch: at,
-    factor: worthAt(at, state.epoch, state.halfLifeDays),
+    factor: decayFactorAt(at, state.epoch, state.halfLifeDays),
     audit: audited(state, now, { action: 'half_life_changed', actor: 'configuration', target: `${halfLifeDays} days` }),
   };
   return { records: [record], outcome: granted(null) };

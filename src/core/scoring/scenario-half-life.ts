@@ -2,7 +2,7 @@
  * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of the log. The
  * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
-import { evidenceAt, scaleAt, worthAt, worthOf } from '../evidence/decay.js';
+import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
 import { takesBack } from '../evidence/event-types.js';
 import { putVote } from '../evidence/evidence.js';
 import { subjectHex } from '../hashing/pseudonym.js';
@@ -26,7 +26,7 @@ interface EventMass {
   readonly liftings: number;
 }
 
-export class OtherHalfLife {
+export class ScenarioHalfLife {
   readonly #state: GroupState;
   readonly #halfLifeDays: number;
   readonly #at: number;
@@ -34,7 +34,7 @@ export class OtherHalfLife {
   /** Changes of scale that are still to come, and what all of them together multiply by. */
   #rescalesTaken = 0;
   #toCome: number;
-  readonly #worthNow: number;
+  readonly #decayFactorNow: number;
   /** By entry: sums scaled to `at`, what the same events are worth now in the state, and how many they are. */
   readonly #lowering: Float64Array;
   readonly #raising: Float64Array;
@@ -56,7 +56,7 @@ export class OtherHalfLife {
     this.#at = at;
     this.#scale = { epoch: state.formed.epoch, halfLifeDays: state.formed.half_life_days };
     this.#toCome = factorOf(state.rescales);
-    this.#worthNow = worthAt(at, state.epoch, state.halfLifeDays);
+    this.#decayFactorNow = decayFactorAt(at, state.epoch, state.halfLifeDays);
     this.#lowering = new Float64Array(entries);
     this.#raising = new Float64Array(entries);
     this.#loweringNow = new Float64Array(entries);
@@ -97,7 +97,7 @@ export class OtherHalfLife {
     const from = evidenceAt(event.timestamp, receivedAt);
     const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
     const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
-    const now = worthOf(Math.abs(event.mass) * this.#toCome, this.#worthNow);
+    const now = decayed(Math.abs(event.mass) * this.#toCome, this.#decayFactorNow);
     const added = { entry, lowers: event.mass < 0, mass, now, liftings: this.#liftings[entry]! };
     if (event.repeats === undefined) this.#add(added);
     else this.#repeated.set(seq, added);
@@ -123,7 +123,7 @@ export class OtherHalfLife {
     const { subjects } = this.#state;
     const { entries } = subjects;
     const isWhole = (entry: number) => this.#counted[entry] === entries.count(entry);
-    const rest = (held: number, counted: number) => Math.max(0, worthOf(held, this.#worthNow) - counted);
+    const rest = (held: number, counted: number) => Math.max(0, decayed(held, this.#decayFactorNow) - counted);
     const lowering = (entry: number) =>
       this.#lowering[entry]! + (isWhole(entry) ? 0 : rest(entries.lowering(entry), this.#loweringNow[entry]!));
     const raising = (entry: number) =>
@@ -138,18 +138,18 @@ export class OtherHalfLife {
       readRows: (from, end, into) => subjects.readRows(from, end, into),
       entries: {
         size: entries.size,
-        warm: (first, count) => entries.warm(first, count),
+        prefetch: (first, count) => entries.prefetch(first, count),
         peer: (entry) => entries.peer(entry),
         isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
         count: (entry) => entries.count(entry),
         lowering,
         raising,
         putVotes: (first, count, worths, at, votes, to) => {
-          const worth = worths[at]!;
+          const decayFactor = worths[at]!;
           let put = to;
           for (let entry = first; entry < first + count; entry++) {
-            const b = worthOf(lowering(entry), worth);
-            put = putVote(votes, put, entries.peer(entry), b, worthOf(raising(entry), worth));
+            const b = decayed(lowering(entry), decayFactor);
+            put = putVote(votes, put, entries.peer(entry), b, decayed(raising(entry), decayFactor));
           }
           return put;
         },

@@ -2,7 +2,7 @@
  * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights (docs/SCORING.md, "A read").
  * O(peers that reported the player), unless several of them belong to witness groups; no allocation but the answer.
  */
-import { type Moment, worthFor, worthOf } from '../evidence/decay.js';
+import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
 import { saturate, strength, unit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { GroupState } from '../state.js';
@@ -136,9 +136,9 @@ const ENTRIES_AT_FIRST = 64;
 const voices = new Voices();
 
 /** Score, confidence and verdict of a subject's row. */
-export function trustOf(state: EvidenceView, row: number, moment: Moment): TrustView {
+export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView {
   const { weight, witness } = state.peerWeights;
-  const { confidence, events } = hear(state, row, moment);
+  const { confidence, events } = hear(state, row, asOf);
   const score = scoreOf(state.peerWeights);
   // Only of a score so low does it matter who stands behind it.
   const witnesses = score < k.untrustedBelow ? voices.witnesses(weight, witness, LOWERS) : 0;
@@ -152,15 +152,11 @@ export function trustOf(state: EvidenceView, row: number, moment: Moment): Trust
 }
 
 /** Takes what the peers of a row say into `voices`. */
-function hear(
-  state: EvidenceView,
-  row: number,
-  moment: Moment,
-): { readonly confidence: number; readonly events: number } {
+function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confidence: number; readonly events: number } {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
   const { tau, z, weight, witness, isGrouped, excluded } = peerWeights;
-  const worth = worthFor(state, subjects.evidenceAt(row), moment);
+  const decayFactor = decayFactorFor(state, subjects.evidenceAt(row), asOf);
   const first = subjects.firstEntry(row);
   const peerCount = subjects.peerCount(row);
   const end = first + peerCount;
@@ -172,8 +168,8 @@ function hear(
   for (let entry = first; entry < end; entry++) {
     events += entries.count(entry);
     const peer = entries.peer(entry);
-    const lowering = worthOf(entries.lowering(entry), worth);
-    const m = lowering + worthOf(entries.raising(entry), worth);
+    const lowering = decayed(entries.lowering(entry), decayFactor);
+    const m = lowering + decayed(entries.raising(entry), decayFactor);
     if (!(m > 0) || excluded[peer] === 1) continue;
     const n = strength(saturate(m), z[peer]!);
     const t = tau[peer]!;
@@ -263,22 +259,22 @@ export function verdictOf(score: number, confidence: number, witnesses: number):
 }
 
 /** Log-odds of a bad player behind the score of a subject's row, before the prior. */
-export function logOddsOf(state: EvidenceView, row: number, moment: Moment): number {
-  hear(state, row, moment);
+export function logOddsOf(state: EvidenceView, row: number, asOf: AsOf): number {
+  hear(state, row, asOf);
   scoreOf(state.peerWeights);
   return voices.logOdds;
 }
 
 /** What a subject's score is made of. */
-export function explanationOf(state: GroupState, row: number, moment: Moment): TrustExplanation {
+export function explanationOf(state: GroupState, row: number, asOf: AsOf): TrustExplanation {
   const { subjects, peerWeights } = state;
   const { preTrusted, excluded, weight, witness } = peerWeights;
-  const worth = worthFor(state, subjects.evidenceAt(row), moment);
+  const decayFactor = decayFactorFor(state, subjects.evidenceAt(row), asOf);
   const first = subjects.firstEntry(row);
   const sums = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-    const b = worthOf(subjects.entries.lowering(entry), worth);
-    const g = worthOf(subjects.entries.raising(entry), worth);
+    const b = decayed(subjects.entries.lowering(entry), decayFactor);
+    const g = decayed(subjects.entries.raising(entry), decayFactor);
     const peer = subjects.entries.peer(entry);
     if (!(b + g > 0) || excluded[peer] === 1) continue;
     sums.lowering += b;
@@ -286,7 +282,7 @@ export function explanationOf(state: GroupState, row: number, moment: Moment): T
     sums.peers++;
     if (preTrusted[peer] === 1) sums.preTrusted = true;
   }
-  const logOdds = logOddsOf(state, row, moment);
+  const logOdds = logOddsOf(state, row, asOf);
   return {
     ...sums,
     witnesses: voices.witnesses(weight, witness, -1),

@@ -4,7 +4,7 @@
  * differs is the assumption's doing alone.
  */
 
-import { momentOf } from '../evidence/decay.js';
+import { asOfTime } from '../evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { GroupState } from '../state.js';
@@ -17,7 +17,7 @@ import type { Verdict } from '../vocabulary.js';
 import { type TrustView, trustOf } from './score.js';
 
 /** What is assumed otherwise; null: as it is. Peers by their number. */
-export interface Assumption {
+export interface Scenario {
   readonly preTrusted: readonly number[] | null;
   /** Peers whose evidence counts for nothing, as if they were revoked. */
   readonly without: readonly number[];
@@ -60,7 +60,7 @@ interface Candidate {
   readonly after: TrustView;
 }
 
-const asItIs: Assumption = { preTrusted: null, without: [], halfLifeDays: null };
+const asItIs: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
 
 /** Candidates that are held for each one wanted, before the weaker ones are dropped. */
 const HELD_PER_ROW = 4;
@@ -72,25 +72,25 @@ const HELD_PER_ROW = 4;
 export function simulate(
   state: GroupState,
   at: number,
-  assumption: Assumption,
+  scenario: Scenario,
   subjects: EvidenceView['subjects'] | null,
   rowsMax: number,
   constants: TrustConstants = trustConstants,
 ): Simulation {
-  const { halfLifeDays } = assumption;
+  const { halfLifeDays } = scenario;
   const isOther = subjects !== null && halfLifeDays !== null;
   const other = isOther ? { subjects, epoch: at, halfLifeDays } : state;
   const before = viewed(state, state, asItIs, at, constants);
-  const after = viewed(state, other, assumption, at, constants);
+  const after = viewed(state, other, scenario, at, constants);
   const none = (): Record<Verdict, number> => ({ trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 });
   const verdicts = { trusted: none(), neutral: none(), suspicious: none(), untrusted: none() };
-  const momentBefore = momentOf(before, at);
-  const momentAfter = momentOf(after, at);
+  const asOfBefore = asOfTime(before, at);
+  const asOfAfter = asOfTime(after, at);
   let held: Candidate[] = [];
   for (let row = 0; row < state.subjects.rows; row++) {
     if (!state.subjects.has(row)) continue;
-    const was = trustOf(before, row, momentBefore);
-    const is = trustOf(after, row, momentAfter);
+    const was = trustOf(before, row, asOfBefore);
+    const is = trustOf(after, row, asOfAfter);
     verdicts[was.verdict][is.verdict]++;
     if (was.verdict === is.verdict) continue;
     held.push({ row, move: Math.abs(is.score - was.score), before: was, after: is });
@@ -111,12 +111,12 @@ export function simulate(
 function viewed(
   state: GroupState,
   sums: Omit<EvidenceView, 'peerWeights'>,
-  assumption: Assumption,
+  scenario: Scenario,
   at: number,
   constants: TrustConstants,
 ): EvidenceView {
   const { subjects, epoch, halfLifeDays } = sums;
-  const peerWeights = peersAssumed(state, assumption);
+  const peerWeights = peersAssumed(state, scenario);
   const scratch = new Scratch();
   const view = { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers };
   const votes = gatherVotes(view, at, constants, scratch);
@@ -127,7 +127,7 @@ function viewed(
   return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, ...computed } };
 }
 
-function peersAssumed({ peers, peerWeights }: GroupState, { preTrusted, without }: Assumption): PeerColumns {
+function peersAssumed({ peers, peerWeights }: GroupState, { preTrusted, without }: Scenario): PeerColumns {
   const excluded = peerWeights.excluded.slice(0, peers.size);
   const trusted = peerWeights.preTrusted.slice(0, peers.size);
   for (const peer of without) excluded[peer] = 1;

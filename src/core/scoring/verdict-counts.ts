@@ -1,6 +1,6 @@
 /** How the players of a group spread over the verdicts: a walk over all of them, or over every n-th of very many. */
 
-import type { Moment } from '../evidence/decay.js';
+import type { AsOf } from '../evidence/decay.js';
 import type { GroupState } from '../state.js';
 import type { Verdict } from '../vocabulary.js';
 import { trustOf } from './score.js';
@@ -16,14 +16,14 @@ export interface VerdictCounts {
 }
 
 /** Looks at `rowsMax` rows at most, evenly spread over the order in which players came. */
-export function countVerdicts(state: GroupState, moment: Moment, rowsMax: number): VerdictCounts {
+export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number): VerdictCounts {
   const { subjects } = state;
   const counts: Record<Verdict, number> = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
   const step = Math.max(1, Math.ceil(subjects.rows / rowsMax));
   let sampled = 0;
   for (let row = 0; row < subjects.rows; row += step) {
     if (!subjects.has(row)) continue;
-    counts[trustOf(state, row, moment).verdict]++;
+    counts[trustOf(state, row, asOf).verdict]++;
     sampled++;
   }
   return { counts, sampled, players: subjects.size, seq: state.lastSeq };

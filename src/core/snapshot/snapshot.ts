@@ -266,7 +266,7 @@ function loadPlayers(state: GroupState, view: DataView): void {
       readKey(view, at, columns.keys, columns.count * KEY_WORDS);
       at += PLAYER_BYTES + view.getUint16(at + 48, true) * ENTRY_BYTES;
     }
-    state.subjects.warm(columns);
+    state.subjects.prefetch(columns);
     loadRows(state, columns, view, from);
   }
 }

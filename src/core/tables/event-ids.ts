@@ -195,7 +195,7 @@ export class EventIds {
    * Reads the slots where the ids of events belong, so that the memory behind comes for all of them at a time, as in
    * `Subjects.warm`.
    */
-  warm({ tags, count }: EventColumns): number {
+  prefetch({ tags, count }: EventColumns): number {
     let sum = 0;
     for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
       const shard = this.#shardOf(tags, from);

@@ -11,7 +11,7 @@ export type EvidenceSubjects = Pick<
 > & {
   readonly entries: Pick<
     PeerEntries,
-    'peer' | 'count' | 'lowering' | 'raising' | 'putVotes' | 'isBelow' | 'warm' | 'size'
+    'peer' | 'count' | 'lowering' | 'raising' | 'putVotes' | 'isBelow' | 'prefetch' | 'size'
   >;
 };
 

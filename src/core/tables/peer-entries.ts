@@ -13,7 +13,7 @@
  */
 
 import { Segment } from '../columns/segment.js';
-import { rescaled, worthOf } from '../evidence/decay.js';
+import { decayed, rescaled } from '../evidence/decay.js';
 import { putVote, type VoteSpace } from '../evidence/evidence.js';
 import { pairOf } from './pair-number.js';
 
@@ -136,13 +136,13 @@ export class PeerEntries {
    * over by itself would be an object of V8's, for each player.
    */
   putVotes(first: number, count: number, worths: Float64Array, at: number, votes: VoteSpace, to: number): number {
-    const worth = worths[at]!;
+    const decayFactor = worths[at]!;
     const { words, view } = this.#segments[first >>> SEGMENT_BITS]!;
     const from = (first & SEGMENT_MASK) * WORDS;
     let end = to;
     for (let word = from; word < from + count * WORDS; word += WORDS) {
-      const lowering = worthOf(view.getFloat64(word * 4, true), worth);
-      const raising = worthOf(view.getFloat64(word * 4 + RAISING_AT, true), worth);
+      const lowering = decayed(view.getFloat64(word * 4, true), decayFactor);
+      const raising = decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
       end = putVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
     }
     return end;
@@ -180,7 +180,7 @@ export class PeerEntries {
   }
 
   /** Reads both ends of the `count` entries from `first` on, which of most players lie in two cache lines, as `Subjects.warm` does. */
-  warm(first: number, count: number): number {
+  prefetch(first: number, count: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
     const at = (first & SEGMENT_MASK) * WORDS;
     return words[at]! + words[at + count * WORDS - 1]!;

@@ -79,7 +79,7 @@ export class SubjectIndex {
   }
 
   /** Reads the slot where a hash belongs, without a branch on what stands there: the next read need not wait for it. */
-  warm(hash: number): number {
+  prefetch(hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? 0 : slots[slotFor(hash, slots)]!;
   }

@@ -127,7 +127,7 @@ export class Subjects implements KeyedRows {
 
   /** Fills in the rows of all keys of columns, -1 for one that is not there; what a read of them needs next is at hand. */
   findAll(columns: KeyColumns): void {
-    this.warm(columns);
+    this.prefetch(columns);
     for (let i = 0; i < columns.count; i++) this.findOfEvent(columns, i);
   }
 
@@ -194,14 +194,14 @@ export class Subjects implements KeyedRows {
   }
 
   /** Reads both ends of a row, which most often lies in two cache lines. */
-  warmRow(row: number): number {
+  prefetchRow(row: number): number {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
     return words[at]! + words[at + PEERS]!;
   }
 
-  #warmEntries(row: number): number {
-    return this.entries.warm(this.firstEntry(row), this.peerCount(row));
+  #prefetchEntries(row: number): number {
+    return this.entries.prefetch(this.firstEntry(row), this.peerCount(row));
   }
 
   /** The entry of a peer on a row, or -1. */
@@ -261,7 +261,7 @@ export class Subjects implements KeyedRows {
    * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum of what it
    * read, which means nothing; without it a compiler could leave the reading out.
    */
-  warm(columns: KeyColumns): number {
+  prefetch(columns: KeyColumns): number {
     const { hashes, rows, count } = columns;
     this.fillHashes(columns);
     // One alone has nothing to come side by side with.
@@ -270,10 +270,10 @@ export class Subjects implements KeyedRows {
       return 0;
     }
     let sum = 0;
-    for (let i = 0; i < count; i++) sum += this.#index.warm(hashes[i]!);
+    for (let i = 0; i < count; i++) sum += this.#index.prefetch(hashes[i]!);
     for (let i = 0; i < count; i++) rows[i] = this.#index.likelyRow(hashes[i]!);
-    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.warmRow(rows[i]!);
-    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#warmEntries(rows[i]!);
+    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.prefetchRow(rows[i]!);
+    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchEntries(rows[i]!);
     return sum;
   }
 

@@ -13,8 +13,8 @@ import type { RedactionPiece } from '../ports/pool.js';
 import { overloaded } from '../refusals.js';
 import { type AgeBound, Redactor } from '../removal/redactor.js';
 import type { Effect } from './effects.js';
-import { type Mail, Mailbox } from './mailbox.js';
-import { LookAhead } from './prefetch.js';
+import { type Envelope, Mailbox } from './mailbox.js';
+import { Prefetch } from './prefetch.js';
 import { type Removal, Turn } from './turn.js';
 
 export class GroupActor<T> {
@@ -26,7 +26,7 @@ export class GroupActor<T> {
   #durableSeq: number;
   /** Answers that wait for the commit in flight; null: none is in flight. */
   #inFlight: Effect<T>[] | null = null;
-  readonly #ahead: LookAhead;
+  readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
@@ -43,7 +43,7 @@ export class GroupActor<T> {
     this.#durableChain = chain;
     this.#bounds = bounds;
     this.#durableSeq = state.lastSeq;
-    this.#ahead = new LookAhead(state);
+    this.#prefetch = new Prefetch(state);
     this.#redactor = new Redactor(state);
   }
 
@@ -77,13 +77,13 @@ export class GroupActor<T> {
   }
 
   /** Queues a command; false where the mailbox is full. */
-  offer(mail: Mail<Command, T>): boolean {
-    return this.#mailbox.offer(mail);
+  offer(envelope: Envelope<Command, T>): boolean {
+    return this.#mailbox.offer(envelope);
   }
 
   /** Makes room for a command of a holder with few events by refusing events of one with more; returns their answers. */
-  makeRoomFor(mail: Mail<Command, T>): Effect<T>[] {
-    return this.#mailbox.pushOutFor(mail).map(({ token, events }) => {
+  makeRoomFor(envelope: Envelope<Command, T>): Effect<T>[] {
+    return this.#mailbox.pushOutFor(envelope).map(({ token, events }) => {
       return { type: 'answer', token, answer: Array.from({ length: events }, overloaded) };
     });
   }
@@ -99,7 +99,7 @@ export class GroupActor<T> {
   /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const turn = new Turn<T>(this.state, this.#bounds, now, this.#ahead, this.#batch);
+    const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
     const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     this.#endsErasure = redaction?.records[0]?.type === 'redacted';
@@ -153,13 +153,13 @@ export class GroupActor<T> {
    * that are so old leave the log from here on.
    */
   resume(retire?: AgeBound): Effect<T>[] {
-    if (retire !== undefined) this.#redactor.retireBefore(retire, this.#durableSeq);
+    if (retire !== undefined) this.#redactor.expireBefore(retire, this.#durableSeq);
     return this.#redactor.start(this.#durableSeq);
   }
 
   /** Whether events may leave by their age. Not by themselves where they may again: `resume` takes that up. */
-  set mayRetire(may: boolean) {
-    this.#redactor.mayRetire = may;
+  set mayExpire(may: boolean) {
+    this.#redactor.mayExpire = may;
   }
 
   /** Whether what is erased or withdrawn may leave the log. Not by itself either. */

@@ -56,7 +56,7 @@ export class Admission {
   }
 
   /** An event was refused that nobody asked about: with that many waiting, it would have been refused. */
-  turnedAway(waiting: number): void {
+  noteRefusal(waiting: number): void {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
   }
 

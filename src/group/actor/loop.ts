@@ -24,7 +24,7 @@ import type { WeightsSchedule } from '../weights/weights-schedule.js';
 import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
 import type { Effect, Resolve } from './effects.js';
-import type { Mail } from './mailbox.js';
+import type { Envelope } from './mailbox.js';
 import type { Nonces } from './nonces.js';
 import type { Share } from './shares.js';
 
@@ -47,11 +47,11 @@ export interface LoopDeps {
   readonly snapshotEvery: number;
   readonly weightsIntervalMs: number;
   /** Resolves once readers of the verdict stream were told of every durable erasure. */
-  readonly tellErasures: () => Promise<void>;
+  readonly publishErasures: () => Promise<void>;
   /** The node must end: the log could not be written. */
   readonly onFatal: (error: unknown) => void;
   /** Something failed that will be tried again. */
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /**
@@ -153,7 +153,7 @@ export class GroupLoop {
 
   #setRemovals(): void {
     const { ahead } = this.clockGuard;
-    this.actor.mayRetire = !this.disk.low && !ahead;
+    this.actor.mayExpire = !this.disk.low && !ahead;
     this.actor.mayRemove = this.disk.fitsRemoval && !ahead;
   }
 
@@ -167,8 +167,8 @@ export class GroupLoop {
     return this.#admission.overloaded;
   }
 
-  turnedAway(): void {
-    this.#admission.turnedAway(this.actor.mailbox.events);
+  noteRefusal(): void {
+    this.#admission.noteRefusal(this.actor.mailbox.events);
   }
 
   shareOf(holder: Holder): Share {
@@ -186,22 +186,22 @@ export class GroupLoop {
   }
 
   /** Queues what comes from outside, or gives why it is not let in. */
-  letIn(mail: Mail<Command, Resolve>): Refusal | undefined {
+  admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
-    if (this.clockGuard.ahead && refusedIfAhead(mail.command)) return clockAhead();
-    if (this.disk.low && needsRoom.has(mail.command.type)) return diskLow();
-    const { share, events } = mail;
+    if (this.clockGuard.ahead && refusedIfAhead(envelope.command)) return clockAhead();
+    if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
+    const { share, events } = envelope;
     if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
-    if (this.#offer(mail)) return undefined;
-    this.#carryOut(this.actor.makeRoomFor(mail));
-    if (this.#offer(mail)) return undefined;
+    if (this.#offer(envelope)) return undefined;
+    this.#carryOut(this.actor.makeRoomFor(envelope));
+    if (this.#offer(envelope)) return undefined;
     if (share !== null) this.#admission.refused();
     return overloaded();
   }
 
-  #offer(mail: Mail<Command, Resolve>): boolean {
-    if (!this.actor.offer(mail)) return false;
-    this.#admission.offered(mail.share, mail.events);
+  #offer(envelope: Envelope<Command, Resolve>): boolean {
+    if (!this.actor.offer(envelope)) return false;
+    this.#admission.offered(envelope.share, envelope.events);
     this.#wake();
     return true;
   }
@@ -330,7 +330,7 @@ export class GroupLoop {
     } catch (error) {
       if (this.#closed) return;
       this.#deps.observer.workDone('redaction', false, this.#deps.timers.elapsed() - started);
-      this.#deps.onTrouble('redaction', error);
+      this.#deps.onFailure('redaction', error);
       const waitMs = Math.min(limits.workRetryMs * 2 ** this.#redactionsFailed++, limits.redactionRetryMaxMs);
       this.#later(() => this.#carryOut(this.actor.tryAgain()), waitMs);
       this.#carryOut(this.actor.workFailed());
@@ -342,7 +342,7 @@ export class GroupLoop {
   async #dropSnapshots(): Promise<void> {
     try {
       await this.pool.follow(this.actor.durableSeq);
-      await this.#deps.tellErasures();
+      await this.#deps.publishErasures();
       // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
       if (this.#isOver) return;
       await this.#snapshotWork.drop();
@@ -350,7 +350,7 @@ export class GroupLoop {
       await this.pool.follow(this.actor.durableSeq);
     } catch (error) {
       if (this.#closed) return;
-      this.#deps.onTrouble('removing snapshots', error);
+      this.#deps.onFailure('removing snapshots', error);
       return this.#later(() => void this.#dropSnapshots());
     }
     if (this.#closed) return;
@@ -364,7 +364,7 @@ export class GroupLoop {
     } catch (error) {
       if (!(error instanceof ScrubDeferredError)) return this.#fail(error);
       if (this.#closed) return;
-      this.#deps.onTrouble('overwriting free space', error);
+      this.#deps.onFailure('overwriting free space', error);
       return this.#later(() => {
         this.#scrubbing = this.#scrub();
       });

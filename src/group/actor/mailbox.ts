@@ -5,7 +5,7 @@
 import { limits } from '../../limits.js';
 import type { Share } from './shares.js';
 
-export interface Mail<C, T> {
+export interface Envelope<C, T> {
   readonly command: C;
   /** Whoever waits for the answer; opaque here. */
   readonly token: T;
@@ -17,7 +17,7 @@ export interface Mail<C, T> {
 }
 
 export class Mailbox<C, T> {
-  readonly #mail: Mail<C, T>[] = [];
+  readonly #envelopes: Envelope<C, T>[] = [];
   #events = 0;
   #bytes = 0;
 
@@ -30,16 +30,16 @@ export class Mailbox<C, T> {
   }
 
   get empty(): boolean {
-    return this.#mail.length === 0;
+    return this.#envelopes.length === 0;
   }
 
   /** False where the mailbox would overflow. */
-  offer(mail: Mail<C, T>): boolean {
-    if (!this.#hasRoomFor(mail)) return false;
-    this.#mail.push(mail);
-    this.#events += mail.events;
-    this.#bytes += mail.bytes;
-    if (mail.share !== null) mail.share.waiting += mail.events;
+  offer(envelope: Envelope<C, T>): boolean {
+    if (!this.#hasRoomFor(envelope)) return false;
+    this.#envelopes.push(envelope);
+    this.#events += envelope.events;
+    this.#bytes += envelope.bytes;
+    if (envelope.share !== null) envelope.share.waiting += envelope.events;
     return true;
   }
 
@@ -47,14 +47,14 @@ export class Mailbox<C, T> {
    * Takes out the newest mail of whoever has the most events here, again and again until there is room for `mail`, or until its holder would
    * have as many as anybody. Returns what was taken out.
    */
-  pushOutFor(mail: Mail<C, T>): Mail<C, T>[] {
-    const out: Mail<C, T>[] = [];
-    if (mail.share === null) return out;
-    while (!this.#hasRoomFor(mail)) {
+  pushOutFor(envelope: Envelope<C, T>): Envelope<C, T>[] {
+    const out: Envelope<C, T>[] = [];
+    if (envelope.share === null) return out;
+    while (!this.#hasRoomFor(envelope)) {
       const most = this.#largestShare();
-      if (most === undefined || most.waiting <= mail.share.waiting + mail.events) break;
-      const [newest] = this.#mail.splice(
-        this.#mail.findLastIndex(({ share }) => share === most),
+      if (most === undefined || most.waiting <= envelope.share.waiting + envelope.events) break;
+      const [newest] = this.#envelopes.splice(
+        this.#envelopes.findLastIndex(({ share }) => share === most),
         1,
       );
       this.#leave(newest!);
@@ -64,37 +64,37 @@ export class Mailbox<C, T> {
   }
 
   /** Takes out every mail whose command satisfies `leaves`. */
-  takeOut(leaves: (command: C) => boolean): Mail<C, T>[] {
-    const out = this.#mail.filter(({ command }) => leaves(command));
+  takeOut(leaves: (command: C) => boolean): Envelope<C, T>[] {
+    const out = this.#envelopes.filter(({ command }) => leaves(command));
     if (out.length === 0) return out;
-    const staying = this.#mail.filter(({ command }) => !leaves(command));
-    this.#mail.splice(0, this.#mail.length, ...staying);
-    for (const mail of out) this.#leave(mail);
+    const staying = this.#envelopes.filter(({ command }) => !leaves(command));
+    this.#envelopes.splice(0, this.#envelopes.length, ...staying);
+    for (const envelope of out) this.#leave(envelope);
     return out;
   }
 
   /** What one turn takes: in order, up to the bounds of a turn, at least one. */
-  take(): Mail<C, T>[] {
+  take(): Envelope<C, T>[] {
     let count = 0;
     let events = 0;
     let bytes = 0;
-    for (const next of this.#mail) {
+    for (const next of this.#envelopes) {
       if (count > 0 && (events + next.events > limits.turnEvents || bytes + next.bytes > limits.turnBytes)) break;
       events += next.events;
       bytes += next.bytes;
       count++;
     }
     // Nothing of it stays here: under a lasting overload the mailbox is never empty.
-    const taken = this.#mail.splice(0, count);
-    for (const mail of taken) this.#leave(mail);
+    const taken = this.#envelopes.splice(0, count);
+    for (const envelope of taken) this.#leave(envelope);
     return taken;
   }
 
-  #hasRoomFor({ events, bytes }: Mail<C, T>): boolean {
+  #hasRoomFor({ events, bytes }: Envelope<C, T>): boolean {
     return this.#events + events <= limits.mailboxEvents && this.#bytes + bytes <= limits.mailboxBytes;
   }
 
-  #leave({ events, bytes, share }: Mail<C, T>): void {
+  #leave({ events, bytes, share }: Envelope<C, T>): void {
     this.#events -= events;
     this.#bytes -= bytes;
     if (share !== null) share.waiting -= events;
@@ -102,7 +102,7 @@ export class Mailbox<C, T> {
 
   #largestShare(): Share | undefined {
     let most: Share | undefined;
-    for (const { share } of this.#mail) if (share !== null && share.waiting > (most?.waiting ?? 0)) most = share;
+    for (const { share } of this.#envelopes) if (share !== null && share.waiting > (most?.waiting ?? 0)) most = share;
     return most;
   }
 }

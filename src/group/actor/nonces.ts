@@ -1,24 +1,24 @@
 /** The nonces of turns, one of which is there before its turn: who waits for a turn need not wait for chance. */
 import { NONCE_BYTES } from '../../core/records/batch.js';
-import type { Entropy } from '../ports/random.js';
+import type { RandomSource } from '../ports/random.js';
 
 export class Nonces {
-  readonly #entropy: Entropy;
+  readonly #random: RandomSource;
   #ready: Uint8Array | null = null;
 
-  constructor(entropy: Entropy) {
-    this.#entropy = entropy;
+  constructor(random: RandomSource) {
+    this.#random = random;
   }
 
   /** Each is given once. */
   take(): Uint8Array {
-    const nonce = this.#ready ?? this.#entropy.bytes(NONCE_BYTES);
+    const nonce = this.#ready ?? this.#random.bytes(NONCE_BYTES);
     this.#ready = null;
     return nonce;
   }
 
   /** When nobody waits. */
   prepare(): void {
-    this.#ready ??= this.#entropy.bytes(NONCE_BYTES);
+    this.#ready ??= this.#random.bytes(NONCE_BYTES);
   }
 }

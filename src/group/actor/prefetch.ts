@@ -11,7 +11,7 @@ import type { Command } from '../commands.js';
 /** A full batch, and what it reads stays in a core's second cache. */
 const EVENTS = limits.batchEventsMax;
 
-export class LookAhead {
+export class Prefetch {
   readonly #state: GroupState;
   #columns = new EventColumns(EVENTS);
   #next = 0;
@@ -21,11 +21,11 @@ export class LookAhead {
   }
 
   /** Looks up the events of commands from `from` on; returns where the next look begins. */
-  look(mails: readonly { readonly command: Command }[], from: number): number {
+  look(envelopes: readonly { readonly command: Command }[], from: number): number {
     const events: EventSubmission[] = [];
     let to = from;
-    for (; to < mails.length; to++) {
-      const { command } = mails[to]!;
+    for (; to < envelopes.length; to++) {
+      const { command } = envelopes[to]!;
       if (command.type !== 'submit') continue;
       if (events.length > 0 && events.length + command.events.length > EVENTS) break;
       for (const event of command.events) events.push(event);
@@ -38,7 +38,7 @@ export class LookAhead {
     for (const { subject } of events) columns.addKey(subject);
     const eventIds = events.map(({ eventId }) => eventId);
     this.#state.idTags.writeAll(eventIds, columns.tags);
-    this.#state.warm(columns);
+    this.#state.prefetch(columns);
     return to;
   }
 

@@ -27,8 +27,8 @@ import { granted, type Outcome } from '../../errors.js';
 import type { AcceptedEvent } from '../api.js';
 import type { Answer, Answers, Chains, Command } from '../commands.js';
 import type { DecidedEvents, Effect } from './effects.js';
-import type { Mail } from './mailbox.js';
-import type { LookAhead } from './prefetch.js';
+import type { Envelope } from './mailbox.js';
+import type { Prefetch } from './prefetch.js';
 
 /** An answer that waits until what was taken back is out of the log, free space included. */
 export interface Removal<T> {
@@ -49,19 +49,19 @@ export class Turn<T> {
   readonly #state: GroupState;
   readonly #bounds: GroupBounds;
   readonly #now: number;
-  readonly #ahead: LookAhead;
+  readonly #prefetch: Prefetch;
   /** What every accepted event of the turn is answered. */
   readonly #accepted: Outcome<AcceptedEvent>;
   /** Of the accepted ones, by type of event. */
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
   /** `batch`: with nothing in it. */
-  constructor(state: GroupState, bounds: GroupBounds, now: number, ahead: LookAhead, batch: BatchWriter) {
+  constructor(state: GroupState, bounds: GroupBounds, now: number, prefetch: Prefetch, batch: BatchWriter) {
     this.batch = batch;
     this.#state = state;
     this.#bounds = bounds;
     this.#now = now;
-    this.#ahead = ahead;
+    this.#prefetch = prefetch;
     this.#accepted = granted({ receivedAt: now });
   }
 
@@ -77,14 +77,14 @@ export class Turn<T> {
     this.#state.applyEvent(event, keys, this.#now);
   }
 
-  takeAll(mails: readonly Mail<Command, T>[]): void {
-    for (let from = 0; from < mails.length; ) {
-      const to = this.#ahead.look(mails, from);
-      for (; from < to; from++) this.#take(mails[from]!);
+  takeAll(envelopes: readonly Envelope<Command, T>[]): void {
+    for (let from = 0; from < envelopes.length; ) {
+      const to = this.#prefetch.look(envelopes, from);
+      for (; from < to; from++) this.#take(envelopes[from]!);
     }
   }
 
-  #take({ command, token }: Mail<Command, T>): void {
+  #take({ command, token }: Envelope<Command, T>): void {
     if (command.type === 'erase') {
       this.#erase(command, token);
       return;
@@ -135,7 +135,7 @@ export class Turn<T> {
 
   /** All events of a command in their order, or none where the log must be read first. */
   #submitAll(command: SubmitEvents): Answers['submit'] {
-    const keys = command.events.map(() => this.#ahead.next());
+    const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
       const { redacted: asOf, retired, withdrawals } = this.#state;

@@ -8,20 +8,20 @@ import { limits } from '../../limits.js';
 import { endOfMinute } from '../as-of.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
-import type { Entropy } from '../ports/random.js';
-import type { FeedListener, ToldMark, ToldWalk, VerdictChanges } from '../verdict-changes.js';
+import type { RandomSource } from '../ports/random.js';
+import type { ChangeWalk, FeedListener, FeedPosition, VerdictChanges } from '../verdict-changes.js';
 import { ChangeRing } from './change-ring.js';
 
 export interface FeedDeps {
-  readonly pool: Pick<GroupPool, 'tell' | 'walkTold' | 'endTelling'>;
+  readonly pool: Pick<GroupPool, 'tell' | 'walkChanges' | 'endFeed'>;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly entropy: Entropy;
+  readonly random: RandomSource;
   readonly durableSeq: () => number;
   /** The interval, in ms; 0: changes are told as they come. */
   readonly intervalMs: () => number;
   /** Something failed that will be tried again. */
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 export class VerdictFeed implements VerdictChanges {
@@ -29,12 +29,12 @@ export class VerdictFeed implements VerdictChanges {
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
   /** Walks under way that others may share, and the end of their line: the pool gets one at a time. */
-  readonly #walks = new Map<string, Promise<ToldWalk | null>>();
+  readonly #walks = new Map<string, Promise<ChangeWalk | null>>();
   #line: Promise<unknown> = Promise.resolve();
   /** Null while nobody reads. */
   #generation: string | null = null;
   #isBegun = false;
-  #mark: ToldMark | null = null;
+  #mark: FeedPosition | null = null;
   #erasedAt = 0;
   /** What is told within the interval `#interval`: nothing that is newer. */
   #reach = { upTo: -1, asOf: 0 };
@@ -55,7 +55,7 @@ export class VerdictFeed implements VerdictChanges {
     this.#deps = deps;
   }
 
-  get mark(): ToldMark | null {
+  get mark(): FeedPosition | null {
     return this.#mark;
   }
 
@@ -81,14 +81,14 @@ export class VerdictFeed implements VerdictChanges {
     return this.#ring.after(position);
   }
 
-  walk(generation: string, from: number, since: number): Promise<ToldWalk | null> {
+  walk(generation: string, from: number, since: number): Promise<ChangeWalk | null> {
     const key = `${generation} ${from} ${since}`;
     const shared = this.#walks.get(key);
     if (shared !== undefined) return shared;
     const walk = this.#line
-      .then(() => this.#deps.pool.walkTold({ generation, from, since }))
+      .then(() => this.#deps.pool.walkChanges({ generation, from, since }))
       .catch((error: unknown) => {
-        if (!this.#closed) this.#deps.onTrouble('telling a reader what it missed', error);
+        if (!this.#closed) this.#deps.onFailure('telling a reader what it missed', error);
         return null;
       })
       .finally(() => this.#walks.delete(key));
@@ -98,7 +98,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   /** Resolves once every erasure that is durable was told, and nothing here names an erased player. */
-  async tellErasures(): Promise<void> {
+  async publishErasures(): Promise<void> {
     while (this.#generation !== null && !this.#closed) {
       if (this.#asking !== null) await this.#asking;
       else if (!(await this.#ask(true))) return;
@@ -112,7 +112,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   #begin(): void {
-    this.#generation = Buffer.from(this.#deps.entropy.bytes(6)).toString('hex');
+    this.#generation = Buffer.from(this.#deps.random.bytes(6)).toString('hex');
     this.#isBegun = false;
     this.#mark = null;
     this.#more = true;
@@ -137,7 +137,7 @@ export class VerdictFeed implements VerdictChanges {
       await (this.#asking ?? this.#askIfMoved());
       await this.#heard;
     } catch (error) {
-      if (!this.#closed) this.#deps.onTrouble('telling readers of the stream', error);
+      if (!this.#closed) this.#deps.onFailure('telling readers of the stream', error);
       this.#plan(limits.workRetryMs);
       return;
     }
@@ -186,7 +186,7 @@ export class VerdictFeed implements VerdictChanges {
       isFirst,
       rows,
       position,
-      upTo: toldUpTo,
+      upTo: publishedUpTo,
       more,
       moreErased,
     } = await pool.tell({ generation, upTo, at, asOf, erasedOnly });
@@ -205,9 +205,9 @@ export class VerdictFeed implements VerdictChanges {
       this.#more = more;
     }
     if (rows.some(({ text }) => text === null)) this.#erasedAt = position;
-    const isWhole = !erasedOnly && this.#mark === null && toldUpTo !== null;
+    const isWhole = !erasedOnly && this.#mark === null && publishedUpTo !== null;
     if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
-    else if (toldUpTo !== null) this.#mark = { generation, position, ...toldUpTo };
+    else if (publishedUpTo !== null) this.#mark = { generation, position, ...publishedUpTo };
     // Before that nobody has a position to resume from.
     if (this.#mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);
@@ -221,8 +221,8 @@ export class VerdictFeed implements VerdictChanges {
     this.#generation = null;
     this.#mark = null;
     this.#ring.clear(0);
-    await this.#deps.pool.endTelling().catch((error: unknown) => {
-      if (!this.#closed) this.#deps.onTrouble('forgetting what the stream told', error);
+    await this.#deps.pool.endFeed().catch((error: unknown) => {
+      if (!this.#closed) this.#deps.onFailure('forgetting what the stream told', error);
     });
   }
 }

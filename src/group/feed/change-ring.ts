@@ -2,7 +2,7 @@
  * The newest changes that the verdict stream told, the last of each player only, so that a reader that was cut off for a moment
  * resumes from memory. Bounded in rows; an erased player leaves it at once.
  */
-import type { ToldRow } from '../verdict-changes.js';
+import type { ChangeRow } from '../verdict-changes.js';
 
 export class ChangeRing {
   readonly #rowsMax: number;
@@ -30,7 +30,7 @@ export class ChangeRing {
   }
 
   /** What was told at a position, not below any before. An erased player is taken out, and not noted. */
-  add(position: number, rows: readonly ToldRow[]): void {
+  add(position: number, rows: readonly ChangeRow[]): void {
     for (const { subject, text } of rows) {
       this.#drop(this.#newest.get(subject));
       if (text !== null) this.#put(position, subject, text);

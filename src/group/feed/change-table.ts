@@ -4,59 +4,59 @@
  */
 
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';
-import type { Moment } from '../../core/evidence/decay.js';
+import type { AsOf } from '../../core/evidence/decay.js';
 import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { EventColumns } from '../../core/tables/event-columns.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
-import type { ToldPiece, ToldRow, ToldUpTo, ToldWalk } from '../verdict-changes.js';
+import type { ChangePiece, ChangeRow, ChangesUpTo, ChangeWalk } from '../verdict-changes.js';
 
 /** What moves enough to be told: hundredths of a score, ten-thousandths of a confidence. */
-export interface ToldSteps {
+export interface ChangeSteps {
   readonly score: number;
   readonly confidence: number;
 }
 
 /** What one call does at most: rows told, rows looked at, and touched rows that are remembered one by one. */
-export interface ToldBounds {
+export interface ChangeBounds {
   readonly rowsMax: number;
   readonly lookedAtMax: number;
   readonly touchedMax: number;
 }
 
-interface Sweep extends ToldUpTo {
+interface Sweep extends ChangesUpTo {
   next: number;
   readonly end: number;
 }
 
 /** Touched rows that are still to be looked at until all that was known at its beginning is told. */
-interface Lap extends ToldUpTo {
+interface Lap extends ChangesUpTo {
   left: number;
 }
 
-export class ToldTable {
+export class ChangeTable {
   readonly #state: GroupState;
-  readonly #steps: ToldSteps;
-  readonly #bounds: ToldBounds;
+  readonly #steps: ChangeSteps;
+  readonly #bounds: ChangeBounds;
   /** By row: in hundredths and ten-thousandths; the position at which it was told, 0 for never. */
   #score = new Uint16Array(0);
   #confidence = new Uint16Array(0);
   #verdict = new Uint8Array(0);
-  #toldAt = new Uint32Array(0);
+  #publishedAt = new Uint32Array(0);
   #position = 0;
   /** Rows that a record touched since they were looked at. */
   readonly #touched = new Set<number>();
-  #erased: ToldRow[] = [];
+  #erased: ChangeRow[] = [];
   /** A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched. */
   #sweep: Sweep | null = null;
   #sweepDue = true;
   #lap: Lap | null = null;
-  #momentAt = Number.NaN;
-  #upTo: ToldUpTo | null = null;
+  #asOfAt = Number.NaN;
+  #upTo: ChangesUpTo | null = null;
 
-  constructor(state: GroupState, steps: ToldSteps, bounds: ToldBounds) {
+  constructor(state: GroupState, steps: ChangeSteps, bounds: ChangeBounds) {
     this.#state = state;
     this.#steps = steps;
     this.#bounds = bounds;
@@ -68,8 +68,8 @@ export class ToldTable {
     const row = this.#state.subjects.find(subjectBytes(record.subject));
     if (row < 0) return;
     this.#touched.delete(row);
-    if (!this.#isTold(row)) return;
-    this.#toldAt[row] = 0;
+    if (!this.#isPublished(row)) return;
+    this.#publishedAt[row] = 0;
     this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
   }
 
@@ -100,42 +100,42 @@ export class ToldTable {
 
   /**
    * Tells the next piece, once all players were looked at for the first time: until then nobody holds anything that could change, and
-   * a walk tells them. Values are as reads see them at `moment`, of a state that holds all up to `asOf` (ms since 1970).
+   * a walk tells them. Values are as reads see them at `asOf`, of a state that holds all up to `asOf` (ms since 1970).
    */
-  take(moment: Moment, asOf: number): ToldPiece {
-    if (moment.at !== this.#momentAt) {
-      this.#momentAt = moment.at;
+  take(asOf: AsOf, upToAt: number): ChangePiece {
+    if (asOf.at !== this.#asOfAt) {
+      this.#asOfAt = asOf.at;
       this.#sweepDue = true;
     }
-    const rows: ToldRow[] = this.#erased.splice(0, this.#bounds.rowsMax);
+    const rows: ChangeRow[] = this.#erased.splice(0, this.#bounds.rowsMax);
     const position = this.#position + 1;
     const isBegun = this.#upTo !== null;
-    this.#lookAtTouched(moment, asOf, position, rows);
-    const isSwept = this.#sweepOn(moment, asOf, position, rows);
+    this.#lookAtTouched(asOf, upToAt, position, rows);
+    const isSwept = this.#sweepOn(asOf, upToAt, position, rows);
     const moreErased = this.#erased.length > 0;
     const more = !isSwept || moreErased || this.#touched.size > 0;
-    if (!more) this.#reached({ seq: this.#state.lastSeq, asOf });
+    if (!more) this.#reached({ seq: this.#state.lastSeq, asOf: upToAt });
     if (rows.length > 0 || (!isBegun && this.#upTo !== null)) this.#position = position;
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
   /** Tells erased players alone, which never wait for the rest. */
-  takeErased(): ToldPiece {
+  takeErased(): ChangePiece {
     const rows = this.#erased.splice(0, this.#bounds.rowsMax);
     if (rows.length > 0) this.#position++;
     return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
   }
 
   /** What was told after position `since`, from row `from` on. */
-  walk(from: number, since: number): ToldWalk {
+  walk(from: number, since: number): ChangeWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
-    const end = Math.min(this.#state.subjects.rows, this.#toldAt.length, from + lookedAtMax);
+    const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
     const texts: string[] = [];
     let row = from;
     for (; row < end && texts.length < rowsMax; row++) {
-      if (this.#toldAt[row]! > since) texts.push(this.#textOf(row));
+      if (this.#publishedAt[row]! > since) texts.push(this.#textOf(row));
     }
-    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#toldAt.length;
+    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
     return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
   }
 
@@ -156,15 +156,15 @@ export class ToldTable {
   }
 
   /** In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many they are. */
-  #lookAtTouched(moment: Moment, asOf: number, position: number, rows: ToldRow[]): void {
+  #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
     const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
-    if (!isSweeping) this.#lap ??= { seq: this.#state.lastSeq, asOf, left: this.#touched.size };
+    if (!isSweeping) this.#lap ??= { seq: this.#state.lastSeq, asOf: upToAt, left: this.#touched.size };
     for (const row of this.#touched) {
       if (rows.length >= rowsMax) break;
       this.#touched.delete(row);
       if (this.#lap !== null) this.#lap.left--;
-      this.#look(row, moment, position, rows);
+      this.#look(row, asOf, position, rows);
     }
     if (this.#lap === null || this.#lap.left > 0) return;
     this.#reached(this.#lap);
@@ -172,24 +172,24 @@ export class ToldTable {
   }
 
   /** All that was known then is told, but for erased players that wait. */
-  #reached({ seq, asOf }: ToldUpTo): void {
+  #reached({ seq, asOf: upToAt }: ChangesUpTo): void {
     if (this.#erased.length > 0 || seq < (this.#upTo?.seq ?? 0)) return;
-    this.#upTo = { seq, asOf };
+    this.#upTo = { seq, asOf: upToAt };
   }
 
   /** Goes on with the look at all rows; true where there is nothing left to look at. */
-  #sweepOn(moment: Moment, asOf: number, position: number, rows: ToldRow[]): boolean {
+  #sweepOn(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): boolean {
     const { subjects, lastSeq } = this.#state;
     if (this.#sweep === null) {
       if (!this.#sweepDue) return true;
       this.#sweepDue = false;
-      this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf };
+      this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf: upToAt };
       // Rows touched too many to remember are in this one.
       this.#lap = null;
     }
     const sweep = this.#sweep;
     const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);
-    while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, moment, position, rows);
+    while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, asOf, position, rows);
     if (sweep.next < sweep.end) return false;
     // Every row was looked at since the sweep began, so all that was known then is told, whatever came later.
     this.#reached(sweep);
@@ -198,29 +198,29 @@ export class ToldTable {
   }
 
   /** Tells a row where it is new or has moved enough. */
-  #look(row: number, moment: Moment, position: number, rows: ToldRow[]): void {
+  #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
-    const view = trustOf(this.#state, row, moment);
+    const view = trustOf(this.#state, row, asOf);
     const score = wholeScore(view);
     const confidence = wholeConfidence(view);
     const verdict = verdictNumbers.get(view.verdict)!;
-    if (this.#isTold(row) && this.#verdict[row] === verdict) {
+    if (this.#isPublished(row) && this.#verdict[row] === verdict) {
       const isNear =
         Math.abs(score - this.#score[row]!) < this.#steps.score &&
         Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
       if (isNear) return;
     }
-    if (row >= this.#toldAt.length) this.#grow();
+    if (row >= this.#publishedAt.length) this.#grow();
     this.#score[row] = score;
     this.#confidence[row] = confidence;
     this.#verdict[row] = verdict;
-    this.#toldAt[row] = position;
+    this.#publishedAt[row] = position;
     if (this.#upTo !== null) rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
   }
 
-  #isTold(row: number): boolean {
-    return row < this.#toldAt.length && this.#toldAt[row]! > 0;
+  #isPublished(row: number): boolean {
+    return row < this.#publishedAt.length && this.#publishedAt[row]! > 0;
   }
 
   /** The contract's JSON, since a walk crosses from the replica as one string: to make it in the node's thread would hold up requests. */
@@ -242,6 +242,6 @@ export class ToldTable {
     this.#score = grown(new Uint16Array(length), this.#score);
     this.#confidence = grown(new Uint16Array(length), this.#confidence);
     this.#verdict = grown(new Uint8Array(length), this.#verdict);
-    this.#toldAt = grown(new Uint32Array(length), this.#toldAt);
+    this.#publishedAt = grown(new Uint32Array(length), this.#publishedAt);
   }
 }

@@ -14,7 +14,7 @@ export interface DiskWatchDeps {
   /** The disk became low, or is no longer, or there is no more, or again, room for a removal. */
   readonly onChange: (low: boolean, use: DiskUse) => void;
   /** The disk could not be looked at; the look before counts on. Told once, until a look succeeds. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 export class DiskWatch {
@@ -96,7 +96,7 @@ export class DiskWatch {
       this.#saw(await this.#deps.gauge.look());
       this.#isBlind = false;
     } catch (error) {
-      if (!this.#isBlind) this.#deps.onTrouble(error);
+      if (!this.#isBlind) this.#deps.onFailure(error);
       this.#isBlind = true;
     } finally {
       this.#looking = false;

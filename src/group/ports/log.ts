@@ -15,7 +15,7 @@ export interface LogReader {
   /** Batches with `firstSeq` at or above `firstSeq`, in order, until `limit` batches or about `maxBytes` are read (at least one). */
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[];
   /** The same batches, each lent to `take`: its bytes hold until that returns. Throws what `take` throws. Tells how many there were. */
-  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number;
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number;
   close(): Promise<void>;
 }
 

@@ -4,11 +4,11 @@ import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { ChainLink } from '../../core/records/event-chain.js';
 import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
-import type { Assumption, Simulation } from '../../core/scoring/simulation.js';
+import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
-import type { ToldPiece, ToldWalk } from '../verdict-changes.js';
+import type { ChangePiece, ChangeWalk } from '../verdict-changes.js';
 import type { StoredBatch } from './log.js';
 
 /** What of a pair's chain the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
@@ -56,7 +56,7 @@ export interface Listing {
 }
 
 /** Events that leave the log by their age. */
-export interface RetireWork {
+export interface RetentionWork {
   readonly type: 'retirement';
   /** Where the last piece ended. */
   readonly after: number;
@@ -67,7 +67,7 @@ export interface RetireWork {
 }
 
 /** What left by its age, and whose sums must be kept for it. */
-export interface RetirePiece extends Rewritten {
+export interface RetentionPiece extends Rewritten {
   readonly type: 'retirement';
   readonly upTo: number;
   /** Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it. */
@@ -75,7 +75,7 @@ export interface RetirePiece extends Rewritten {
 }
 
 /** What is to leave the log. */
-export type RedactionWork = RemovalWork | RetireWork;
+export type RedactionWork = RemovalWork | RetentionWork;
 
 /** Withdrawn events, and all that names erased subjects. */
 export interface RemovalWork {
@@ -88,7 +88,7 @@ export interface RemovalWork {
   readonly erasures: readonly number[];
 }
 
-export type RedactionPiece = RemovalPiece | RetirePiece;
+export type RedactionPiece = RemovalPiece | RetentionPiece;
 
 export interface Rewritten {
   /** Batches with their new content. */
@@ -109,12 +109,12 @@ export interface RemovalPiece extends Rewritten {
 export interface SimulationWork {
   readonly upTo: number;
   readonly at: number;
-  readonly assumption: Assumption;
+  readonly scenario: Scenario;
   readonly rowsMax: number;
 }
 
 /** The next piece of the verdict stream: all up to record `upTo`, as reads see it at `at`. Times in ms since 1970. */
-export interface TellWork {
+export interface FeedWork {
   /** Names what was told so far; one that the replica does not hold is begun anew. */
   readonly generation: string;
   readonly upTo: number;
@@ -125,7 +125,7 @@ export interface TellWork {
   readonly erasedOnly: boolean;
 }
 
-export interface Told extends ToldPiece {
+export interface FeedPiece extends ChangePiece {
   /** Whether nothing of the generation was told before. */
   readonly isFirst: boolean;
 }
@@ -194,11 +194,11 @@ export interface GroupPool {
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
   /** The next piece of the verdict stream. */
-  tell(work: TellWork): Promise<Told>;
+  tell(work: FeedWork): Promise<FeedPiece>;
   /** What the stream told after a position, a piece at a time; null where nothing of the generation is known. */
-  walkTold(work: WalkWork): Promise<ToldWalk | null>;
+  walkChanges(work: WalkWork): Promise<ChangeWalk | null>;
   /** Forgets what was told. */
-  endTelling(): Promise<void>;
+  endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
   /** Peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;

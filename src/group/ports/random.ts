@@ -1,6 +1,6 @@
 /** The source of randomness, so that a simulation can own it. */
 
-export interface Entropy {
+export interface RandomSource {
   bytes(count: number): Uint8Array;
   uuid(): string;
 }

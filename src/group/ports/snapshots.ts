@@ -29,7 +29,7 @@ export interface SnapshotStore {
    * Blocks in the order written, each checked against its CRC-32; throws `DamagedError` naming the block. The bytes of a block are lent: the next one,
    * or any other read of the store on this thread, overwrites them. Ends the read transaction whenever the iteration ends.
    */
-  lendBlocks(seq: number): Iterable<SnapshotBlock>;
+  borrowBlocks(seq: number): Iterable<SnapshotBlock>;
   remove(seq: number): Promise<void>;
   /** Removes left-overs of interrupted writes. */
   sweep(): Promise<void>;

@@ -9,7 +9,7 @@ import { limits } from '../../limits.js';
 import type { GroupIdentity } from '../api.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogWriter } from '../ports/log.js';
-import type { Entropy } from '../ports/random.js';
+import type { RandomSource } from '../ports/random.js';
 import { Follower } from './recovery.js';
 
 function saltDigest(salt: Uint8Array): string {
@@ -27,7 +27,7 @@ export async function formGroup(
   { identity, halfLifeDays, salt }: Formation,
   writer: LogWriter,
   clock: Clock,
-  entropy: Entropy,
+  random: RandomSource,
 ): Promise<Follower> {
   const now = clock.now();
   const fact = { action: 'group_formed', actor: 'configuration', target: identity.groupId };
@@ -37,7 +37,7 @@ export async function formGroup(
     identity_mode: identity.identityMode,
     environment: identity.environment,
     salt_digest: saltDigest(salt),
-    node_secret: Buffer.from(entropy.bytes(limits.keyBytes)).toString('hex'),
+    node_secret: Buffer.from(random.bytes(limits.keyBytes)).toString('hex'),
     half_life_days: halfLifeDays,
     epoch: now,
     scoring: SCORING_VERSION,
@@ -45,7 +45,7 @@ export async function formGroup(
   };
   const batchWriter = new BatchWriter();
   batchWriter.add(formed);
-  const batch = batchWriter.seal(1, now, entropy.bytes(NONCE_BYTES), chainStart);
+  const batch = batchWriter.seal(1, now, random.bytes(NONCE_BYTES), chainStart);
   await writer.append({ firstSeq: 1, bytes: batch.bytes }, []);
   const state = new GroupState(formed, salt);
   state.apply(formed, now);

@@ -12,7 +12,7 @@ import { GroupState } from '../../core/state.js';
 import { EventColumns } from '../../core/tables/event-columns.js';
 import { messageOf } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { ToldTable } from '../feed/change-table.js';
+import type { ChangeTable } from '../feed/change-table.js';
 import type { LogReader, StoredBatch } from '../ports/log.js';
 import type { SnapshotHeader, SnapshotStore } from '../ports/snapshots.js';
 import { DamagedError } from '../ports/storage-errors.js';
@@ -22,7 +22,7 @@ export class Follower {
   readonly state: GroupState;
   chain: Uint8Array;
   /** What readers of the verdict stream were told, where there are any. */
-  told: ToldTable | null = null;
+  told: ChangeTable | null = null;
   readonly #events = new EventColumns();
   /** Where it began, and whether any sums were kept by then. */
   readonly #begunAt: number;
@@ -58,10 +58,10 @@ export class Follower {
   #read(log: LogReader, upTo: number, bytes: number): void {
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
-      const lent = log.lend(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
+      const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
         if (this.state.lastSeq < upTo) this.#take(batchFrom(stored));
       });
-      if (lent === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
+      if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
     }
   }
 
@@ -170,7 +170,7 @@ export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader 
 /** The state of one snapshot. Throws where it is not whole, or its content is not what its header says. */
 export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
   const header = headerOf(snapshots, seq);
-  const state = loadSnapshot(snapshots.lendBlocks(seq), salt);
+  const state = loadSnapshot(snapshots.borrowBlocks(seq), salt);
   if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
   if (stateDigest(state) !== header.digest) {
     throw new DamagedError('its content does not have the digest of its header');

@@ -33,7 +33,7 @@ export class RewrittenBatches {
     }
   }
 
-  /** Reads the batches again that were rewritten where the walk had passed, as the records say that came since; never amid a `lend`. */
+  /** Reads the batches again that were rewritten where the walk had passed, as the records say that came since; never amid a `borrow`. */
   *again(log: LogReader): Generator<StoredBatch> {
     for (const [firstSeq, digest] of this.#stated) {
       const stored = log.at(firstSeq);

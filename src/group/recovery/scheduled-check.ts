@@ -19,7 +19,7 @@ export interface CheckDeps {
   readonly clock: Clock;
   readonly onReport: (report: VerifyReport) => void;
   /** A check could not be carried through; the next is as far away as after one that was. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 export class BackgroundCheck {
@@ -58,7 +58,7 @@ export class BackgroundCheck {
   }
 
   async #check(): Promise<void> {
-    const { pool, timers, clock, onReport, onTrouble } = this.#deps;
+    const { pool, timers, clock, onReport, onFailure } = this.#deps;
     const started = timers.elapsed();
     this.#status = { ...this.#status, running: true, checkedSeq: 0 };
     try {
@@ -71,7 +71,7 @@ export class BackgroundCheck {
     } catch (error) {
       this.#status = { ...this.#status, running: false };
       if (this.#ending.signal.aborted) return;
-      onTrouble(error);
+      onFailure(error);
     }
     if (!this.#ending.signal.aborted) this.#plan(Math.max(0, this.#times.checkEveryMs - (timers.elapsed() - started)));
   }

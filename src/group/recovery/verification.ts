@@ -123,7 +123,7 @@ function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { reado
   try {
     const { chain } = headerOf(snapshots, seq);
     let meta: SnapshotMeta | null = null;
-    for (const block of snapshots.lendBlocks(seq)) meta ??= metaIn(block);
+    for (const block of snapshots.borrowBlocks(seq)) meta ??= metaIn(block);
     if (meta?.lastSeq !== seq) throw new DamagedError(`holds the state at record ${meta?.lastSeq}`);
     return { seq, chain: Buffer.from(chain, 'hex'), audit: meta.auditHead };
   } catch (error) {
@@ -175,7 +175,7 @@ class Walk {
     for (;;) {
       const { catchUpBatches, catchUpBytes } = limits;
       const take = (stored: StoredBatch) => this.#batch(batchFrom(stored), expected);
-      if (log.lend(this.lastSeq + 1, catchUpBatches, catchUpBytes, take) === 0) return;
+      if (log.borrow(this.lastSeq + 1, catchUpBatches, catchUpBytes, take) === 0) return;
       for (const _ of this.#rewritten.again(log));
       // The log of a running node grows meanwhile.
       yield [this.lastSeq, Math.max(end, this.lastSeq)];

@@ -16,7 +16,7 @@ import type { LogRecord } from '../../core/records/records.js';
 import { keptEvidence } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
-import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetirePiece } from '../ports/pool.js';
+import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetentionPiece } from '../ports/pool.js';
 
 /** What a step asks for; `drop_snapshots` and `scrub` are told back to the redactor when they are done. */
 export type RedactorStep =
@@ -48,30 +48,30 @@ interface RemovalJob extends Removals {
 }
 
 /** One piece of what leaves by its age, or the free space after the last one. */
-interface RetirementJob {
+interface RetentionJob {
   readonly type: 'retirement';
   waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
 }
 
-type Job = RemovalJob | RetirementJob;
+type Job = RemovalJob | RetentionJob;
 
 export class Redactor {
   readonly #state: GroupState;
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
   /** What is to leave the log by its age, while some of it may still be there. */
-  #retirement: (AgeBound & { readonly upTo: number }) | null = null;
+  #retention: (AgeBound & { readonly upTo: number }) | null = null;
   /** The record up to which that is known to be so. */
-  #retireUpTo = 0;
+  #expireUpTo = 0;
   /**
    * Whether a job may take events out by their age; one under way goes on while `mayRemove` is set. What that frees is used again, but the file only grows by it: by
    * the sums that are kept, and to overwrite what is free.
    */
-  mayRetire = true;
+  mayExpire = true;
   /** Whether erasures and withdrawals may be taken up, and a piece of any job be committed. */
   mayRemove = true;
   /** The last job was one by age: the next is another kind, where there is one. */
-  #retiredLast = false;
+  #expiredLast = false;
   /** What failed, the longest ago first, and whether it may be tried again. */
   #failed: Removals[] = [];
   #mayRetry = true;
@@ -95,39 +95,39 @@ export class Redactor {
   /** Takes up the next job where none is under way. Only what is durable is worked on. */
   start(durableSeq: number): RedactorStep[] {
     if (this.#job !== null) return [];
-    const isTurnOfAge = !this.#retiredLast;
-    this.#retiredLast = false;
+    const isTurnOfAge = !this.#expiredLast;
+    this.#expiredLast = false;
     return (
-      (isTurnOfAge ? this.#retire(durableSeq) : null) ?? this.#remove(durableSeq) ?? this.#retire(durableSeq) ?? []
+      (isTurnOfAge ? this.#expire(durableSeq) : null) ?? this.#remove(durableSeq) ?? this.#expire(durableSeq) ?? []
     );
   }
 
   /** Of the records up to `durableSeq` the events that are so old are to leave. */
-  retireBefore(bound: AgeBound, durableSeq: number): void {
+  expireBefore(bound: AgeBound, durableSeq: number): void {
     // What the work itself writes is never part of it, wherever the clock stands.
-    this.#retirement = { ...bound, upTo: durableSeq };
+    this.#retention = { ...bound, upTo: durableSeq };
   }
 
   /** The oldest events, or the free space after the last of them; null where nothing is too old. */
-  #retire(durableSeq: number): RedactorStep[] | null {
-    if (!this.mayRetire) return null;
+  #expire(durableSeq: number): RedactorStep[] | null {
+    if (!this.mayExpire) return null;
     const { retired } = this.#state;
     this.#lookForOld();
-    const isDue = retired.seq < this.#retireUpTo;
+    const isDue = retired.seq < this.#expireUpTo;
     if (!isDue && !retired.open) return null;
-    this.#retiredLast = true;
+    this.#expiredLast = true;
     this.#job = { type: 'retirement', waitsFor: isDue ? 'piece' : 'scrub' };
     if (!isDue) return [{ type: 'scrub' }];
-    const work = { type: 'retirement', after: retired.seq, upTo: this.#retireUpTo, durable: durableSeq } as const;
+    const work = { type: 'retirement', after: retired.seq, upTo: this.#expireUpTo, durable: durableSeq } as const;
     return [{ type: 'redact', work }];
   }
 
   #lookForOld(): void {
     const { retired, times } = this.#state;
-    if (this.#retirement === null || retired.seq < this.#retireUpTo) return;
-    const { before, now, upTo } = this.#retirement;
-    this.#retireUpTo = times.lastBefore(retired.seq, upTo, before, now, limits.retirementLookMoments);
-    if (this.#retireUpTo === retired.seq) this.#retirement = null;
+    if (this.#retention === null || retired.seq < this.#expireUpTo) return;
+    const { before, now, upTo } = this.#retention;
+    this.#expireUpTo = times.lastBefore(retired.seq, upTo, before, now, limits.retirementLookMoments);
+    if (this.#expireUpTo === retired.seq) this.#retention = null;
   }
 
   #remove(durableSeq: number): RedactorStep[] | null {
@@ -204,7 +204,7 @@ export class Redactor {
   failed(durableSeq: number): RedactorStep[] {
     const job = this.#expect('piece');
     this.#job = null;
-    if (job.type === 'retirement') this.#retireLater();
+    if (job.type === 'retirement') this.#expireLater();
     else {
       const { erasures, withdrawals } = job;
       this.#failed.push(...(job.retried ? halvesOf(job) : [{ erasures, withdrawals }]));
@@ -213,9 +213,9 @@ export class Redactor {
     return this.start(durableSeq);
   }
 
-  #retireLater(): void {
-    this.#retirement = null;
-    this.#retireUpTo = 0;
+  #expireLater(): void {
+    this.#retention = null;
+    this.#expireUpTo = 0;
   }
 
   /** What failed may be tried again. */
@@ -243,7 +243,7 @@ export class Redactor {
 
   /** What is recorded with a piece beside the batches that it rewrites. */
   #toSay(piece: RedactionPiece): LogRecord[] {
-    return piece.type === 'removal' ? this.#erased(piece) : this.#retired(piece);
+    return piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
   }
 
   /** The events that leave with an erasure, without those that their peer had withdrawn before. */
@@ -255,7 +255,7 @@ export class Redactor {
   }
 
   /** The sums of the pairs whose records a piece takes out, as they are now. */
-  #retired(piece: RetirePiece): LogRecord[] {
+  #expired(piece: RetentionPiece): LogRecord[] {
     // What took nothing out leaves nothing behind in free space.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
     const kept = piece.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);

@@ -10,23 +10,23 @@ import { headOfPair } from '../../core/rules/decide-removal.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
 import type { LogReader } from '../ports/log.js';
-import type { RedactionPiece, RedactionWork, RetirePiece, RetireWork } from '../ports/pool.js';
+import type { RedactionPiece, RedactionWork, RetentionPiece, RetentionWork } from '../ports/pool.js';
 import { batchFrom, type Follower } from '../recovery/recovery.js';
 import { blanked, redactPiece, rewrittenBy } from './redaction.js';
 
 /** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
 export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
   const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
-  return work.type === 'removal' ? redactPiece(log, work, tagOf) : retirePiece(log, work, tagOf, follower);
+  return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
 }
 
 /** One piece, of one batch at least. */
-function retirePiece(
+function retentionPiece(
   log: LogReader,
-  { after, upTo }: RetireWork,
+  { after, upTo }: RetentionWork,
   tagOf: (eventId: string) => IdTag,
   follower: Follower,
-): RetirePiece {
+): RetentionPiece {
   const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
   const heads = new RecordReader(log);
   const rewritten: Batch[] = [];

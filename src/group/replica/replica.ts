@@ -3,9 +3,9 @@
  * given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
  */
 
-import { momentOf } from '../../core/evidence/decay.js';
+import { asOfTime } from '../../core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../core/evidence/trust-constants.js';
-import { OtherHalfLife } from '../../core/scoring/scenario-half-life.js';
+import { ScenarioHalfLife } from '../../core/scoring/scenario-half-life.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT } from '../../core/scoring/score.js';
 import { type Simulation, simulate } from '../../core/scoring/simulation.js';
 import { countVerdicts, type VerdictCounts } from '../../core/scoring/verdict-counts.js';
@@ -18,15 +18,15 @@ import { gatherVotes } from '../../core/trust/sums/gather.js';
 import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
-import { ToldTable } from '../feed/change-table.js';
+import { ChangeTable } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import type {
+  FeedPiece,
+  FeedWork,
   RedactionPiece,
   RedactionWork,
   SimulationWork,
   SnapshotMade,
-  TellWork,
-  Told,
   WalkWork,
   WeightsComputed,
 } from '../ports/pool.js';
@@ -34,13 +34,13 @@ import type { SnapshotStore } from '../ports/snapshots.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
 import { takeOut } from '../removal/retention.js';
-import type { ToldWalk } from '../verdict-changes.js';
+import type { ChangeWalk } from '../verdict-changes.js';
 
-const toldSteps = {
+const changeSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,
   confidence: limits.streamConfidenceStep * CONFIDENCE_UNIT,
 };
-const toldBounds = {
+const changeBounds = {
   rowsMax: limits.streamFrameRows,
   lookedAtMax: limits.streamLookedAtRows,
   touchedMax: limits.streamTouchedRows,
@@ -139,17 +139,17 @@ export class Replica {
   }
 
   /** What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes. */
-  simulate({ upTo, at, assumption, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
+  simulate({ upTo, at, scenario, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
     const { state } = this.follow(upTo);
-    const moment = Math.max(at, state.lastAt);
-    const { halfLifeDays } = assumption;
-    const subjects = halfLifeDays === null ? null : this.#decayedBy(halfLifeDays, state, moment, onProgress);
-    return simulate(state, moment, assumption, subjects, rowsMax, this.#constants);
+    const asOf = Math.max(at, state.lastAt);
+    const { halfLifeDays } = scenario;
+    const subjects = halfLifeDays === null ? null : this.#decayedBy(halfLifeDays, state, asOf, onProgress);
+    return simulate(state, asOf, scenario, subjects, rowsMax, this.#constants);
   }
 
   /** The sums as another half-life would have made them; reads the whole log. */
   #decayedBy(halfLifeDays: number, state: GroupState, at: number, onProgress: OnProgress): EvidenceSubjects {
-    const other = new OtherHalfLife(state, halfLifeDays, at);
+    const other = new ScenarioHalfLife(state, halfLifeDays, at);
     let next = 1;
     while (next <= state.lastSeq) {
       const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
@@ -166,30 +166,30 @@ export class Replica {
   }
 
   /** Tells the next piece of what there is to tell to readers of the verdict stream. */
-  tell({ generation, upTo, at, asOf, erasedOnly }: TellWork): Told {
+  tell({ generation, upTo, at, asOf, erasedOnly }: FeedWork): FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
     const isFirst = follower.told === null || this.#generation !== generation;
-    if (isFirst) follower.told = new ToldTable(state, toldSteps, toldBounds);
+    if (isFirst) follower.told = new ChangeTable(state, changeSteps, changeBounds);
     this.#generation = generation;
     const told = follower.told!;
-    return { ...(erasedOnly ? told.takeErased() : told.take(momentOf(state, at), asOf)), isFirst };
+    return { ...(erasedOnly ? told.takeErased() : told.take(asOfTime(state, at), asOf)), isFirst };
   }
 
   /** Null where nothing of the generation is known. */
-  walkTold({ generation, from, since }: WalkWork): ToldWalk | null {
+  walkChanges({ generation, from, since }: WalkWork): ChangeWalk | null {
     const told = this.#follower?.told ?? null;
     return told === null || this.#generation !== generation ? null : told.walk(from, since);
   }
 
   /** Nobody reads the stream any more: forgets what was told. */
-  endTelling(): void {
+  endFeed(): void {
     if (this.#follower !== null) this.#follower.told = null;
   }
 
   /** The verdicts of all players at `at`, as the state at `upTo` has them. */
   verdicts(upTo: number, at: number): VerdictCounts {
     const { state } = this.follow(upTo);
-    return countVerdicts(state, momentOf(state, at), limits.verdictRowsMax);
+    return countVerdicts(state, asOfTime(state, at), limits.verdictRowsMax);
   }
 }

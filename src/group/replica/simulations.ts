@@ -1,13 +1,13 @@
 /** A simulation as the operator asks for it: peers by their ids, and which of their weights move. */
 
 import { trustConstants as k } from '../../core/evidence/trust-constants.js';
-import type { Assumption, Simulation } from '../../core/scoring/simulation.js';
+import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { GroupState } from '../../core/state.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { SimulationQuery, SimulationView } from '../api.js';
 
 /** Codes: unknown_peer. */
-export function assumptionOf({ peers }: GroupState, query: SimulationQuery): Outcome<Assumption> {
+export function scenarioOf({ peers }: GroupState, query: SimulationQuery): Outcome<Scenario> {
   const { preTrusted, without, halfLifeDays } = query;
   const unknown = [...(preTrusted ?? []), ...without].find((peerId) => peers.byId(peerId) === undefined);
   if (unknown !== undefined) return refused('unknown_peer', { text: `${unknown} names no peer of this group` });

@@ -17,7 +17,7 @@ export interface SnapshotDeps {
   readonly observer: Pick<GroupObserver, 'workDone'>;
   /** In log records. */
   readonly snapshotEvery: number;
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /** The group as its snapshots need it. */
@@ -70,14 +70,14 @@ export class SnapshotWork {
 
   /** Looks again when it is done: what came meanwhile may be due, a failure is to be tried again, and on a node at rest no commit would look. */
   async #makeAndLookAgain(): Promise<void> {
-    const { timers, onTrouble } = this.#deps;
+    const { timers, onFailure } = this.#deps;
     let waitMs: number = limits.workRetryMs;
     try {
       await this.#make();
     } catch (error) {
       waitMs = limits.snapshotRetryMs;
       this.#restUntil = timers.elapsed() + waitMs;
-      if (!this.#site.closed()) onTrouble('snapshot', error);
+      if (!this.#site.closed()) onFailure('snapshot', error);
     } finally {
       this.#making = null;
       this.#site.later(() => this.makeIfDue(), waitMs);

@@ -14,7 +14,7 @@ export interface WeightsDeps {
   readonly timers: Timers;
   readonly observer: GroupObserver;
   readonly weightsIntervalMs: number;
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /** The group as its weights need it. */
@@ -64,7 +64,7 @@ export class WeightsWork {
 
   /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
   async #compute(now: number): Promise<void> {
-    const { pool, timers, observer, onTrouble } = this.#deps;
+    const { pool, timers, observer, onFailure } = this.#deps;
     const started = timers.elapsed();
     this.schedule.started(now);
     try {
@@ -84,7 +84,7 @@ export class WeightsWork {
       this.schedule.ended(timers.elapsed() - started);
       if (this.#site.ending()) return;
       observer.workDone('weights', false, timers.elapsed() - started);
-      onTrouble('computing peer weights', error);
+      onFailure('computing peer weights', error);
     }
     this.plan();
   }

@@ -3,7 +3,7 @@
  * buffer: a match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
  */
 
-import type { Texts } from '../../core/columns/byte-strings.js';
+import type { ByteStrings } from '../../core/columns/byte-strings.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
 import type { TrustView } from '../../group/api.js';
@@ -116,7 +116,7 @@ function write(at: number, { first, second, length }: Part): number {
  * Within quotes, as all of it may stand. What lies behind it is UTF-8 as well, of which no eight bytes are a NaN
  * either.
  */
-function copyId(at: number, texts: Texts, i: number): number {
+function copyId(at: number, texts: ByteStrings, i: number): number {
   const from = texts.start(i);
   const length = texts.length(i);
   bytes[at] = 0x22;

@@ -2,7 +2,7 @@
 
 import { type BatchEnvelope, type EventBody, eventSchema } from '../../contract/request-bodies.js';
 import type { WithdrawalBody } from '../../contract/response-bodies.js';
-import { Texts } from '../../core/columns/byte-strings.js';
+import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { KEY_WORDS, type SubjectKey } from '../../core/columns/packed-keys.js';
 import { keyOf } from '../../core/tables/event-columns.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
@@ -26,7 +26,7 @@ type EventDeps = Pick<FaceDeps, 'group' | 'pseudonyms' | 'metrics'>;
 const validateEvent = validatorOf(eventSchema, 'the event');
 
 /** Of a batch, reused from one to the next. */
-const playerIds = new Texts();
+const playerIds = new ByteStrings();
 
 export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventHandlers {
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
@@ -118,8 +118,8 @@ function batchReply(
   faults: ReadonlyMap<number, Refusal>,
   outcomes: readonly Outcome<AcceptedEvent>[],
 ): ApiReply {
-  const turnedAway = wholeRefusal(outcomes);
-  if (turnedAway !== undefined) return refusalReply(turnedAway);
+  const noteRefusal = wholeRefusal(outcomes);
+  if (noteRefusal !== undefined) return refusalReply(noteRefusal);
   let next = 0;
   let accepted = 0;
   let duplicates = 0;

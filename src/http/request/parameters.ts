@@ -2,7 +2,7 @@
  * Reads the parameters of paths and queries into values, or refuses them with `invalid_parameter`. Unknown ones are
  * ignored.
  */
-import { Texts } from '../../core/columns/byte-strings.js';
+import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { characterFault, isEventId } from '../../validation/identifiers.js';
@@ -62,13 +62,13 @@ export function readExplain(query: string): Outcome<boolean> {
 }
 
 /** Reused from match to match. */
-const matchIds = new Texts();
+const matchIds = new ByteStrings();
 
 const COMMA = 0x2c;
 
 /** The ids of a match. `isPlain`: JSON writes each of them as it is. They hold until the next call. */
 export interface MatchIds {
-  readonly texts: Texts;
+  readonly texts: ByteStrings;
   readonly isPlain: boolean;
 }
 
@@ -97,7 +97,7 @@ export function readIds(query: string): Outcome<MatchIds> {
 const noIds = 'ids must be player ids, percent-encoded, with commas between';
 
 /** The fault of the first id that is not percent-encoded UTF-8, or has characters that no id may have. */
-function decodeInto(ids: Texts, value: string): Refusal | undefined {
+function decodeInto(ids: ByteStrings, value: string): Refusal | undefined {
   for (const [place, part] of value.split(',', limits.matchIdsMax + 1).entries()) {
     const id = decodeText(part);
     if (id === undefined || id === '') return invalid(noIds);

@@ -169,7 +169,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const now = performance.now();
     const arriving = this.#bodies.beginBody({ holder, socket: remote, events, now, overloaded, isFirst });
     if (arriving === undefined) {
-      group.turnedAway();
+      group.noteRefusal();
       return refused('overloaded');
     }
     const read = incoming.readBody(this.#roomFault, holder, arriving);

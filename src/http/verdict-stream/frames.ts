@@ -1,7 +1,7 @@
 /** The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows come as JSON, as the pool made them. */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
-import type { ToldMark } from '../../group/verdict-changes.js';
+import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 
@@ -12,12 +12,12 @@ function frame(event: string, data: string, id?: string): string {
 }
 
 /** What a reader sends back to resume after everything up to `mark`. */
-function idOf({ seq, generation, position }: ToldMark): string {
+function idOf({ seq, generation, position }: FeedPosition): string {
   return `${seq}-${generation}.${position}`;
 }
 
 /** The place that an id names; undefined where this node has never made such an id. */
-export function placeOf(id: string): Pick<ToldMark, 'generation' | 'position'> | undefined {
+export function placeOf(id: string): Pick<FeedPosition, 'generation' | 'position'> | undefined {
   const found = idForm.exec(id);
   return found === null ? undefined : { generation: found[1]!, position: Number(found[2]) };
 }
@@ -31,13 +31,13 @@ export function resetFrame(reason: ResetData['reason']): string {
 }
 
 /** `rows`: as JSON, joined by commas. Only the last frame of a snapshot has an id. */
-export function snapshotFrame(rows: string, isLast: boolean, mark: ToldMark): string {
+export function snapshotFrame(rows: string, isLast: boolean, mark: FeedPosition): string {
   const data = `{"players":[${rows}],"last":${isLast},"as_of":"${timeText(mark.asOf)}"}`;
   return frame('snapshot', data, isLast ? idOf(mark) : undefined);
 }
 
 /** `isWhole`: all up to `mark` has been told with it. */
-export function changeFrame(rows: string, isWhole: boolean, mark: ToldMark): string {
+export function changeFrame(rows: string, isWhole: boolean, mark: FeedPosition): string {
   const data = `{"changes":[${rows}],"as_of":"${timeText(mark.asOf)}"}`;
   return frame('change', data, isWhole ? idOf(mark) : undefined);
 }
@@ -52,7 +52,7 @@ export function goneRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
-export function heartbeatFrame(mark: ToldMark): string {
+export function heartbeatFrame(mark: FeedPosition): string {
   return frame('heartbeat', `{"as_of":"${timeText(mark.asOf)}"}`, idOf(mark));
 }
 

@@ -5,12 +5,12 @@
 import type { Writable } from 'node:stream';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupApi } from '../../group/api.js';
-import type { ToldMark } from '../../group/verdict-changes.js';
+import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame, snapshotFrame } from './frames.js';
 
 /** Something that was told, as frames that all readers share. */
-export interface ToldFrames {
+export interface ChangeFrames {
   readonly position: number;
   /** With all of its rows, as the readers of a peer get it; null where authentication is off. */
   readonly changeFor: (peer: number | null) => Buffer;
@@ -53,7 +53,7 @@ export class StreamReader {
     await this.#catchUp(lastEventId);
   }
 
-  told({ position, changeFor, rows }: ToldFrames): void {
+  told({ position, changeFor, rows }: ChangeFrames): void {
     if (this.#isOver || this.#toldTo === null || position <= this.#toldTo) return;
     this.#toldTo = position;
     this.#write(changeFor(this.#parts.peer));
@@ -107,14 +107,14 @@ export class StreamReader {
         this.#goLive(recent, feed.mark);
         return;
       }
-      const mark: ToldMark = feed.mark;
+      const mark: FeedPosition = feed.mark;
       if (!(await this.#walk(mark, since))) return;
       since = mark.position;
     }
   }
 
   /** The position to go on from; null: from the start. */
-  #resumed(id: string, mark: ToldMark): number | null {
+  #resumed(id: string, mark: FeedPosition): number | null {
     if (id === '') return null;
     const place = placeOf(id);
     const isKnown = place?.generation === mark.generation && place.position <= mark.position;
@@ -125,7 +125,7 @@ export class StreamReader {
   }
 
   /** Sends what was told after `since` (null: everything), so that `mark` holds once the last frame is read. False where it is over. */
-  async #walk(mark: ToldMark, since: number | null): Promise<boolean> {
+  async #walk(mark: FeedPosition, since: number | null): Promise<boolean> {
     const { feed } = this.#parts;
     let from: number | null = 0;
     while (from !== null) {
@@ -148,7 +148,7 @@ export class StreamReader {
     return !this.#isOver;
   }
 
-  #goLive(rows: readonly string[], mark: ToldMark): void {
+  #goLive(rows: readonly string[], mark: FeedPosition): void {
     for (let from = 0; from < rows.length; from += limits.streamFrameRows) {
       const to = from + limits.streamFrameRows;
       this.#write(changeFrame(rows.slice(from, to).join(','), to >= rows.length, mark));

@@ -4,7 +4,7 @@ import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
-import type { ToldMark, ToldRow } from '../../group/verdict-changes.js';
+import type { ChangeRow, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
@@ -98,7 +98,7 @@ export class StreamReaders {
     this.#timer = setInterval(() => this.#beat(), limits.streamBeatMs).unref();
   }
 
-  async #told(rows: readonly ToldRow[], mark: ToldMark | null): Promise<void> {
+  async #told(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
     const gone = rows.filter(({ text }) => text === null);
     if (gone.length > 0) {
       // At once: what such a reader is sent next may be newer.
@@ -152,7 +152,7 @@ export class StreamReaders {
 
 /** One frame for all readers, but for those of peers that lost events to an erasure: each of these peers has one of its own. */
 function framesByPeer(
-  rows: readonly ToldRow[],
+  rows: readonly ChangeRow[],
   frameOf: (texts: readonly string[]) => string,
 ): (peer: number | null) => Buffer {
   const losers = new Set(rows.flatMap(({ peers }) => peers ?? []));
@@ -163,6 +163,6 @@ function framesByPeer(
   };
 }
 
-function rowText({ subject, text, peers }: ToldRow, reader: number | null): string {
+function rowText({ subject, text, peers }: ChangeRow, reader: number | null): string {
   return text ?? goneRow(subject, reader !== null && peers?.includes(reader) === true);
 }

@@ -3,10 +3,10 @@
  * answered. Every reader gets everything in order.
  */
 import { limits } from '../../limits.js';
-import type { StreamReader, ToldFrames } from './reader.js';
+import type { ChangeFrames, StreamReader } from './reader.js';
 
 interface Piece {
-  readonly told: ToldFrames;
+  readonly told: ChangeFrames;
   readonly left: Iterator<StreamReader>;
   readonly done: () => void;
 }
@@ -16,7 +16,7 @@ export class Spread {
   #isScheduled = false;
 
   /** Resolves once each of the readers has it. Those that join while it lasts are told too; they know what they have. */
-  tell(told: ToldFrames, readers: Iterable<StreamReader>): Promise<void> {
+  tell(told: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
     return new Promise((done) => {
       this.#pieces.push({ told, left: readers[Symbol.iterator](), done });
       this.#schedule();

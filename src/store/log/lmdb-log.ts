@@ -77,23 +77,23 @@ export class LmdbLogReader implements LogReader {
 
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
     const batches: StoredBatch[] = [];
-    this.lend(firstSeq, limit, maxBytes, (batch) => batches.push(copyOf(batch)));
+    this.borrow(firstSeq, limit, maxBytes, (batch) => batches.push(copyOf(batch)));
     return batches;
   }
 
-  lend(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
     const { log } = this.environment;
     return this.reading(() => {
-      let lent = 0;
+      let borrowed = 0;
       let bytes = 0;
       for (const key of log.getKeys({ start: keyOfSeq(firstSeq), limit })) {
-        const batch = this.#lent(key);
+        const batch = this.#borrowed(key);
         take(batch);
-        lent++;
+        borrowed++;
         bytes += batch.bytes.length;
         if (bytes >= maxBytes) break;
       }
-      return lent;
+      return borrowed;
     });
   }
 
@@ -148,12 +148,12 @@ export class LmdbLogReader implements LogReader {
   #first(range: { readonly reverse: true; readonly start?: Buffer }): StoredBatch | undefined {
     return this.reading(() => {
       const [key] = [...this.environment.log.getKeys({ ...range, limit: 1 })];
-      return key === undefined ? undefined : copyOf(this.#lent(key));
+      return key === undefined ? undefined : copyOf(this.#borrowed(key));
     });
   }
 
   /** What the next read overwrites. A key that stands where its order does not put it is met in passing, and not found. */
-  #lent(key: Uint8Array): StoredBatch {
+  #borrowed(key: Uint8Array): StoredBatch {
     const firstSeq = seqOfKey(key);
     const { log, path } = this.environment;
     const framed = log.getBinaryFast(key);

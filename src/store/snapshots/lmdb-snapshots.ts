@@ -88,11 +88,11 @@ export class LmdbSnapshotStore implements SnapshotStore {
     }
   }
 
-  *lendBlocks(seq: number): Iterable<SnapshotBlock> {
+  *borrowBlocks(seq: number): Iterable<SnapshotBlock> {
     const environment = this.#open(seq);
     try {
       const { blocks } = readStoredHeader(environment, seq);
-      for (let index = 1; index <= blocks; index += 1) yield lentBlock(environment, seq, index);
+      for (let index = 1; index <= blocks; index += 1) yield borrowedBlock(environment, seq, index);
     } finally {
       closeNow(environment);
     }
@@ -291,7 +291,7 @@ function readStoredHeader(environment: Environment, seq: number): StoredHeader {
   return stored;
 }
 
-function lentBlock(environment: Environment, seq: number, index: number): SnapshotBlock {
+function borrowedBlock(environment: Environment, seq: number, index: number): SnapshotBlock {
   const bytes = checkedValue(environment, index);
   const keyEnd = bytes === undefined ? 0 : KEY_LENGTH_BYTES + bytes.readUInt16BE(0);
   if (bytes === undefined) throw new DamagedError(`${nameOf(seq)}: block ${index} is missing or fails its checksum`);

@@ -74,7 +74,7 @@ async function copySnapshot(from: SnapshotStore, to: SnapshotStore, { lastSeq, e
   for (const seq of from.list()) {
     if (seq > lastSeq || seq < erasedSeq) continue;
     try {
-      await to.write(from.readHeader(seq), from.lendBlocks(seq));
+      await to.write(from.readHeader(seq), from.borrowBlocks(seq));
       return;
     } catch (error) {
       // A running node removes what is too old, and a damaged one is passed over as it is at a start.

@@ -102,7 +102,7 @@ async function restoreTo(
 async function copySnapshots(from: string, to: string): Promise<void> {
   const source = new LmdbSnapshotStore(from);
   for (const seq of source.list())
-    await new LmdbSnapshotStore(to).write(source.readHeader(seq), source.lendBlocks(seq));
+    await new LmdbSnapshotStore(to).write(source.readHeader(seq), source.borrowBlocks(seq));
 }
 
 function told({ erasures, requests, withdrawals, lostEvents, lostFacts }: RestoredLog) {

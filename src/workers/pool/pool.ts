@@ -14,21 +14,21 @@ import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../group/api.js';
 import type {
   ChainQuery,
+  FeedPiece,
+  FeedWork,
   Listing,
   ListingQuery,
   RedactionPiece,
   RedactionWork,
   RepeatQuery,
   SimulationWork,
-  TellWork,
-  Told,
   WalkWork,
   WeightsComputed,
   WeightsPiece,
 } from '../../group/ports/pool.js';
 import { type GroupPool, PoolBusyError, type SnapshotMade } from '../../group/ports/pool.js';
 import type { ScoringSettings } from '../../group/replica/replica.js';
-import type { ToldWalk } from '../../group/verdict-changes.js';
+import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
 import { ReadQueue } from './read-queue.js';
@@ -110,15 +110,15 @@ export class PiscinaPool implements GroupPool {
     }
   }
 
-  tell(work: TellWork): Promise<Told> {
+  tell(work: FeedWork): Promise<FeedPiece> {
     return run(this.#replica, 'tell', work);
   }
 
-  walkTold(work: WalkWork): Promise<ToldWalk | null> {
+  walkChanges(work: WalkWork): Promise<ChangeWalk | null> {
     return run(this.#replica, 'walkTold', work);
   }
 
-  endTelling(): Promise<void> {
+  endFeed(): Promise<void> {
     return run(this.#replica, 'endTelling', undefined);
   }
 

@@ -4,17 +4,17 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type {
+  FeedPiece,
+  FeedWork,
   RedactionPiece,
   RedactionWork,
   SimulationWork,
   SnapshotMade,
-  TellWork,
-  Told,
   WalkWork,
   WeightsComputed,
 } from '../../group/ports/pool.js';
 import { Replica } from '../../group/replica/replica.js';
-import type { ToldWalk } from '../../group/verdict-changes.js';
+import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import type { ReplicaFolder } from './pool.js';
@@ -54,16 +54,16 @@ export function verdicts(task: { readonly upTo: number; readonly at: number }): 
   return replica.verdicts(task.upTo, task.at);
 }
 
-export function tell(work: TellWork): Told {
+export function tell(work: FeedWork): FeedPiece {
   return replica.tell(work);
 }
 
-export function walkTold(work: WalkWork): ToldWalk | null {
-  return replica.walkTold(work);
+export function walkChanges(work: WalkWork): ChangeWalk | null {
+  return replica.walkChanges(work);
 }
 
-export function endTelling(): void {
-  replica.endTelling();
+export function endFeed(): void {
+  replica.endFeed();
 }
 
 export function simulate(task: { readonly work: SimulationWork; readonly progress: MessagePort }): Simulation {

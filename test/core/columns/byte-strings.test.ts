@@ -1,18 +1,18 @@
 /** Short texts side by side are what was put in, one by one or all at once. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Texts } from '../../../src/core/columns/byte-strings.js';
+import { ByteStrings } from '../../../src/core/columns/byte-strings.js';
 import { Random } from '../../support/random.js';
 
 const separator = ',';
 
-function textsIn(texts: Texts): string[] {
+function textsIn(texts: ByteStrings): string[] {
   return Array.from({ length: texts.count }, (_, i) => texts.text(i));
 }
 
 test('a text is split where its separator stands and nowhere else, whatever stands beside it', () => {
   const random = new Random(3);
-  const texts = new Texts();
+  const texts = new ByteStrings();
   // Neighbours of the separator, and what differs from it in one bit.
   const characters = [separator, separator, '+', '-', 'l', 'h', '(', '$', '\u007f', '\u0000', '7'];
   for (let n = 0; n < 20_000; n++) {
@@ -26,7 +26,7 @@ test('a text is split where its separator stands and nowhere else, whatever stan
 });
 
 test('separators behind the end are none of the text, though an earlier one left them there', () => {
-  const texts = new Texts();
+  const texts = new ByteStrings();
   texts.pushSplit(separator.repeat(64), separator.charCodeAt(0));
   texts.clear();
   texts.pushSplit('a', separator.charCodeAt(0));
@@ -34,7 +34,7 @@ test('separators behind the end are none of the text, though an earlier one left
 });
 
 test('texts are put in one after the other, by themselves and split, and more than there is room for', () => {
-  const texts = new Texts();
+  const texts = new ByteStrings();
   const all = ['Žofie', '🎮', ''];
   for (const text of all) texts.push(text);
   const ids = Array.from({ length: 1000 }, (_, i) => `player-${i}`);

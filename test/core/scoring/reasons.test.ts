@@ -1,7 +1,7 @@
 /** Why a player has its verdict, in words. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { reasonsOf } from '../../../src/core/scoring/reasons.js';
 import { explanationOf, trustOf } from '../../../src/core/scoring/score.js';
 import { Given, t0 } from '../../support/given.js';
@@ -9,7 +9,7 @@ import { Given, t0 } from '../../support/given.js';
 /** What is said of a player whom the peers sent these events about. */
 function told(given: Given, say: (given: Given) => void): string[] {
   say(given);
-  const moment = momentOf(given.state, t0);
+  const moment = asOfTime(given.state, t0);
   const { verdict } = trustOf(given.state, given.row('p'), moment);
   return reasonsOf(verdict, explanationOf(given.state, given.row('p'), moment));
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { decidePeerStatus } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
@@ -8,7 +8,7 @@ import { explanationOf, trustOf, verdictOf } from '../../../src/core/scoring/sco
 import { bounds, dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 
 function scoreAt(given: Given, player: string, at = t0) {
-  return trustOf(given.state, given.row(player), momentOf(given.state, at));
+  return trustOf(given.state, given.row(player), asOfTime(given.state, at));
 }
 
 function near(actual: number, expected: number, tolerance = 1e-9): void {
@@ -175,7 +175,7 @@ test('a half-life that changes again and again while the clock is twenty years b
   const mustBeFinite = (at: number) => {
     const { score, confidence } = scoreAt(given, 'a', at);
     assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
-    const { lowering, raising } = explanationOf(given.state, given.row('a'), momentOf(given.state, at));
+    const { lowering, raising } = explanationOf(given.state, given.row('a'), asOfTime(given.state, at));
     assert.ok(Number.isFinite(lowering) && Number.isFinite(raising), `${lowering}, ${raising}`);
   };
   given.event(0, 'b', { severity: 0 });
@@ -274,7 +274,7 @@ test('an explanation names sides, peers and the weights it rests on', () => {
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'report_spam', severity: 0.5 });
   given.event(2, 'a', { eventType: 'commendation' });
-  const { logOdds, suspicious, ...rest } = explanationOf(given.state, given.row('a'), momentOf(given.state, t0));
+  const { logOdds, suspicious, ...rest } = explanationOf(given.state, given.row('a'), asOfTime(given.state, t0));
   assert.equal(rest, {
     lowering: 1.125,
     raising: 1,

@@ -1,14 +1,14 @@
 /** A simulation against the real thing: a state in which the assumption was made true by records. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { decidePeerStatus, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
-import { OtherHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
+import { ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
-import { type Assumption, type Simulation, simulate } from '../../../src/core/scoring/simulation.js';
+import { type Scenario, type Simulation, simulate } from '../../../src/core/scoring/simulation.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../../src/core/state.js';
 import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
@@ -18,7 +18,7 @@ import { verdicts } from '../../../src/core/vocabulary.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
-const nothing: Assumption = { preTrusted: null, without: [], halfLifeDays: null };
+const nothing: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
 const later = t0 + 40 * dayMs;
 
 /** A group of five peers, of which the last two report alike, over 60 players. */
@@ -50,7 +50,7 @@ function publish({ state }: Given, at: number): void {
 }
 
 function scoresOf(state: GroupState, at: number): string[] {
-  const moment = momentOf(state, at);
+  const moment = asOfTime(state, at);
   return Array.from({ length: state.subjects.rows }, (_, row) => {
     const { score, confidence, verdict } = trustOf(state, row, moment);
     return `${score} ${confidence} ${verdict}`;
@@ -65,7 +65,7 @@ function totals({ verdicts: table }: Simulation, side: 'before' | 'after'): numb
 }
 
 function verdictsOf(state: GroupState, at: number): number[] {
-  const moment = momentOf(state, at);
+  const moment = asOfTime(state, at);
   const counts = verdicts.map(() => 0);
   for (let row = 0; row < state.subjects.rows; row++) {
     counts[verdicts.indexOf(trustOf(state, row, moment).verdict)]!++;
@@ -94,7 +94,7 @@ test('without a peer the group reads as if the peer were revoked', () => {
     given.apply(decidePeerStatus(given.state, { peerId, status: 'revoked', by: 'test' }, later).records, later);
   }
   publish(given, later);
-  const moment = momentOf(given.state, later);
+  const moment = asOfTime(given.state, later);
   assert.equal(totals(simulation, 'after'), verdictsOf(given.state, later));
   assert.ok(simulation.changed.length > 0);
   for (const { subject, after } of simulation.changed) {
@@ -136,7 +136,7 @@ test('the players whose scores move furthest are named, no more than asked for',
 /** Sums of every player that `state` holds, decayed to `at`, as text with so many digits. */
 function sumsOf(
   state: Given['state'],
-  subjects: ReturnType<OtherHalfLife['subjects']>,
+  subjects: ReturnType<ScenarioHalfLife['subjects']>,
   worth: number,
 ): Map<string, number[]> {
   const sums = new Map<string, number[]>();
@@ -153,8 +153,8 @@ function sumsOf(
 }
 
 /** Walks all records of a life, as the replica walks the log. */
-function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<OtherHalfLife['subjects']> {
-  const other = new OtherHalfLife(given.state, halfLifeDays, at);
+function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<ScenarioHalfLife['subjects']> {
+  const other = new ScenarioHalfLife(given.state, halfLifeDays, at);
   for (const [i, { record, at: stamped }] of given.records.entries()) other.take(record, i + 1, stamped);
   return other.subjects();
 }
@@ -211,7 +211,7 @@ test('under another half-life sums are what they would be had it always been so'
     }
     assert.ok(given.state.rescales.length > 0);
     const at = t0 + 810 * dayMs;
-    const expected = sumsOf(always.state, always.state.subjects, momentOf(always.state, at).worth);
+    const expected = sumsOf(always.state, always.state.subjects, asOfTime(always.state, at).decayFactor);
     const got = sumsOf(given.state, decayedBy(given, halfLifeDays, at), 1);
     assert.equal([...got.keys()].sort(), [...expected.keys()].sort());
     for (const [name, sums] of expected) {
@@ -233,7 +233,7 @@ test('what the log no longer holds keeps its present worth under another half-li
   given.apply(decideHalfLife(given.state, 5, after10).records, after10);
   given.event(0, 'p', { timestamp: after10 }, after10);
   const at = t0 + 20 * dayMs;
-  const other = new OtherHalfLife(given.state, 20, at);
+  const other = new ScenarioHalfLife(given.state, 20, at);
   for (const [i, { record, at: stamped }] of given.records.entries())
     if (i + 1 !== left) other.take(record, i + 1, stamped);
   const subjects = other.subjects();

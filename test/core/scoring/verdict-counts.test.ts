@@ -1,7 +1,7 @@
 /** How players spread over the verdicts, counted and sampled. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { countVerdicts } from '../../../src/core/scoring/verdict-counts.js';
 import { Given, subjectOf, t0 } from '../../support/given.js';
 
@@ -19,7 +19,7 @@ function groupOf(untrusted: number, trusted: number, neutral: number): Given {
 }
 
 function count({ state }: Given, rowsMax = 1_000) {
-  return countVerdicts(state, momentOf(state, t0), rowsMax);
+  return countVerdicts(state, asOfTime(state, t0), rowsMax);
 }
 
 test('every player is counted once, under the verdict that a read gives', () => {

@@ -78,7 +78,7 @@ test('what was looked up is looked for again where the table changed since', () 
   const columns = { ...keyColumns(players.length), count: players.length };
   for (const [i, player] of players.entries()) subjectWords(player, columns.keys, i * KEY_WORDS);
   for (const player of players.slice(0, 3)) subjects.ensureEntry(player, 0, times(1));
-  subjects.warm(columns);
+  subjects.prefetch(columns);
   const found = () => players.map((_, i) => subjects.findOfEvent(columns, i));
   assert.equal(found(), [0, 1, 2, -1]);
   // An empty row is all zeros, as a subject's hash may be.

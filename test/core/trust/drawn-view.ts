@@ -57,7 +57,7 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
     },
     entries: {
       size: peer.length,
-      warm: () => 0,
+      prefetch: () => 0,
       peer: (entry) => peer[entry]!,
       count: () => 1,
       isBelow(mix, from, count, own, pairs) {

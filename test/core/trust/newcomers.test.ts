@@ -1,7 +1,7 @@
 /** A wave of fresh peers in a group that has been there for a while moves next to nothing; they come to count as they grow old. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { decideRegistration } from '../../../src/core/rules/decide-peer.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
@@ -44,7 +44,7 @@ function computed(given: Given, at: number, constants: TrustConstants = trustCon
   const { tau, a, b, z, witness, pi } = computePeerTrust(votes, constants, scratch);
   const weights = { based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness };
   given.apply([{ type: 'weights_published', ...weights }], at);
-  return Array.from({ length: players }, (_, i) => trustOf(state, given.row(`p${i}`), momentOf(state, at)).score);
+  return Array.from({ length: players }, (_, i) => trustOf(state, given.row(`p${i}`), asOfTime(state, at)).score);
 }
 
 /** 33 peers that praise the bad players and lower twenty good ones, once each; each judges some others as they are. */

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../../src/core/commands.js';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { Outcome, Refusal } from '../../../src/errors.js';
@@ -43,7 +43,7 @@ const codes = (answer: unknown) => (answer as Outcome<unknown>[]).map((o) => (o.
 
 /** What reads see of every player. */
 function scoresOf({ actor: { state } }: Machine): unknown[] {
-  const moment = momentOf(state, t0);
+  const moment = asOfTime(state, t0);
   return Array.from({ length: 90 }, (_, i) => {
     const row = state.subjects.find(subjectOf(`p${i}`));
     return row < 0 ? null : trustOf(state, row, moment);

@@ -123,7 +123,7 @@ test('an overload goes on while batches are turned away at the door, as long as 
     const one = node();
     letIn(one);
     one.nowMs += limits.overloadEndsMs - 1;
-    one.admission.turnedAway(waiting);
+    one.admission.noteRefusal(waiting);
     one.nowMs += 1;
     assert.is(one.admission.overloaded, goesOn, `${waiting} wait`);
   }

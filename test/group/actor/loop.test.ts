@@ -41,7 +41,7 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
     timers,
     minBytes: 0,
     onChange: (low) => loop.diskChanged(low),
-    onTrouble: (error) => assert.unreachable(String(error)),
+    onFailure: (error) => assert.unreachable(String(error)),
   });
   await disk.look();
   const released: number[] = [];
@@ -104,13 +104,13 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
     observer: { turnCommitted: () => void told.push('committed'), eventsDecided: nothing, workDone: nothing },
     snapshotEvery: Number.POSITIVE_INFINITY,
     weightsIntervalMs: 1e9,
-    tellErasures: async () => undefined,
+    publishErasures: async () => undefined,
     onFatal,
-    onTrouble: (what, error) => assert.unreachable(`${what}: ${error}`),
+    onFailure: (what, error) => assert.unreachable(`${what}: ${error}`),
   });
   const ask = (command: Command) =>
     new Promise<Answer>((resolve) =>
-      assert.is(loop.letIn({ command, token: resolve, events: 1, bytes: 100, share: null }), undefined),
+      assert.is(loop.admit({ command, token: resolve, events: 1, bytes: 100, share: null }), undefined),
     );
   await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
   const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;

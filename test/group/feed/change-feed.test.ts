@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VerdictFeed } from '../../../src/group/feed/change-feed.js';
-import type { TellWork, Told } from '../../../src/group/ports/pool.js';
-import type { ToldMark, ToldRow } from '../../../src/group/verdict-changes.js';
+import type { FeedPiece, FeedWork } from '../../../src/group/ports/pool.js';
+import type { ChangeRow, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { limits } from '../../../src/limits.js';
 
 const minuteMs = 60_000;
@@ -13,10 +13,10 @@ class World {
   seq = 5;
   intervalMs = 0;
   /** What the replica answers next; where there is nothing, that nothing has moved. */
-  answers: (Partial<Told> | Error)[] = [];
+  answers: (Partial<FeedPiece> | Error)[] = [];
   /** What answers wait for. */
   gate: Promise<void> = Promise.resolve();
-  readonly asked: TellWork[] = [];
+  readonly asked: FeedWork[] = [];
   readonly troubles: string[] = [];
   ended = 0;
   failsWalks = false;
@@ -31,11 +31,11 @@ class World {
         await this.gate;
         return told;
       },
-      walkTold: async ({ since }) => {
+      walkChanges: async ({ since }) => {
         if (this.failsWalks) throw new Error('the pool is busy');
         return { position: this.#position, count: 1, text: `behind ${since}`, next: null };
       },
-      endTelling: async () => {
+      endFeed: async () => {
         this.ended++;
         this.#generation = '';
       },
@@ -52,13 +52,13 @@ class World {
         };
       },
     },
-    entropy: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
+    random: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
     durableSeq: () => this.seq,
     intervalMs: () => this.intervalMs,
-    onTrouble: (what) => this.troubles.push(what),
+    onFailure: (what) => this.troubles.push(what),
   });
 
-  #tell(work: TellWork): Told {
+  #tell(work: FeedWork): FeedPiece {
     this.asked.push(work);
     const next = this.answers.shift() ?? {};
     if (next instanceof Error) throw next;
@@ -90,7 +90,7 @@ class World {
   }
 
   listen() {
-    const told: (readonly [rows: readonly ToldRow[], mark: ToldMark | null])[] = [];
+    const told: (readonly [rows: readonly ChangeRow[], mark: FeedPosition | null])[] = [];
     let forgotten = 0;
     const leave = this.feed.listen({
       told: async (rows, mark) => void told.push([rows, mark]),
@@ -100,8 +100,8 @@ class World {
   }
 }
 
-const row = (subject: string): ToldRow => ({ subject, text: `{"of":"${subject}"}` });
-const gone = (subject: string): ToldRow => ({ subject, text: null });
+const row = (subject: string): ChangeRow => ({ subject, text: `{"of":"${subject}"}` });
+const gone = (subject: string): ChangeRow => ({ subject, text: null });
 
 test('nothing is asked while nobody listens', async () => {
   const world = new World();
@@ -157,7 +157,7 @@ test('an erasure is told before it is answered, and nothing here names the playe
   assert.is(world.feed.kept, 2);
   world.answers = [{ rows: [gone('x')], more: true, moreErased: true }, { rows: [gone('a')] }];
   world.seq++;
-  await world.feed.tellErasures();
+  await world.feed.publishErasures();
   assert.equal(
     told.slice(-2).map(([rows]) => rows[0]),
     [gone('x'), gone('a')],
@@ -221,7 +221,7 @@ test('an erasure waits for no interval, and brings no other change with it', asy
   world.seq = 6;
   const { asOf } = world.feed.mark!;
   world.answers = [{ rows: [gone('x')], upTo: { seq: 5, asOf: 1 }, more: true }];
-  await world.feed.tellErasures();
+  await world.feed.publishErasures();
   assert.equal(world.asked.at(-1), { ...world.asked.at(-1), upTo: 6, erasedOnly: true });
   assert.equal(told.at(-1)?.[0], [gone('x')]);
   // A reader that is told so knows nothing newer than before, and nothing less.
@@ -239,7 +239,7 @@ test('an erasure waits for no interval, and brings no other change with it', asy
 
 test('an erasure waits for nothing while nobody listens', async () => {
   const world = new World();
-  await world.feed.tellErasures();
+  await world.feed.publishErasures();
   assert.equal(world.asked, []);
 });
 
@@ -298,7 +298,7 @@ test('what was asked for before everything was forgotten is told to nobody', asy
   });
   // An erasure asks while nobody reads any more, and is answered when the next one does.
   world.answers = [{ rows: [row('a')] }];
-  const erased = world.feed.tellErasures();
+  const erased = world.feed.publishErasures();
   await world.pass(limits.streamTickMs);
   assert.is(world.ended, 1);
   const { told, forgotten } = world.listen();

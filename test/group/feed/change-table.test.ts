@@ -1,14 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { LogRecord } from '../../../src/core/records/records.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
-import { ToldTable } from '../../../src/group/feed/change-table.js';
-import type { ToldPiece } from '../../../src/group/verdict-changes.js';
+import { ChangeTable } from '../../../src/group/feed/change-table.js';
+import type { ChangePiece } from '../../../src/group/verdict-changes.js';
 import { dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
@@ -25,7 +25,7 @@ interface Row {
 /** A state whose records a table follows, and a reader of what it tells. */
 class Telling {
   readonly given = new Given(30).peers(4).weigh({ a: [3, 3, 3, 3], b: [3, 3, 3, 3], z: [1, 1, 1, 1] });
-  readonly told = new ToldTable(this.given.state, steps, bounds);
+  readonly told = new ChangeTable(this.given.state, steps, bounds);
   readonly reader = new Map<string, Row>();
   now = t0;
   #isBegun = false;
@@ -83,8 +83,8 @@ class Telling {
     ]);
   }
 
-  piece(): ToldPiece {
-    const piece = this.told.take(momentOf(this.given.state, this.now), this.now);
+  piece(): ChangePiece {
+    const piece = this.told.take(asOfTime(this.given.state, this.now), this.now);
     if (!this.#isBegun && piece.upTo !== null) {
       this.#isBegun = true;
       this.walk(0, this.reader);
@@ -107,7 +107,7 @@ class Telling {
   }
 
   /** Everything that there is to tell; the last piece. */
-  all(): ToldPiece {
+  all(): ChangePiece {
     for (;;) {
       const piece = this.piece();
       if (!piece.more) return piece;
@@ -117,7 +117,7 @@ class Telling {
   /** Of every player of the state, and of nobody else, within the steps. */
   holds(rows: ReadonlyMap<string, Row> = this.reader): void {
     const { subjects } = this.given.state;
-    const moment = momentOf(this.given.state, this.now);
+    const moment = asOfTime(this.given.state, this.now);
     assert.is(rows.size, subjects.size);
     for (let row = 0; row < subjects.rows; row++) {
       if (!subjects.has(row)) continue;
@@ -151,8 +151,8 @@ test('of events that are taken in together every player is told, as of single on
 test('all players are looked at before anything is told, so many at a time, and a walk tells them', () => {
   const telling = new Telling();
   for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
-  const table = new ToldTable(telling.given.state, steps, bounds);
-  const pieces = Array.from({ length: 3 }, () => table.take(momentOf(telling.given.state, t0), t0));
+  const table = new ChangeTable(telling.given.state, steps, bounds);
+  const pieces = Array.from({ length: 3 }, () => table.take(asOfTime(telling.given.state, t0), t0));
   // 12 rows, 5 at a time.
   assert.equal(
     pieces.map(({ rows, upTo, position }) => [rows.length, upTo?.seq, position]),

@@ -31,7 +31,7 @@ function watched(minBytes: number) {
     },
     minBytes,
     onChange: (low) => changes.push(low),
-    onTrouble: (error) => troubles.push(error),
+    onFailure: (error) => troubles.push(error),
   });
   const see = async (freeBytes: number, more: Partial<DiskUse> = {}) => {
     use = { freeBytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0, ...more };

@@ -78,9 +78,9 @@ test('a replica reads the log in short pieces beside who writes it, and a start 
     last: () => machine.log.last(),
     at: (seq) => machine.log.at(seq),
     from: (...asked) => machine.log.from(...asked),
-    lend(firstSeq, limit, maxBytes, take) {
+    borrow(firstSeq, limit, maxBytes, take) {
       let bytes = 0;
-      const lent = machine.log.lend(firstSeq, limit, maxBytes, (batch) => {
+      const lent = machine.log.borrow(firstSeq, limit, maxBytes, (batch) => {
         bytes += batch.bytes.length;
         take(batch);
       });

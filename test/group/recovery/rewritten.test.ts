@@ -88,11 +88,11 @@ class RetiredLog implements LogReader {
 
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
     const stored: StoredBatch[] = [];
-    this.lend(firstSeq, limit, maxBytes, (batch) => stored.push(batch));
+    this.borrow(firstSeq, limit, maxBytes, (batch) => stored.push(batch));
     return stored;
   }
 
-  lend(_firstSeq: number, limit: number, _maxBytes: number, take: (batch: StoredBatch) => void): number {
+  borrow(_firstSeq: number, limit: number, _maxBytes: number, take: (batch: StoredBatch) => void): number {
     const few = Math.min(limit, 64);
     for (let lent = 0; lent < few; lent++) {
       const next = this.#batches.next();

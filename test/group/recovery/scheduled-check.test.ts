@@ -49,7 +49,7 @@ function bench() {
       timers,
       clock: { now: () => t0 + now },
       onReport: (report) => reports.push(report),
-      onTrouble: (error) => troubles.push(error),
+      onFailure: (error) => troubles.push(error),
     },
     times,
   );
@@ -128,7 +128,7 @@ const emptyStore: SnapshotStore = {
   list: () => [],
   write: async () => undefined,
   readHeader: () => assert.unreachable() as never,
-  lendBlocks: () => [],
+  borrowBlocks: () => [],
   remove: async () => undefined,
   sweep: async () => undefined,
 };

@@ -32,7 +32,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
       timers: { elapsed: () => stand.now },
       observer: { workDone: () => undefined },
       snapshotEvery: 1_000,
-      onTrouble: (what, error) => assert.ok(stand.failing, `${what}: ${error}`),
+      onFailure: (what, error) => assert.ok(stand.failing, `${what}: ${error}`),
     },
     {
       durableSeq: () => stand.durableSeq,

@@ -66,7 +66,7 @@ test('weights count as computed once what came of them is durable, and not befor
     timers: { elapsed: () => 0, soon: () => undefined, later: () => () => undefined },
     observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },
     weightsIntervalMs: 2000,
-    onTrouble: (_what: string, error: unknown) => assert.unreachable(String(error)),
+    onFailure: (_what: string, error: unknown) => assert.unreachable(String(error)),
   };
   const work = new WeightsWork(deps, {
     published: { basedOnSeq: 0, computedAt: null },

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../../src/group/api.js';
-import type { ToldMark, ToldWalk } from '../../../src/group/verdict-changes.js';
+import type { ChangeWalk, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { comment, helloFrame } from '../../../src/http/verdict-stream/frames.js';
 import { StreamReader } from '../../../src/http/verdict-stream/reader.js';
 import { limits } from '../../../src/limits.js';
@@ -17,7 +17,7 @@ const hello = helloFrame({
   score_step: 1,
   confidence_step: 0.05,
 });
-const mark: ToldMark = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
+const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
 
 /** Takes what is written once `read` is called; before that nothing drains. */
 class Pipe extends Writable {
@@ -90,7 +90,7 @@ test('a reader that does not read is told to resume, and cut off', async () => {
 
 test('a reader that catches up asks for no more than it reads', async () => {
   let asked = 0;
-  const walk = async (): Promise<ToldWalk> => ({ position: 3, count: 1, text: '{}', next: ++asked });
+  const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: ++asked });
   const { pipe, ends, reader } = readerOf({ feed: { walk, recent: () => null }, reading: false });
   const started = reader.start(hello, '');
   for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -125,7 +125,7 @@ test('a heartbeat never runs ahead of a change that is on its way', async () => 
 test('a piece that was read before an erasure was told is read again', async () => {
   const feed = { mark, erasedAt: 0, recent: (since: number) => (since === mark.position ? [] : null) };
   const texts = ['{"erased":1}', '{"kept":1}'];
-  const walk = async (): Promise<ToldWalk> => {
+  const walk = async (): Promise<ChangeWalk> => {
     // It overtakes the first piece.
     if (texts.length === 2) Object.assign(setting.feed, { erasedAt: 4 });
     return { position: texts.length === 2 ? 3 : 4, count: 1, text: texts.shift()!, next: null };
@@ -139,8 +139,8 @@ test('a piece that was read before an erasure was told is read again', async () 
 });
 
 test('while it catches up a reader is told of erasures, and of changes only once it has', async () => {
-  let answer: (walk: ToldWalk) => void = () => undefined;
-  const walk = () => new Promise<ToldWalk>((resolve) => (answer = resolve));
+  let answer: (walk: ChangeWalk) => void = () => undefined;
+  const walk = () => new Promise<ChangeWalk>((resolve) => (answer = resolve));
   const recent = (since: number) => (since === mark.position ? [] : null);
   const { pipe, reader } = readerOf({ feed: { walk, recent } });
   const started = reader.start(hello, '');
@@ -165,7 +165,7 @@ test('an id is resumed from where it is of this generation and no erasure was to
     ['7-ba9876543210.2', 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
   ] as const) {
     const recent = (since: number) => (since >= mark.position ? [] : ['{}']);
-    const walk = async (): Promise<ToldWalk> => ({ position: 3, count: 1, text: '{}', next: null });
+    const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: null });
     const { pipe, reader } = readerOf({ feed: { erasedAt, recent, walk } });
     await reader.start(hello, id);
     assert.equal(events(pipe.text), expected, id);
@@ -175,7 +175,7 @@ test('an id is resumed from where it is of this generation and no erasure was to
 test('what reaches further back than memory is walked as changes, of which the last has the id', async () => {
   const recent = (since: number) => (since >= mark.position ? [] : null);
   const pieces = [1, 2, null];
-  const walk = async (): Promise<ToldWalk> => ({ position: 3, count: 1, text: '{}', next: pieces.shift() ?? null });
+  const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: pieces.shift() ?? null });
   const { pipe, reader } = readerOf({ feed: { recent, walk } });
   await reader.start(hello, resumeAt(1));
   assert.equal(events(pipe.text), ['hello', 'change', 'change', 'change', 'heartbeat']);

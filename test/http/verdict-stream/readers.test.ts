@@ -3,12 +3,12 @@ import { Writable } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { FeedListener, ToldMark } from '../../../src/group/verdict-changes.js';
+import type { FeedListener, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
 import { groupDouble, peerView } from '../group-double.js';
 
-const mark: ToldMark = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
+const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
 
 /** Takes what is written at once. */
 class Heard extends Writable {

@@ -1,15 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { StreamReader, ToldFrames } from '../../../src/http/verdict-stream/reader.js';
+import type { ChangeFrames, StreamReader } from '../../../src/http/verdict-stream/reader.js';
 import { Spread } from '../../../src/http/verdict-stream/spread.js';
 
-const frames = (position: number): ToldFrames => ({ position, changeFor: () => Buffer.alloc(0), rows: 1 });
+const frames = (position: number): ChangeFrames => ({ position, changeFor: () => Buffer.alloc(0), rows: 1 });
 
 /** Readers that note what they are told; each takes so many ms for it. */
 function readersOf(count: number, ms: number) {
   const heard: number[][] = Array.from({ length: count }, () => []);
   const readers = heard.map((positions) => ({
-    told({ position }: ToldFrames) {
+    told({ position }: ChangeFrames) {
       const until = performance.now() + ms;
       while (performance.now() < until);
       positions.push(position);

@@ -198,7 +198,7 @@ test('a lent block is taken before whoever may write is asked again, who reads f
   await source.write(headerOf(3), blocksOf(1, [10]));
   await source.write(headerOf(9), blocksOf(4, SIZES));
   const store = new LmdbSnapshotStore(dir, () => source.readHeader(3).seq !== 3);
-  await store.write(headerOf(12), source.lendBlocks(9));
+  await store.write(headerOf(12), source.borrowBlocks(9));
   assert.equal(blocksIn(store, 12), blocksOf(4, SIZES));
   removeFolder(dir);
 });

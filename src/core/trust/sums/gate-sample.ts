@@ -4,7 +4,7 @@
  * falls below a threshold of the pair, or of the peer: none that a peer can choose.
  */
 
-import type { Moment } from '../../evidence/decay.js';
+import type { AsOf } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import type { EvidenceSubjects, EvidenceView } from '../../tables/evidence-view.js';
 import { pairOf } from '../../tables/pair-number.js';
@@ -31,18 +31,11 @@ export class GateSample {
    * `part`: empty columns to read votes into, which it leaves empty. `floor`: the mix below which players are looked at in any case. Its large columns are
    * the scratch's.
    */
-  constructor(
-    state: EvidenceView,
-    moment: Moment,
-    part: VoteColumns,
-    floor: number,
-    c: TrustConstants,
-    scratch: Scratch,
-  ) {
+  constructor(state: EvidenceView, asOf: AsOf, part: VoteColumns, floor: number, c: TrustConstants, scratch: Scratch) {
     const { peers, excluded } = part;
     this.own = new Uint32Array(peers);
     this.pairs = scratch.uint32(pairOf(0, peers)).fill(0);
-    this.#countSome(state, moment, part, scratch.yieldCore);
+    this.#countSome(state, asOf, part, scratch.yieldCore);
     let least = WHOLE;
     const below = (seen: number, players: number, isExcluded: boolean) => {
       if (isExcluded) return 0;
@@ -73,17 +66,17 @@ export class GateSample {
   }
 
   /** Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row chooses. */
-  #countSome(state: EvidenceView, moment: Moment, part: VoteColumns, yieldCore: () => void): void {
+  #countSome(state: EvidenceView, asOf: AsOf, part: VoteColumns, yieldCore: () => void): void {
     const { subjects } = state;
     const { entries } = subjects;
     const rows = new RowBlock();
     for (let from = 0; from < subjects.rows; from += BLOCK_ROWS * BLOCKS) {
       subjects.readRows(from, from + 1, rows);
-      rows.read(state, from + BLOCK_ROWS * (rows.home[0]! % BLOCKS), moment);
+      rows.read(state, from + BLOCK_ROWS * (rows.home[0]! % BLOCKS), asOf);
       for (let i = 0; i < rows.size; i++) {
         const count = rows.count[i]!;
         if (!part.hasRoom(count)) this.#count(part);
-        part.close(entries.putVotes(rows.first[i]!, count, rows.worth, i, part, part.end), 0);
+        part.close(entries.putVotes(rows.first[i]!, count, rows.decayFactor, i, part, part.end), 0);
       }
       this.#count(part);
       yieldCore();

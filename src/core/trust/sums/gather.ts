@@ -1,6 +1,6 @@
 /** The votes of a group, read from the tables of a state at one moment, as peer trust is computed from them. */
 import { DAY_MS } from '../../../limits.js';
-import { momentOf } from '../../evidence/decay.js';
+import { asOfTime } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import type { EvidenceView } from '../../tables/evidence-view.js';
 import type { Peers } from '../../tables/peers.js';
@@ -53,8 +53,8 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
   const part = columns(takesParts ? Math.max(PART_ENTRIES, peers) : entries.size);
   const judged = isSampled ? columns(sampledEntries(state, below)) : part;
-  const moment = momentOf(state, at);
-  const sample = takesParts ? new GateSample(state, moment, part, Math.ceil(below), c, scratch) : null;
+  const asOf = asOfTime(state, at);
+  const sample = takesParts ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch) : null;
   const sums = new VoteSums(peers, c, scratch, sample);
   const rows = new RowBlock();
   const takeRows = () => {
@@ -68,15 +68,15 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
         sums.take(part);
         part.clear();
       }
-      const end = entries.putVotes(first, count, rows.worth, i, part, part.end);
+      const end = entries.putVotes(first, count, rows.decayFactor, i, part, part.end);
       sample?.leaveOut(part, end, mix);
       part.close(end, mix);
       if (!isSampled || mix >= below || !judged.hasRoom(count)) continue;
-      judged.close(entries.putVotes(first, count, rows.worth, i, judged, judged.end), mix);
+      judged.close(entries.putVotes(first, count, rows.decayFactor, i, judged, judged.end), mix);
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
-    rows.read(state, from, moment);
+    rows.read(state, from, asOf);
     takeRows();
     scratch.yieldCore();
   }

@@ -1,6 +1,6 @@
 /** Rows of the players, read side by side. */
 
-import { type Moment, worthFor } from '../../evidence/decay.js';
+import { type AsOf, decayFactorFor } from '../../evidence/decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../../tables/evidence-view.js';
 import type { RowColumns } from '../../tables/subjects.js';
 
@@ -18,15 +18,15 @@ export class RowBlock implements RowColumns {
   readonly evidenceAt = new Float64Array(BLOCK_ROWS);
   readonly home = new Uint16Array(BLOCK_ROWS);
   /** Of their evidence, at the moment that they were read for. */
-  readonly worth = new Float64Array(BLOCK_ROWS);
+  readonly decayFactor = new Float64Array(BLOCK_ROWS);
 
-  read(state: EvidenceView, from: number, moment: Moment): void {
+  read(state: EvidenceView, from: number, asOf: AsOf): void {
     const { subjects } = state;
     const end = Math.min(subjects.rows, from + BLOCK_ROWS);
     this.size = end - from;
     subjects.readRows(from, end, this);
-    for (let i = 0; i < this.size; i++) this.worth[i] = worthFor(state, this.evidenceAt[i]!, moment);
-    if (!this.#lieInOrder()) this.#warm(subjects.entries);
+    for (let i = 0; i < this.size; i++) this.decayFactor[i] = decayFactorFor(state, this.evidenceAt[i]!, asOf);
+    if (!this.#lieInOrder()) this.#prefetch(subjects.entries);
   }
 
   /** Whether the entries of most rows lie near those of the row before, as a start lays them out: the processor fetches these by itself. */
@@ -41,10 +41,10 @@ export class RowBlock implements RowColumns {
    * Reads the entries, so that the memory behind comes side by side: one after the other, each would be waited for. Returns a sum that
    * means nothing; without it a compiler could leave the reading out.
    */
-  #warm(entries: EvidenceSubjects['entries']): number {
+  #prefetch(entries: EvidenceSubjects['entries']): number {
     const { size, first, count } = this;
     let sum = 0;
-    for (let i = 0; i < size; i++) if (count[i]! > 0) sum += entries.warm(first[i]!, count[i]!);
+    for (let i = 0; i < size; i++) if (count[i]! > 0) sum += entries.prefetch(first[i]!, count[i]!);
     return sum;
   }
 }

@@ -61,7 +61,7 @@ export function span(seconds: number): string {
 }
 
 /** Local date and time. */
-export function moment(iso: string): string {
+export function asOf(iso: string): string {
   const at = new Date(iso);
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;

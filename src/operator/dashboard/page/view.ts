@@ -1,6 +1,6 @@
 /** What a view is, what it works with, and the small things that several of them show. */
 import { h } from './dom.js';
-import { ago, moment } from './format.js';
+import { ago, asOf } from './format.js';
 import type { Live } from './live.js';
 import type { Peers } from './peers.js';
 
@@ -39,11 +39,11 @@ export function badge(word: string, look: string = word): HTMLElement {
 
 /** A moment as it is told, with the exact one for whoever asks. */
 export function time(iso: string): HTMLElement {
-  return h('time', { datetime: iso, title: iso }, moment(iso));
+  return h('time', { datetime: iso, title: iso }, asOf(iso));
 }
 
 export function timeAgo(iso: string): HTMLElement {
-  return h('time', { datetime: iso, title: moment(iso) }, ago(iso, Date.now()));
+  return h('time', { datetime: iso, title: asOf(iso) }, ago(iso, Date.now()));
 }
 
 /** Whether an area may be drawn anew: nobody is about to press something in it, or to come back to it from a dialog. */

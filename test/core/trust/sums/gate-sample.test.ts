@@ -1,7 +1,7 @@
 /** In a very large group gates are settled from samples of the players, for each peer and pair: what is in them, and what comes of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { momentOf } from '../../../../src/core/evidence/decay.js';
+import { asOfTime } from '../../../../src/core/evidence/decay.js';
 import { unit } from '../../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../../src/core/evidence/trust-constants.js';
 import { pairOf } from '../../../../src/core/tables/pair-number.js';
@@ -35,7 +35,7 @@ const { excluded } = skewed.peerWeights;
 
 function sampleOf(numbers: typeof sampling, scratch = new Scratch()): GateSample {
   const part = new VoteColumns(excluded, 256, scratch);
-  return new GateSample(skewed, momentOf(skewed, 0), part, floor, numbers, scratch);
+  return new GateSample(skewed, asOfTime(skewed, 0), part, floor, numbers, scratch);
 }
 
 /** The peers behind each row, and its mix. */
@@ -83,7 +83,7 @@ test('it is no matter for the sample what an earlier computation left in the col
   const first = sampleOf(sampling, scratch).pairs.slice();
   assert.equal(sampleOf(sampling, scratch.begin()).pairs, first);
   const part = new VoteColumns(excluded, 10_000, new Scratch());
-  assert.equal(new GateSample(skewed, momentOf(skewed, 0), part, floor, sampling, new Scratch()).pairs, first);
+  assert.equal(new GateSample(skewed, asOfTime(skewed, 0), part, floor, sampling, new Scratch()).pairs, first);
   assert.is(part.players, 0);
 });
 

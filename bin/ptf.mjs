@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The `ptf` that npm links. It stands in the repository, since npm remembers a command that was not there when it first looked.
+// The `ptf` that npm links. It stands in the repository, since npm remembers a command that was not there when it first
+// looked.
 import { existsSync } from 'node:fs';
 
 const entry = new URL('../dist/ptf.js', import.meta.url);

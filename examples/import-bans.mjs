@@ -1,13 +1,15 @@
 /**
- * Imports a list of bans as trust events, with a progress bar. May be run again: event ids follow from the rows and the peer, so
- * what is stored already is not counted twice.
+ * Imports a list of bans as trust events, with a progress bar. May be run again: event ids follow from the rows and the
+ * peer, so what is stored already is not counted twice.
  *
  *     TRUST_URL=… TRUST_PEER_ID=… TRUST_API_KEY=… TRUST_GROUP_SALT=… node import-bans.mjs bans.csv --game arena
  *
- * The file is CSV whose first row names the columns (`player_id`, and if you have them `banned_at` and `severity`, in any order), or NDJSON
- * with the same members where its name ends in `.ndjson`. Give a CSV file without such a row its columns: `--columns player_id,banned_at`.
+ * The file is CSV whose first row names the columns (`player_id`, and if you have them `banned_at` and `severity`, in
+ * any order), or NDJSON with the same members where its name ends in `.ndjson`. Give a CSV file without such a row its
+ * columns: `--columns player_id,banned_at`.
  *
- * Exit codes: 0 all rows are in, 1 some rows were refused, 2 wrong usage or a file that cannot be read, 3 the node took nothing more.
+ * Exit codes: 0 all rows are in, 1 some rows were refused, 2 wrong usage or a file that cannot be read, 3 the node took
+ * nothing more.
  *
  * Needs the packages peer-trust-federation, cli-progress and csv-parse.
  */
@@ -177,7 +179,8 @@ function faultOf(cells) {
 }
 
 /**
- * Why the client would not send an event; undefined where it would. `submitMany` refuses a whole list for one such event.
+ * Why the client would not send an event; undefined where it would. `submitMany` refuses a whole list for one such
+ * event.
  * @param {TrustClient} client @param {import('peer-trust-federation/client').TrustEvent} event
  */
 function refusalOf(client, event) {

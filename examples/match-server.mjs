@@ -6,7 +6,8 @@
  *     curl -s localhost:4000/matches -d '{"players": ["player-1", "player-2"]}'
  *     curl -s localhost:4000/matches/MATCH_ID/end -d '{"reports": [{"player": "player-2", "kind": "report_cheating", "severity": 0.7}]}'
  *
- * It begins in the shadow: it says whom it would put under supervision, and does nothing about it. TRUST_MODE=enforce acts.
+ * It begins in the shadow: it says whom it would put under supervision, and does nothing about it. TRUST_MODE=enforce
+ * acts.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -22,8 +23,9 @@ const client = new TrustClient({
   groupSalt: required('TRUST_GROUP_SALT'),
 });
 
-// Keeps the cache current, so that a match start needs no call. While there is no stream, it takes one call. A wrong key, a suspended peer or a
-// wrong salt is told once; matches go on with what the node says without a key, or with neutral values.
+// Keeps the cache current, so that a match start needs no call. While there is no stream, it takes one call. A wrong
+// key, a suspended peer or a wrong salt is told once; matches go on with what the node says without a key, or with
+// neutral values.
 client.follow({
   onState: ({ phase, players, lastError }) => {
     if (phase === 'refused') console.error(`trust stream: refused, ${lastError?.code}: ${lastError?.message}`);

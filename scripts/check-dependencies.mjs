@@ -1,7 +1,7 @@
 /**
- * `npm run check:dependencies`: holds the lock file to what was reviewed, which needs no network, and then asks the registry
- * for known vulnerabilities of what a release runs. Exits with 1 where either finds something; a registry that cannot be
- * reached is said, and is no fault.
+ * `npm run check:dependencies`: holds the lock file to what was reviewed, which needs no network, and then asks the
+ * registry for known vulnerabilities of what a release runs. Exits with 1 where either finds something; a registry that
+ * cannot be reached is said, and is no fault.
  */
 import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';

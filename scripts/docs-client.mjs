@@ -1,7 +1,7 @@
 /**
- * `npm run docs:client` writes `docs/CLIENT-REFERENCE.md` from the docstrings of the two packages that game servers import.
- * Every public symbol must be documented, and every type in its signature must be public. `--to FILE` writes elsewhere. The
- * script reads the declarations that `npm run build` wrote.
+ * `npm run docs:client` writes `docs/CLIENT-REFERENCE.md` from the docstrings of the two packages that game servers
+ * import. Every public symbol must be documented, and every type in its signature must be public. `--to FILE` writes
+ * elsewhere. The script reads the declarations that `npm run build` wrote.
  */
 import './lib/require-node.mjs';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,10 @@ import { root } from './lib/compile.mjs';
 
 const entries = { client: 'dist/client/entry.d.ts', testing: 'dist/testing.d.ts' };
 
-/** Types documented elsewhere: the OpenAPI document has those of the contract, the client's part of the page has its own. */
+/**
+ * Types documented elsewhere: the OpenAPI document has those of the contract, the client's part of the page has its
+ * own.
+ */
 const elsewhere = {
   client: ['ErrorBody', 'EventBody', 'RegisteredPeerBody', 'RegistrationBody', 'TrustScoreBody'],
   testing: ['TrustClient', 'TrustClientOptions'],

@@ -1,7 +1,7 @@
 /**
- * `npm test`: builds what is stale, runs the fast test files, and asks that each row of the HTTP contract was seen by some test.
- * `npm run test:all`: the slow files too; with `--slow` those alone. With filters either runs the files of both tiers whose path holds one of
- * them. The last line is `N passed, N failed`, alone.
+ * `npm test`: builds what is stale, runs the fast test files, and asks that each row of the HTTP contract was seen by
+ * some test. `npm run test:all`: the slow files too; with `--slow` those alone. With filters either runs the files of
+ * both tiers whose path holds one of them. The last line is `N passed, N failed`, alone.
  */
 import './lib/require-node.mjs';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Every bound of the service, with its unit in the name. What only says how bytes lie, or how one file goes about its own work,
- * stands in that file. The relations that other parts rely on are asserted at the end, when the module loads.
+ * Every bound of the service, with its unit in the name. What only says how bytes lie, or how one file goes about its
+ * own work, stands in that file. The relations that other parts rely on are asserted at the end, when the module loads.
  */
 
 const KiB = 1024;
@@ -17,7 +17,10 @@ export const limits = {
   batchEventBytesMin: 128,
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
-  /** What the HTTP parser accepts: more than `headBytes`, for a clear answer, and less than one read of a socket (64 KiB), which shows what was too long. */
+  /**
+   * What the HTTP parser accepts: more than `headBytes`, for a clear answer, and less than one read of a socket (64
+   * KiB), which shows what was too long.
+   */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
   /** The fast path leaves a longer head to node:http. */
@@ -26,7 +29,10 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
-  /** How often requests of the public port are looked for that are late: all that one look finds are told of in one turn. */
+  /**
+   * How often requests of the public port are looked for that are late: all that one look finds are told of in one
+   * turn.
+   */
   lateRequestsLookMs: 100,
   /** Connections of late callers that are ended in a millisecond, each in some 100 us; more where thousands wait. */
   connectionsEndedPerMs: 3,
@@ -37,7 +43,10 @@ export const limits = {
   lingerBytes: 16 * MiB,
   /** What a request that waits behind an answer takes one place for; its body takes more of them. */
   pipelinedPlaceBytes: 2 * KiB,
-  /** Places of one connection's requests that wait behind an answer; the connection is not read from while they are taken. Even. */
+  /**
+   * Places of one connection's requests that wait behind an answer; the connection is not read from while they are
+   * taken. Even.
+   */
   pipelinedPerConnection: 64,
   /** Places of all connections together; a connection that brings more ends. */
   pipelinedMax: 65_536,
@@ -45,7 +54,10 @@ export const limits = {
   readBytes: 64 * KiB,
   /** Answers to requests of one read of a socket that are put together; the rest are made once these have left. */
   answersAheadBytes: 64 * KiB,
-  /** A caller that takes nothing of its answers for this long has gone; the largest, a script of the pages, is one piece of 1.5 MB. */
+  /**
+   * A caller that takes nothing of its answers for this long has gone; the largest, a script of the pages, is one piece
+   * of 1.5 MB.
+   */
   unreadTimeoutMs: 20_000,
   /** At a stop, for connections that the system took before and the node did not. */
   acceptLastMs: 500,
@@ -57,10 +69,13 @@ export const limits = {
   connectionsAddressShare: 0.5,
   /** Connections that are looked at for an idle one when there is no room for a new one. */
   evictionLooks: 1_024,
-  /** Looks at an idle connection that it outlives if it asked for something: a caller that asks now and then keeps its connection longer. */
+  /**
+   * Looks at an idle connection that it outlives if it asked for something: a caller that asks now and then keeps its
+   * connection longer.
+   */
   evictionChances: 8,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
-  connectionsTurnedAway: 256,
+  connectionsRefusedAtOnce: 256,
   matchIdsMax: 128,
   requestIdLength: 128,
   /** Faults of one body that are told beside the first. */
@@ -95,7 +110,10 @@ export const limits = {
 
   // Peers
   peersMaxDefault: 10_000,
-  /** Places beyond `PEERS_MAX` that the operator alone can give out, so that a flood of registrations does not keep the operator's peers out. */
+  /**
+   * Places beyond `PEERS_MAX` that the operator alone can give out, so that a flood of registrations does not keep the
+   * operator's peers out.
+   */
   peersReserve: 16,
   /** Peers that one turn revokes for never having sent an event. */
   purgedAtOnce: 1_000,
@@ -164,12 +182,17 @@ export const limits = {
   /** An overload is over once nobody has waited for `overloadRestMs`, or nobody was refused for `overloadEndsMs`. */
   overloadRestMs: 20,
   overloadEndsMs: 1_000,
-  /** Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`. */
+  /**
+   * Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`.
+   */
   batchesArriving: 32,
   arrivingMs: 100,
   /** What has arrived of all batches that are on their way in. */
   arrivingBytes: 128 * MiB,
-  /** How often bodies of batches are looked at, what must have come since the last look, and after how many looks in vain one ends. */
+  /**
+   * How often bodies of batches are looked at, what must have come since the last look, and after how many looks in
+   * vain one ends.
+   */
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
@@ -196,7 +219,7 @@ export const limits = {
   /** How often events are looked for that are too old to stay. */
   retentionLookMs: HOUR_MS,
   /** Moments of records that one look goes through for their age, so that it holds nobody up. */
-  retirementLookMoments: 100_000,
+  retentionLookMoments: 100_000,
   halfLifeDaysDefault: 30,
   /** How far the clock may be ahead of the newest time that was seen before. */
   clockAheadMs: DAY_MS,
@@ -214,20 +237,29 @@ export const limits = {
   snapshotEveryDefault: 100_000,
   /** A block is written by one call, which the kernel does not interrupt: 0.3 ms. */
   snapshotBlockBytes: 256 * KiB,
-  /** A snapshot at shutdown is skipped when it would take longer than this, or than what other steps left of `shutdownMs`. */
+  /**
+   * A snapshot at shutdown is skipped when it would take longer than this, or than what other steps left of
+   * `shutdownMs`.
+   */
   shutdownSnapshotMs: 5_000,
   /** Whoever waits for an erasure when the node stops is told to come again after this. */
   shutdownAnswersMs: 3_000,
   /** What the pools' workers get to close their files before they are ended. */
   shutdownPoolMs: 1_500,
-  /** What workers get to load, where a node is stopped that has hardly started: one that opens its files must not be ended. */
+  /**
+   * What workers get to load, where a node is stopped that has hardly started: one that opens its files must not be
+   * ended.
+   */
   shutdownLoadMs: 5_000,
   /** For the last writes, and what no other figure counts. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
   /** A signal so soon after the first is its echo, where npm hands on what the terminal sent to the node already. */
   signalEchoMs: 200,
-  /** What a node that cannot go on gives its threads to end, before it ends without them, and of that to close their files. */
+  /**
+   * What a node that cannot go on gives its threads to end, before it ends without them, and of that to close their
+   * files.
+   */
   failedExitMs: 500,
   failedPoolMs: 250,
 
@@ -264,13 +296,19 @@ export const limits = {
   /** A redaction that fails again and again is tried this seldom, at last. */
   redactionRetryMaxMs: 60_000,
   readerThreads: 1,
-  /** What one read of the log takes, and what one takes beside who writes: no page that was freed meanwhile can be used again. */
+  /**
+   * What one read of the log takes, and what one takes beside who writes: no page that was freed meanwhile can be used
+   * again.
+   */
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
   followBytes: 256 * KiB,
   /** Events that a start sorts before they go into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
-  /** Records one listing reads: own events go on with the next page; in the summary each chain has a share for gone ones. */
+  /**
+   * Records one listing reads: own events go on with the next page; in the summary each chain has a share for gone
+   * ones.
+   */
   walkRecordsMax: 20_000,
   readerBatchesKept: 32,
   /** Players that one count of verdicts looks at; of more, every n-th. */
@@ -340,7 +378,10 @@ export const limits = {
   streamLookedAtRows: 65_536,
   /** Rows touched since the last piece that are remembered one by one; beyond it all are looked at. */
   streamTouchedRows: 65_536,
-  /** Changes kept in memory for readers that were cut off for a moment, and what of them is sent without asking the pool. */
+  /**
+   * Changes kept in memory for readers that were cut off for a moment, and what of them is sent without asking the
+   * pool.
+   */
   streamRingRows: 32_768,
   streamAtOnceRows: 1_000,
   /** The verdict stream tells changes in intervals in groups of this many active peers or more. */

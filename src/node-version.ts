@@ -1,5 +1,6 @@
 /**
- * The oldest Node that runs this package. Entries import this file before anything else, so it uses nothing that an older Node lacks.
+ * The oldest Node that runs this package. Entries import this file before anything else, so it uses nothing that an
+ * older Node lacks.
  */
 
 /** As `engines` in package.json says; a test holds the two together. */

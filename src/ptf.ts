@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`. */
+/**
+ * The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`.
+ */
 import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -70,7 +72,10 @@ async function confirm(question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await lineFrom(lines, `${question} [y/N] `)).trim());
 }
 
-/** The next line. The end of the input, by Ctrl-D or Ctrl-C, is an empty one; whether `question` then rejects depends on the release of Node. */
+/**
+ * The next line. The end of the input, by Ctrl-D or Ctrl-C, is an empty one; whether `question` then rejects depends on
+ * the release of Node.
+ */
 async function lineFrom(lines: Interface, prompt: string): Promise<string> {
   const ended = once(lines, 'close').then(() => '');
   const asked = lines.question(prompt).catch(() => '');
@@ -98,8 +103,8 @@ async function input(charactersMax: number): Promise<string> {
 }
 
 /**
- * Work in a folder is its own user's: files that root leaves there, as LMDB does even where it only reads, the node cannot
- * open. Where nothing can be written, nothing is left.
+ * Work in a folder is its own user's: files that root leaves there, as LMDB does even where it only reads, the node
+ * cannot open. Where nothing can be written, nothing is left.
  */
 async function refuseForeign(dir: string): Promise<void> {
   const uid = await stat(dir).then(

@@ -1,4 +1,6 @@
-/** Ends a process whose Node is too old with one sentence and exit code 2. Imported first by every entry of the service. */
+/**
+ * Ends a process whose Node is too old with one sentence and exit code 2. Imported first by every entry of the service.
+ */
 import { nodeVersionFault } from './node-version.js';
 
 const fault = nodeVersionFault(process.versions.node);

@@ -1,4 +1,7 @@
-/** Ends a process that may open too few files with one sentence and exit code 2: loading the service would fail with another reason. */
+/**
+ * Ends a process that may open too few files with one sentence and exit code 2: loading the service would fail with
+ * another reason.
+ */
 import { readFileSync } from 'node:fs';
 import { openFilesFault } from './open-files.js';
 

@@ -1,6 +1,6 @@
 /**
- * The package `peer-trust-federation/testing`: a real node in a temporary folder on a free port, as a process of its own, so that a game
- * server's tests run against the service itself, and can take it away.
+ * The package `peer-trust-federation/testing`: a real node in a temporary folder on a free port, as a process of its
+ * own, so that a game server's tests run against the service itself, and can take it away.
  * @packageDocumentation
  */
 import './client/require-node.js';
@@ -20,8 +20,8 @@ import { TrustClient } from './client/trust-client.js';
  */
 export interface TestNodeOptions {
   /**
-   * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A `LOG_LEVEL` that is quieter
-   * than `info` is taken for `info`: a start is read off the log.
+   * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A
+   * `LOG_LEVEL` that is quieter than `info` is taken for `info`: a start is read off the log.
    */
   readonly variables?: Readonly<Record<string, string>> | undefined;
   /** The group's salt; a fixed one where it is left out. */
@@ -44,8 +44,8 @@ export interface TestPeer {
 }
 
 /**
- * Players to be made known, by what all of the seeding peers say about them. The peers also judge some players of their own, `seeded bad player 1`
- * and so on, so that the group knows them as peers that report and praise.
+ * Players to be made known, by what all of the seeding peers say about them. The peers also judge some players of their
+ * own, `seeded bad player 1` and so on, so that the group knows them as peers that report and praise.
  * @public
  */
 export interface Seed {
@@ -84,7 +84,10 @@ function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly i
   }));
 }
 
-/** Whether a peer differs in one event from the rest, for about half of the players: peers that say the same of everybody are one witness. */
+/**
+ * Whether a peer differs in one event from the rest, for about half of the players: peers that say the same of
+ * everybody are one witness.
+ */
 function differs(peer: number, player: number): boolean {
   return ((Math.imul(peer * 31 + player + 1, 0x9e37_79b1) >>> 16) & 1) === 1;
 }

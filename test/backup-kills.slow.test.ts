@@ -1,4 +1,7 @@
-/** Backups and restores amid erasures, and killed at random moments: `KILL_SEED` and `BACKUP_KILLS` say which and how many. */
+/**
+ * Backups and restores amid erasures, and killed at random moments: `KILL_SEED` and `BACKUP_KILLS` say which and how
+ * many.
+ */
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -46,7 +49,8 @@ test('a backup taken amid erasures and withdrawals holds, and comes back as it i
       if (i % 20 === 10) assert.is(await peer.erase(subjectOf(player, dir).toString('hex')), 200);
     }
   })();
-  // Awaited below; until then nobody else must take its failure for an end of the process, which would leave the node running.
+  // Awaited below; until then nobody else must take its failure for an end of the process, which would leave the node
+  // running.
   load.catch(() => undefined);
   const place = newPlace();
   const { out } = await done(['backup', place, '--json'], dir);

@@ -1,4 +1,7 @@
-/** A node whose clock is set forward: nothing is written by it, since one event with its time would devalue all that come later. */
+/**
+ * A node whose clock is set forward: nothing is written by it, since one event with its time would devalue all that
+ * come later.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The packages that a release runs or is built with are those that were reviewed, and the check of it finds what it is for. */
+/**
+ * The packages that a release runs or is built with are those that were reviewed, and the check of it finds what it is
+ * for.
+ */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,6 +1,6 @@
 /**
- * The process ends even where one of its threads cannot be ended, as amid a call to a disk that answers no more. Here the replica opens a
- * file that nobody ever writes to, which no exit can call it back from.
+ * The process ends even where one of its threads cannot be ended, as amid a call to a disk that answers no more. Here
+ * the replica opens a file that nobody ever writes to, which no exit can call it back from.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -72,7 +72,10 @@ function waitingIn(task: string): string {
   }
 }
 
-/** Resolves once a thread of the process waits for whoever writes to a pipe; where the system does not tell, it will by then. */
+/**
+ * Resolves once a thread of the process waits for whoever writes to a pipe; where the system does not tell, it will by
+ * then.
+ */
 async function hangs(pid: number): Promise<void> {
   if (process.platform !== 'linux') return delay(slackMs / 4);
   const tasks = `/proc/${pid}/task`;

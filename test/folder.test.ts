@@ -242,8 +242,8 @@ test('a flipped bit in a batch stops the start and names the record', async () =
 test('a store that kills its reader by a signal stops the start, and the node says so', async () => {
   const dir = await filled(false);
   const content = readFileSync(logFile(dir));
-  // A node of an LMDB leaf is: data size in two 16-bit halves, flags, key size 8, key. A value is its length, then the batch.
-  // Both sizes now reach far beyond the file, so that whoever copies the value touches memory that is not there.
+  // A node of an LMDB leaf is: data size in two 16-bit halves, flags, key size 8, key. A value is its length, then the
+  // batch. Both sizes now reach far beyond the file, so that whoever copies the value touches memory that is not there.
   for (const at of everyIndexOf(content, Buffer.from([8, 0, 0, 0, 0, 0, 0, 0, 0, 3]))) {
     patch(logFile(dir), at - 4, Buffer.from([0xff, 0x0f]));
   }

@@ -1,4 +1,6 @@
-/** The process from outside: exit codes, faults on standard error, signals. Runs `dist/main.js` as an operator would. */
+/**
+ * The process from outside: exit codes, faults on standard error, signals. Runs `dist/main.js` as an operator would.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * The package as a game server gets it: packed, unpacked in an empty project elsewhere, its types checked by a strict project, its
- * examples run from there against a real node. The dependencies are links to those of this repository, so nothing is downloaded.
+ * The package as a game server gets it: packed, unpacked in an empty project elsewhere, its types checked by a strict
+ * project, its examples run from there against a real node. The dependencies are links to those of this repository, so
+ * nothing is downloaded.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

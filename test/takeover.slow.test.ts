@@ -1,4 +1,7 @@
-/** A node whose folder another one took, as while it was paused: it must not go on for want of a write that would tell it. */
+/**
+ * A node whose folder another one took, as while it was paused: it must not go on for want of a write that would tell
+ * it.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OwnerLostError } from '../src/group/ports/storage-errors.js';

@@ -1,4 +1,6 @@
-/** Peer weights in a running node: computed in the pool, published as records, read by everyone, and never in the way. */
+/**
+ * Peer weights in a running node: computed in the pool, published as records, read by everyone, and never in the way.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,7 +31,10 @@ async function peersOf(node: TestNode, count: number): Promise<PeerView[]> {
   return peers;
 }
 
-/** Four honest peers, each of which errs about three players of its own, and a liar report the same 60 players, 20 of them bad. */
+/**
+ * Four honest peers, each of which errs about three players of its own, and a liar report the same 60 players, 20 of
+ * them bad.
+ */
 async function liedTo(node: TestNode): Promise<PeerView[]> {
   const peers = await peersOf(node, 5);
   for (const peer of peers) {

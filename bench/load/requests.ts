@@ -27,7 +27,10 @@ export interface Site {
 export const fixedTimestamp = '2026-01-01T00:00:00.000Z';
 const fixedMs = Date.parse(fixedTimestamp);
 
-/** The timestamp of event number `i`: one of its own, since two events of a peer that say the same are one piece of evidence. */
+/**
+ * The timestamp of event number `i`: one of its own, since two events of a peer that say the same are one piece of
+ * evidence.
+ */
 export function timestampOf(i: number): string {
   return new Date(fixedMs + 1 + (i % 10_000_000)).toISOString();
 }

@@ -20,7 +20,10 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a compilation reads, where it leaves its output and in it that of `src`, and a path that stands in every whole output. */
+/**
+ * What a compilation reads, where it leaves its output and in it that of `src`, and a path that stands in every whole
+ * output.
+ */
 export const projects = {
   main: { config: 'tsconfig.json', outDir: 'dist', src: '.', inputs: ['src'], entry: 'main.js' },
   tests: { config: 'tsconfig.test.json', outDir: 'build', src: 'src', inputs: ['src', 'test', 'bench'], entry: 'src' },

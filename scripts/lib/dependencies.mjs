@@ -1,6 +1,6 @@
 /**
- * What a lock file tells about the packages that a release runs or is built with, held against what was reviewed: install
- * scripts, licences, engines, digests. Knows nothing of vulnerabilities; those are `npm audit`'s.
+ * What a lock file tells about the packages that a release runs or is built with, held against what was reviewed:
+ * install scripts, licences, engines, digests. Knows nothing of vulnerabilities; those are `npm audit`'s.
  */
 
 /** Packages that run a script when they are installed, and why they may. */

@@ -1,4 +1,7 @@
-/** Ends a script whose Node is too old with one sentence and exit code 2. Imported first; works before anything was built. */
+/**
+ * Ends a script whose Node is too old with one sentence and exit code 2. Imported first; works before anything was
+ * built.
+ */
 import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

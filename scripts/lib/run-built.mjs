@@ -1,4 +1,6 @@
-/** Runs a program of the harnesses: compiles what is stale, then hands the arguments, the signals and the exit code on. */
+/**
+ * Runs a program of the harnesses: compiles what is stale, then hands the arguments, the signals and the exit code on.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { compile, projects, root } from './compile.mjs';

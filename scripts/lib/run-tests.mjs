@@ -11,9 +11,10 @@ const suffix = '.test.js';
 const drainMs = 1_000;
 
 /**
- * Runs the test files under `folder` of the tiers (`fast`, `slow`) whose path holds one of `filters` (none: all), `concurrency` at a time,
- * each for at most `timeoutMs`; `write` takes each finished piece of the report. Resolves to `{passed, failed, skips, files}`,
- * counted in tests; `skips` are the reasons why tests did not run. An aborted `signal` ends the files that run.
+ * Runs the test files under `folder` of the tiers (`fast`, `slow`) whose path holds one of `filters` (none: all),
+ * `concurrency` at a time, each for at most `timeoutMs`; `write` takes each finished piece of the report. Resolves to
+ * `{passed, failed, skips, files}`, counted in tests; `skips` are the reasons why tests did not run. An aborted
+ * `signal` ends the files that run.
  */
 export async function runTests({
   folder,

@@ -12,15 +12,22 @@ import { TrustError } from './trust-error.js';
  * @public
  */
 export interface TrustClientOptions {
-  /** The node's address, such as `https://trust.example.net`, with a path where it stands behind one; without credentials, query or fragment. */
+  /**
+   * The node's address, such as `https://trust.example.net`, with a path where it stands behind one; without
+   * credentials, query or fragment.
+   */
   readonly url: string;
   /** The peer's id; needed to submit. */
   readonly peerId?: string | undefined;
-  /** The peer's key; needed to submit, withdraw, erase and follow the stream, unless the node runs without authentication. */
+  /**
+   * The peer's key; needed to submit, withdraw, erase and follow the stream, unless the node runs without
+   * authentication.
+   */
   readonly apiKey?: string | undefined;
   /**
-   * The group's salt, at least 16 bytes; one final line break is removed. With it every player id is hashed here, so that none leaves the game server, and the cache can look players up by the
-   * ids that the game knows. Without it ids travel as they are, unless they are subject hashes already.
+   * The group's salt, at least 16 bytes; one final line break is removed. With it every player id is hashed here, so
+   * that none leaves the game server, and the cache can look players up by the ids that the game knows. Without it ids
+   * travel as they are, unless they are subject hashes already.
    */
   readonly groupSalt?: string | undefined;
   /** The group that the stream must be of; any where it is left out. */
@@ -33,7 +40,9 @@ export interface TrustClientOptions {
   readonly attemptMs?: number | undefined;
   /** What any other call may take with all of its attempts, in ms; 15,000 where it is left out. */
   readonly deadlineMs?: number | undefined;
-  /** Players that are remembered, for the cache and for fallbacks; 100,000 where it is left out. Roughly 300 bytes each. */
+  /**
+   * Players that are remembered, for the cache and for fallbacks; 100,000 where it is left out. Roughly 300 bytes each.
+   */
   readonly playersMax?: number | undefined;
   /** How requests travel; undici's pool where it is left out. */
   readonly transport?: Transport | undefined;

@@ -44,7 +44,9 @@ export interface PlayerTrust extends TrustValues {
   readonly playerId: string;
   /** Where the values come from. */
   readonly source: TrustSource;
-  /** When the node last vouched for the values, by this machine's clock in ms since 1970. Null where they are assumed. */
+  /**
+   * When the node last vouched for the values, by this machine's clock in ms since 1970. Null where they are assumed.
+   */
   readonly asOf: number | null;
   /** Why the values do not come from the node or the cache; null where they do. */
   readonly cause: TrustErrorCode | null;

@@ -53,13 +53,15 @@ const withHashes: CallNeeds = { hashes: true };
 /**
  * A client of one node. Make one per process and share it; `close` it at the end.
  *
- * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node or the cache, else with the last
- * known values or neutral ones, marked by `source` and `cause`. Everything else rejects with a {@link TrustError} once its deadline is over.
+ * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node
+ * or the cache, else with the last known values or neutral ones, marked by `source` and `cause`. Everything else
+ * rejects with a {@link TrustError} once its deadline is over.
  *
- * The first call that sends a hash compares the client's salt with the group's. Where they differ, reads answer neutral values with the cause
- * `salt_mismatch`, and every other call that would send a hash rejects with it.
+ * The first call that sends a hash compares the client's salt with the group's. Where they differ, reads answer neutral
+ * values with the cause `salt_mismatch`, and every other call that would send a hash rejects with it.
  *
- * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for 408 and 429.
+ * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for
+ * 408 and 429.
  * @public
  */
 export class TrustClient {
@@ -98,8 +100,10 @@ export class TrustClient {
   }
 
   /**
-   * The trust of all players of a match, in the order asked. One call per 128 players, or none where the cache is current.
-   * @param playerIds - the players; repeats are allowed. One that is no id rejects with `invalid_argument`, which names its place.
+   * The trust of all players of a match, in the order asked. One call per 128 players, or none where the cache is
+   * current.
+   * @param playerIds - the players; repeats are allowed. One that is no id rejects with `invalid_argument`, which names
+   * its place.
    * @param options - budget, fallback and signal of this read.
    */
   scores(playerIds: readonly string[], options: ReadOptions = {}): Promise<PlayerTrust[]> {
@@ -118,14 +122,17 @@ export class TrustClient {
     return (await this.scores([playerId], options))[0]!;
   }
 
-  /** The service's word for one player; `neutral` where nobody knows. Use {@link TrustClient.score} to tell the two apart. */
+  /**
+   * The service's word for one player; `neutral` where nobody knows. Use {@link TrustClient.score} to tell the two
+   * apart.
+   */
   async verdict(playerId: string, options: ReadOptions = {}): Promise<Verdict> {
     return (await this.score(playerId, options)).verdict;
   }
 
   /**
-   * What a player's score is made of, straight from the node, in the contract's own form; null for a player without events. For tools, not for
-   * matches: it waits and rejects like a write.
+   * What a player's score is made of, straight from the node, in the contract's own form; null for a player without
+   * events. For tools, not for matches: it waits and rejects like a write.
    */
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
     const id = encodeURIComponent(this.#sentId(playerId));
@@ -145,8 +152,9 @@ export class TrustClient {
   }
 
   /**
-   * Submits one event and resolves once it is durable on the node's disk. A repetition of an event that is stored already counts as success.
-   * Rejects with the service's code where the event is not acceptable; `duplicate_event` is one of another peer with the same id.
+   * Submits one event and resolves once it is durable on the node's disk. A repetition of an event that is stored
+   * already counts as success. Rejects with the service's code where the event is not acceptable; `duplicate_event` is
+   * one of another peer with the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
     const body = this.prepare(event);
@@ -162,9 +170,11 @@ export class TrustClient {
   }
 
   /**
-   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that the node does not accept is reported and does
-   * not stop the rest; one that cannot be sent at all rejects with `invalid_argument`, which names its place, before anything is sent. Rejects also where the node takes nothing for longer than
-   * the deadline, or refuses the key; the same call may then be made again, as long as every event has an `eventId` of its own.
+   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that the
+   * node does not accept is reported and does not stop the rest; one that cannot be sent at all rejects with
+   * `invalid_argument`, which names its place, before anything is sent. Rejects also where the node takes nothing for
+   * longer than the deadline, or refuses the key; the same call may then be made again, as long as every event has an
+   * `eventId` of its own.
    */
   async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
     const { onProgress } = options;
@@ -182,7 +192,10 @@ export class TrustClient {
     return countedOutcome(results);
   }
 
-  /** An event in the form in which it travels, with everything filled in that was left out. The spool keeps events in this form. */
+  /**
+   * An event in the form in which it travels, with everything filled in that was left out. The spool keeps events in
+   * this form.
+   */
   prepare(event: TrustEvent): EventBody {
     const { peerId, runtime } = this.#settings;
     if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is needed to submit');
@@ -190,7 +203,8 @@ export class TrustClient {
   }
 
   /**
-   * Sends events in one call, at most 500, and says of each what came of it; `later` where the node could not take it now. For the spool.
+   * Sends events in one call, at most 500, and says of each what came of it; `later` where the node could not take it
+   * now. For the spool.
    */
   async deliver(events: readonly EventBody[], options: CallOptions = {}): Promise<DeliveryResult[]> {
     return this.#deliver(events, options, this.#settings.deadlineMs);
@@ -203,7 +217,9 @@ export class TrustClient {
     return resultsOf(body, events, peerId);
   }
 
-  /** Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost. */
+  /**
+   * Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost.
+   */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
     checkEventId(eventId);
     const path = `/events/${eventId}`;
@@ -216,8 +232,9 @@ export class TrustClient {
   }
 
   /**
-   * Erases everything that the group holds of a player. Not sent again where the node may have done it, since the receipt comes once: then it
-   * rejects with `outcomeUnknown`, and a further call answers `subject_not_found` where the player is erased.
+   * Erases everything that the group holds of a player. Not sent again where the node may have done it, since the
+   * receipt comes once: then it rejects with `outcomeUnknown`, and a further call answers `subject_not_found` where the
+   * player is erased.
    * @param playerId - the player's subject hash, or the id where the client has the salt.
    */
   async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
@@ -264,8 +281,9 @@ export class TrustClient {
   }
 
   /**
-   * Follows the verdict stream, so that reads become local. Needs the group's salt, unless the game knows players by their subject hashes. While the
-   * stream is lost, reads call the node. Called again it returns the same feed; one that was refused is tried again.
+   * Follows the verdict stream, so that reads become local. Needs the group's salt, unless the game knows players by
+   * their subject hashes. While the stream is lost, reads call the node. Called again it returns the same feed; one
+   * that was refused is tried again.
    */
   follow(options: FollowOptions = {}): Feed {
     if (this.#closing !== null) throw closed();

@@ -1,4 +1,6 @@
-/** The one error of the client, told apart by its code: the service's own codes, and those of what happens on the way. */
+/**
+ * The one error of the client, told apart by its code: the service's own codes, and those of what happens on the way.
+ */
 import type { ErrorBody } from '../contract/error-bodies.js';
 
 /**
@@ -61,7 +63,8 @@ export interface TrustErrorFacts {
 }
 
 /**
- * Every rejection of this package but one: an aborted `signal` rejects with its own reason. Holds no key, no salt and no player id.
+ * Every rejection of this package but one: an aborted `signal` rejects with its own reason. Holds no key, no salt and
+ * no player id.
  * @public
  */
 export class TrustError extends Error {

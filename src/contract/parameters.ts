@@ -1,6 +1,6 @@
 /**
- * The parameters of paths and queries, each with the schema that the OpenAPI document shows. `http/request/parameters.ts`
- * reads them.
+ * The parameters of paths and queries, each with the schema that the OpenAPI document shows.
+ * `http/request/parameters.ts` reads them.
  */
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';

@@ -1,6 +1,7 @@
 /**
- * The state of a group: the fold of its log. `apply` and `applyEvents` take records in, live and in replay; they never refuse, and
- * use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a snapshot's load fills it.
+ * The state of a group: the fold of its log. `apply` and `applyEvents` take records in, live and in replay; they never
+ * refuse, and use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a
+ * snapshot's load fills it.
  */
 import { limits } from '../limits.js';
 import { NumberColumn, Times } from './columns/times.js';
@@ -107,8 +108,8 @@ export class GroupState {
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
   /**
-   * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one count: chains that were
-   * read before may lack it. Of this process.
+   * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one
+   * count: chains that were read before may lack it. Of this process.
    */
   takenBackSeq = 0;
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
@@ -266,8 +267,8 @@ export class GroupState {
   }
 
   /**
-   * For about so many records to come, nobody will look into the tables: their events may be brought there together, which is
-   * several times faster. Until `settle`, what the tables hold is older than what the rest says.
+   * For about so many records to come, nobody will look into the tables: their events may be brought there together,
+   * which is several times faster. Until `settle`, what the tables hold is older than what the rest says.
    */
   sortEvents(count: number): void {
     this.settle();
@@ -321,7 +322,10 @@ export class GroupState {
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
 
-  /** Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come from. */
+  /**
+   * Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come
+   * from.
+   */
   #kept(record: EvidenceKept, seq: number): void {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }
@@ -362,7 +366,8 @@ export class GroupState {
 
   #countErasure(peer: number, at: number): void {
     if (peer === OPERATOR) return;
-    // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right again.
+    // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right
+    // again.
     const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
     recent.push(at);
     this.erasuresBy.set(peer, recent);

@@ -42,7 +42,10 @@ export interface GroupHealth {
 }
 
 export interface PeerView {
-  /** The peer's number in this group: dense, from 0, in order of registration. Shown to nobody but within an opaque cursor. */
+  /**
+   * The peer's number in this group: dense, from 0, in order of registration. Shown to nobody but within an opaque
+   * cursor.
+   */
   readonly index: number;
   readonly peerId: string;
   readonly peerName: string;
@@ -130,7 +133,10 @@ export interface PlayerEvents {
   readonly nextBefore: number | null;
 }
 
-/** The caller's own events that went with erasures. It never says of whom, nor who asked: all that names the player is gone. */
+/**
+ * The caller's own events that went with erasures. It never says of whom, nor who asked: all that names the player is
+ * gone.
+ */
 export interface OwnErasures {
   readonly total: number;
   /** In the order of their erasure. */
@@ -272,7 +278,10 @@ export interface GroupViews {
   health(): GroupHealth;
   /** The `ready` of `health`, which every request asks for. */
   readonly isReady: boolean;
-  /** Whether so many further events of a holder would be let in now: asked before a body is parsed, so that a refusal costs little. */
+  /**
+   * Whether so many further events of a holder would be let in now: asked before a body is parsed, so that a refusal
+   * costs little.
+   */
   admits(events: number, holder: Holder): boolean;
   /** Whether so many events of a holder come before those of others, since it had less than its share recently. */
   hasRoom(events: number, holder: Holder): boolean;
@@ -290,7 +299,9 @@ export interface GroupViews {
   peers(from: number, limit: number): PeerView[];
   /** Undefined: no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
-  /** The same of many, all at one moment, in the order of their keys. Of the columns the hashes and rows are filled in. */
+  /**
+   * The same of many, all at one moment, in the order of their keys. Of the columns the hashes and rows are filled in.
+   */
   trusts(players: KeyColumns): (TrustView | undefined)[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** At most `limit` of a peer's events that went with erasures, from position `from` on. */
@@ -302,8 +313,8 @@ export interface GroupViews {
 /** Commands: each resolves once what it changed is durable, or with a refusal. Rejects only on a broken invariant. */
 export interface GroupCommands {
   /**
-   * `caller` null: peer authentication is off and `peerId` of each event names the acting peer. `holder`: whose room the events take, the
-   * caller's where absent. One outcome per event, in order.
+   * `caller` null: peer authentication is off and `peerId` of each event names the acting peer. `holder`: whose room
+   * the events take, the caller's where absent. One outcome per event, in order.
    */
   submit(
     caller: PeerView | null,

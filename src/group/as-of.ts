@@ -1,6 +1,6 @@
 /**
- * The moment at which reads see the decay: the end of the running minute, so that a body, and its tag, stays the same for a
- * minute, and no evidence lies behind the read.
+ * The moment at which reads see the decay: the end of the running minute, so that a body, and its tag, stays the same
+ * for a minute, and no evidence lies behind the read.
  */
 import { type AsOf, asOfTime } from '../core/evidence/decay.js';
 import type { GroupState } from '../core/state.js';

@@ -35,7 +35,10 @@ export interface Located {
   readonly asOf: number;
 }
 
-/** Nothing of a submission was decided: some events may repeat others. It is to be sent again with what the log says of these. */
+/**
+ * Nothing of a submission was decided: some events may repeat others. It is to be sent again with what the log says of
+ * these.
+ */
 export interface RepeatsUnknown {
   readonly type: 'repeats_unknown';
   readonly events: SubmitEvents['events'];

@@ -1,6 +1,6 @@
 /**
- * The group as the floors above see it: a thin shell that joins the actor to the log, the pool, the clock and chance. It holds
- * no rule of its own; what it adds is waiting.
+ * The group as the floors above see it: a thin shell that joins the actor to the log, the pool, the clock and chance.
+ * It holds no rule of its own; what it adds is waiting.
  */
 import { hash } from 'node:crypto';
 import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';

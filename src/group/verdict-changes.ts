@@ -1,6 +1,9 @@
 /** The change feed as its readers see it: rows, positions, and what a listener is told. */
 
-/** One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was erased. */
+/**
+ * One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was
+ * erased.
+ */
 export interface ChangeRow {
   /** Hex. */
   readonly subject: string;
@@ -47,8 +50,8 @@ export interface FeedPosition extends ChangesUpTo {
 
 export interface FeedListener {
   /**
-   * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this resolves, but
-   * for erasures, which wait for nobody.
+   * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this
+   * resolves, but for erasures, which wait for nobody.
    */
   told(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
   /** What was told is not known any more: nobody can go on from where it is. */
@@ -66,8 +69,8 @@ export interface VerdictChanges {
   /** Rows as JSON that were told after a position; null where memory does not reach back as far. */
   recent(position: number): string[] | null;
   /**
-   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool failed. It may be older than
-   * what was told meanwhile: its position says so.
+   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool
+   * failed. It may be older than what was told meanwhile: its position says so.
    */
   walk(generation: string, from: number, since: number): Promise<ChangeWalk | null>;
 }

@@ -1,6 +1,6 @@
 /**
- * A node: the one place where the parts are joined. Verifies the folder in a process of its own, claims it, listens, recovers,
- * applies the configuration, and only then lets requests in.
+ * A node: the one place where the parts are joined. Verifies the folder in a process of its own, claims it, listens,
+ * recovers, applies the configuration, and only then lets requests in.
  */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';

@@ -15,8 +15,8 @@ import type { Remark } from './variables.js';
 const underNpm = process.env.npm_lifecycle_event === 'start';
 
 /**
- * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is spared by
- * signals of its own, but not by an abort.
+ * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is
+ * spared by signals of its own, but not by an abort.
  */
 function endAtOnce(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
@@ -41,8 +41,8 @@ function run(config: Config, warnings: readonly Remark[]): void {
   const log = createLog(config.logLevel);
 
   /**
-   * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one cannot be
-   * ended. So they are ended first, and whoever does not end in time is not waited for.
+   * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one
+   * cannot be ended. So they are ended first, and whoever does not end in time is not waited for.
    */
   const exitFailed = (): void => {
     setTimeout(endAtOnce, limits.failedExitMs, 'SIGKILL');

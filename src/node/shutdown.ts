@@ -1,4 +1,7 @@
-/** How a node stops: what it opened is closed from the last to the first, within the time that a stop has, and a last snapshot made. */
+/**
+ * How a node stops: what it opened is closed from the last to the first, within the time that a stop has, and a last
+ * snapshot made.
+ */
 import type { Logger } from 'pino';
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { Group } from '../group/group.js';

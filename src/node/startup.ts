@@ -1,6 +1,6 @@
 /**
- * What a start demands before the node serves: of its folder, its store, its group and its configuration. Where one of them
- * forbids it, the start is refused with a reason for the operator.
+ * What a start demands before the node serves: of its folder, its store, its group and its configuration. Where one of
+ * them forbids it, the start is refused with a reason for the operator.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readdirSync } from 'node:fs';
@@ -136,8 +136,8 @@ export async function saltOf(config: Config, dir: string, isNew: boolean): Promi
 }
 
 /**
- * Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before it holds. Resolves to
- * its newest record.
+ * Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before
+ * it holds. Resolves to its newest record.
  */
 export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   const report = await verifyInChild(dir, 'start');
@@ -169,7 +169,10 @@ function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, l
   log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
 }
 
-/** Refuses a start on a clock that cannot be right, as `clockFault` says. For local trials, which rest for days, it only warns. */
+/**
+ * Refuses a start on a clock that cannot be right, as `clockFault` says. For local trials, which rest for days, it only
+ * warns.
+ */
 export function refuseClock(fault: string | null, environment: Environment, log: Logger): void {
   if (fault === null) return;
   const text = `${fault}: set the clock right, or, where it is right since no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;

@@ -9,7 +9,8 @@ export const timers: Timers = {
   elapsed: () => performance.now(),
   soon: (act) => setImmediate(act),
   later: (act, ms) => {
-    // Node counts whole ms from the one that has begun, and leaves parts of one out: by `elapsed` it would act up to two too soon.
+    // Node counts whole ms from the one that has begun, and leaves parts of one out: by `elapsed` it would act up to
+    // two too soon.
     const timer = setTimeout(act, Math.ceil(ms) + 1).unref();
     // Referenced first: of a timer that is not, Node keeps the empty list of its duration for as long as that is.
     return () => clearTimeout(timer.ref());

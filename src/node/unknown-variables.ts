@@ -1,4 +1,7 @@
-/** Finds variables of the environment that the node does not read but that somebody probably meant for it. Never shows a value. */
+/**
+ * Finds variables of the environment that the node does not read but that somebody probably meant for it. Never shows a
+ * value.
+ */
 import { distance } from 'fastest-levenshtein';
 import { type Remark, variables } from './variables.js';
 
@@ -23,7 +26,10 @@ const prefixes = [
 /** Variables of the project's tests and benches, which start nodes in their own environment. */
 const notOfNodes = ['PTF_SHARED_DATA'];
 
-/** Kubernetes and Docker make such variables for each service beside the node, which may be called `dashboard` or `metrics`. */
+/**
+ * Kubernetes and Docker make such variables for each service beside the node, which may be called `dashboard` or
+ * `metrics`.
+ */
 const serviceLink = /_(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
 /** A shorter name is close to too many others. */
@@ -35,7 +41,10 @@ const known: readonly string[] = Object.values(variables).flatMap(({ name, secre
   secret === true ? [name, `${name}_FILE`] : [name],
 );
 
-/** One remark for each set variable whose name is close to a known one, or begins with a prefix of the project, in the order of the names. */
+/**
+ * One remark for each set variable whose name is close to a known one, or begins with a prefix of the project, in the
+ * order of the names.
+ */
 export function unknownVariables(names: readonly string[]): Remark[] {
   return names
     .filter((name) => !known.includes(name) && !notOfNodes.includes(name) && !serviceLink.test(name))
@@ -48,7 +57,9 @@ export function unknownVariables(names: readonly string[]): Remark[] {
     });
 }
 
-/** The known name that is closest, and close; a fixed suffix such as `_FILE` behind a known name counts as close, too. */
+/**
+ * The known name that is closest, and close; a fixed suffix such as `_FILE` behind a known name counts as close, too.
+ */
 function closestTo(name: string): string | null {
   if (name.length < LENGTH_MIN) return null;
   const [closest] = known

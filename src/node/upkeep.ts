@@ -1,4 +1,7 @@
-/** What a running node looks after beside its requests: room on the disk, the log at rest, and the head that is kept outside it. */
+/**
+ * What a running node looks after beside its requests: room on the disk, the log at rest, and the head that is kept
+ * outside it.
+ */
 import type { Logger } from 'pino';
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { ClockGuard } from '../group/health/clock-guard.js';
@@ -81,8 +84,8 @@ export function backgroundCheck(
 }
 
 /**
- * Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. What left does not come back:
- * a clock that is a day and more ahead of the newest record has until the next look to be set right.
+ * Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. What left does
+ * not come back: a clock that is a day and more ahead of the newest record has until the next look to be set right.
  */
 export function retention(
   loop: Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,

@@ -31,9 +31,9 @@ let readText = '';
 let readMs: number | undefined;
 
 /**
- * Milliseconds since 1970 of an RFC 3339 date-time in UTC, or undefined where the text is not one in the contract's strict
- * reading: capital `T` and `Z` (or `+00:00`; `-00:00` means "zone unknown"), at most 9 fraction digits (cut to the
- * millisecond), no second 60. By hand, since it is asked for every event.
+ * Milliseconds since 1970 of an RFC 3339 date-time in UTC, or undefined where the text is not one in the contract's
+ * strict reading: capital `T` and `Z` (or `+00:00`; `-00:00` means "zone unknown"), at most 9 fraction digits (cut to
+ * the millisecond), no second 60. By hand, since it is asked for every event.
  */
 export function parseUtcDateTime(text: string): number | undefined {
   if (text !== readText) {

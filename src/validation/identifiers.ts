@@ -1,10 +1,13 @@
 /**
- * The ids, names and other texts that callers and operators choose: which characters they may hold, and what to say of one that
- * holds others. The public port and the operator's surface validate with these same schemas.
+ * The ids, names and other texts that callers and operators choose: which characters they may hold, and what to say of
+ * one that holds others. The public port and the operator's surface validate with these same schemas.
  */
 import { limits } from '../limits.js';
 
-/** Control characters, invisible ones (zero width, marks of direction) and halves of surrogate pairs: none can be told apart by eye. */
+/**
+ * Control characters, invisible ones (zero width, marks of direction) and halves of surrogate pairs: none can be told
+ * apart by eye.
+ */
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
 /** Any characters but unseen ones and those of `refused`, and no blank at either end. */
@@ -80,7 +83,10 @@ const visibleText = new RegExp(visible, 'u');
 const eventIdText = new RegExp(eventId.pattern, 'u');
 const firstUnseen = new RegExp(`[${unseen}]`, 'u');
 
-/** What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is not empty. */
+/**
+ * What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is
+ * not empty.
+ */
 export function characterFault(text: string): string | undefined {
   if (visibleText.test(text)) return undefined;
   const found = firstUnseen.exec(text)?.[0];

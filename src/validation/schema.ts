@@ -1,6 +1,6 @@
 /**
- * The part of JSON Schema (2020-12) that this project uses, and the mapping from a schema to the type of what it admits,
- * so that no body is described twice.
+ * The part of JSON Schema (2020-12) that this project uses, and the mapping from a schema to the type of what it
+ * admits, so that no body is described twice.
  */
 
 /** A schema as the contract writes it. Annotations (`description`, `examples`) are there for the OpenAPI document. */

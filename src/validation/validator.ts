@@ -1,6 +1,6 @@
 /**
- * Validates bodies against schemas. The first fault ends the validation of a valid-looking body at once; only a body that was
- * refused is searched for further faults, of which a bounded number is told.
+ * Validates bodies against schemas. The first fault ends the validation of a valid-looking body at once; only a body
+ * that was refused is searched for further faults, of which a bounded number is told.
  */
 import { _, Ajv2020, type Code, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
 import { errors, granted, type Outcome, type Refusal, refused, type SchemaFault } from '../errors.js';
@@ -13,8 +13,9 @@ import type { FromSchema, Schema } from './schema.js';
 const ajv = new Ajv2020({ verbose: true, formats, allowUnionTypes: true });
 
 /**
- * Lengths are of code points (JSON Schema, section 6.3), which Ajv counts in every string, for each bound. A string has at least half as many
- * as it has UTF-16 units, and no more, so hardly one has to be looked at: that was two thirds of what checking an event took.
+ * Lengths are of code points (JSON Schema, section 6.3), which Ajv counts in every string, for each bound. A string has
+ * at least half as many as it has UTF-16 units, and no more, so hardly one has to be looked at: that was two thirds of
+ * what checking an event took.
  */
 boundLength('maxLength', (units, limit, points) => _`${units} > ${limit} && ${points} > ${limit}`);
 boundLength('minLength', (units, limit, points) => _`${units} < ${limit} * 2 && ${points} < ${limit}`);
@@ -37,8 +38,8 @@ function boundLength(
 }
 
 /**
- * Checks a parsed body: the same value with its type, or `schema_validation_failed` with the first fault, and at most `moreMax`
- * (`limits.furtherFaultsMax` where absent) further ones.
+ * Checks a parsed body: the same value with its type, or `schema_validation_failed` with the first fault, and at most
+ * `moreMax` (`limits.furtherFaultsMax` where absent) further ones.
  */
 export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
 
@@ -77,8 +78,8 @@ function schemaFault(fault: Fault, root: string): SchemaFault {
 }
 
 /**
- * The faults of a value in the order in which Ajv meets them, at most one for each place. Lazy: whoever takes the first few pays for
- * no more of a large body. A value whose own keywords fail is not searched further.
+ * The faults of a value in the order in which Ajv meets them, at most one for each place. Lazy: whoever takes the first
+ * few pays for no more of a large body. A value whose own keywords fail is not searched further.
  */
 function* faultsIn(schema: Schema, value: unknown, field: string): Generator<Fault> {
   const own = ownFault(schema, value, field);
@@ -116,7 +117,10 @@ function escapePointer(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Of each schema, what it says about a value itself and not about the parts of it. Compiled when a body is refused for the first time. */
+/**
+ * Of each schema, what it says about a value itself and not about the parts of it. Compiled when a body is refused for
+ * the first time.
+ */
 const ownValidators = new WeakMap<Schema, ValidateFunction>();
 
 function ownFault(schema: Schema, value: unknown, field: string): Fault | undefined {

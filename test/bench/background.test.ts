@@ -7,7 +7,9 @@ import * as assert from 'uvu/assert';
 import { Background } from '../../bench/background.js';
 import { removeFolder, temporaryFolder } from '../store/temporary-folder.js';
 
-/** Says `ready`, works for 300 ms once it is told to, and rests; in a thread of a lower priority where that is wanted. */
+/**
+ * Says `ready`, works for 300 ms once it is told to, and rests; in a thread of a lower priority where that is wanted.
+ */
 function programOf(isLower: boolean): string {
   const work = `require('node:worker_threads').parentPort.once('message', () => { const end = performance.now() + 300; while (performance.now() < end); }); setInterval(() => undefined, 100_000);`;
   const thread = `${isLower ? "require('node:os').setPriority(0, 19);" : ''} ${work} require('node:worker_threads').parentPort.postMessage(1);`;

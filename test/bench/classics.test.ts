@@ -1,6 +1,7 @@
 /**
- * The classic methods by hand, and every method against the tables that an independent numpy implementation printed. The latter
- * needs the data folder in PTF_SHARED_DATA, with `reference/results-public.txt` and `reference/v2/results.txt` two levels above.
+ * The classic methods by hand, and every method against the tables that an independent numpy implementation printed.
+ * The latter needs the data folder in PTF_SHARED_DATA, with `reference/results-public.txt` and
+ * `reference/v2/results.txt` two levels above.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -126,8 +127,9 @@ const twoOfEach = new Map<number, 0 | 1>([
 ]);
 
 test('the oracle weighs a vote by how often the peer really gives it to bad players and to good ones', () => {
-  // The peer lowers both bad players and one good one. With half a vote in each cell it lowers 2.5 / 3 of the bad players and 1.5 / 3 of the good
-  // ones; half of the players are bad, so the odds of a lowered player are 5 / 3, and those of the other one .5 / 1.5.
+  // The peer lowers both bad players and one good one. With half a vote in each cell it lowers 2.5 / 3 of the bad
+  // players and 1.5 / 3 of the good ones; half of the players are bad, so the odds of a lowered player are 5 / 3, and
+  // those of the other one .5 / 1.5.
   const badness = oracle(evidenceOf([[badVote], [badVote], [badVote], [goodVote]]), twoOfEach, []);
   close(badness[0], 5 / 8);
   close(badness[3], 1 / 4);

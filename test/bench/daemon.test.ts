@@ -1,4 +1,7 @@
-/** Servers of other projects that the bench is measured beside: one that does not start is told of, one that ends gives back what it took. */
+/**
+ * Servers of other projects that the bench is measured beside: one that does not start is told of, one that ends gives
+ * back what it took.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -41,7 +41,10 @@ const inMinutes: Readonly<Record<string, readonly string[]>> = {
   small: ['--minutes', '0.02', '--players', '500', '--no-pin'],
 };
 
-/** `judged`: of the goals at least so many; percentiles need more answers than a moment gives, and servers of others may be absent. */
+/**
+ * `judged`: of the goals at least so many; percentiles need more answers than a moment gives, and servers of others may
+ * be absent.
+ */
 interface Expected {
   readonly figure: string;
   readonly goals: number;

@@ -1,4 +1,7 @@
-/** The stream over real connections, by both transports: what the double tells arrives, a cut is resumed, an end leaves nothing open. */
+/**
+ * The stream over real connections, by both transports: what the double tells arrives, a cut is resumed, an end leaves
+ * nothing open.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

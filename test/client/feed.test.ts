@@ -172,7 +172,9 @@ test('while the stream is lost reads call, and once the node is gone too they sa
   assert.ok(made.runtime.now() - trusts[0]!.asOf! >= 30_000);
 });
 
-/** Less than a step from `bad` each, and more from each other; a verdict is told wherever it is not the one told last. */
+/**
+ * Less than a step from `bad` each, and more from each other; a verdict is told wherever it is not the one told last.
+ */
 const nearly: Told = { score: 12.9, confidence: 0.64, verdict: 'suspicious' };
 const barely: Told = { score: 12.1, confidence: 0.56, verdict: 'untrusted' };
 

@@ -7,7 +7,10 @@ export interface Scripted {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer, an error, `silence`: nothing until the request is given up, or an answer that comes when it comes, whatever the signal says. */
+/**
+ * An answer, an error, `silence`: nothing until the request is given up, or an answer that comes when it comes,
+ * whatever the signal says.
+ */
 export type Step = Scripted | Error | 'silence' | Promise<TransportResponse>;
 
 export class ScriptedTransport implements Transport {

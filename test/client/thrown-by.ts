@@ -1,4 +1,7 @@
-/** What listeners of the game throw while something is done: uncaught exceptions, each of them the fault that they were given. */
+/**
+ * What listeners of the game throw while something is done: uncaught exceptions, each of them the fault that they were
+ * given.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 

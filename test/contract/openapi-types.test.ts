@@ -1,6 +1,6 @@
 /**
- * The types that `openapi-typescript` makes of the OpenAPI document compile under --strict, and the bodies that a node takes
- * and answers are of these types.
+ * The types that `openapi-typescript` makes of the OpenAPI document compile under --strict, and the bodies that a node
+ * takes and answers are of these types.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The files of `deploy/` against the code: variables that exist, ports and paths that are served, and a configuration that starts. */
+/**
+ * The files of `deploy/` against the code: variables that exist, ports and paths that are served, and a configuration
+ * that starts.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,6 @@
-/** The dashboard and the alerts for Prometheus against the metrics of a real node: what they name exists, labels too. */
+/**
+ * The dashboard and the alerts for Prometheus against the metrics of a real node: what they name exists, labels too.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

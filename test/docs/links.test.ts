@@ -1,4 +1,6 @@
-/** Checks links between documents, the pages of decisions that texts name, and the length of decisions and changelog. */
+/**
+ * Checks links between documents, the pages of decisions that texts name, and the length of decisions and changelog.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

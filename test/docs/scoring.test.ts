@@ -1,6 +1,6 @@
 /**
- * Holds docs/SCORING.md to the code: every table behind a comment `<!-- checked: NAME -->` is computed again, row by row, to
- * the digits that it prints. A row that drifted fails with what it should say.
+ * Holds docs/SCORING.md to the code: every table behind a comment `<!-- checked: NAME -->` is computed again, row by
+ * row, to the digits that it prints. A row that drifted fails with what it should say.
  */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
@@ -38,8 +38,8 @@ function holds(name: string, expected: Readonly<Record<string, readonly string[]
 const range = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 /**
- * A group of eight peers with open gates, 4 % of whose players are bad. `two-sided`: as peers that see three of four bad players and clear 92 of a hundred
- * good ones; `reporting`: as peers of which nothing but reports is known.
+ * A group of eight peers with open gates, 4 % of whose players are bad. `two-sided`: as peers that see three of four
+ * bad players and clear 92 of a hundred good ones; `reporting`: as peers of which nothing but reports is known.
  */
 function group(kind: 'reporting' | 'two-sided'): Given {
   const z = kind === 'two-sided' ? 0.9 : 0;

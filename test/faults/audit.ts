@@ -1,6 +1,7 @@
 /**
- * Tampering with the audit log: edits, deletions, reorderings and cuts of the batches that a store holds, by somebody who knows every
- * format, and by a node that lies to its peers. The verification of the store, or the head that a peer kept, must tell.
+ * Tampering with the audit log: edits, deletions, reorderings and cuts of the batches that a store holds, by somebody
+ * who knows every format, and by a node that lies to its peers. The verification of the store, or the head that a peer
+ * kept, must tell.
  */
 import { auditHash, auditStart } from '../../src/core/records/audit.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
@@ -98,8 +99,8 @@ class Forger {
   }
 
   /**
-   * `checksum`: the changed batch keeps its place in the chain, as a rewritten one would. `batch`: it is sealed anew, and what
-   * follows stays. `chain`: everything from there on is sealed anew, its audit entries too.
+   * `checksum`: the changed batch keeps its place in the chain, as a rewritten one would. `batch`: it is sealed anew,
+   * and what follows stays. `chain`: everything from there on is sealed anew, its audit entries too.
    */
   #laidOut(
     records: readonly { readonly batch: Batch; readonly records: readonly LogRecord[] }[],
@@ -136,7 +137,9 @@ function rechained(record: LogRecord, prevHash: string, seq: number, at: number)
   return { ...record, audit: { ...record.audit, prev_hash: prevHash, hash } };
 }
 
-/** What a node that lies shows its peers: entries changed, and every hash behind the change made to fit where it cares. */
+/**
+ * What a node that lies shows its peers: entries changed, and every hash behind the change made to fit where it cares.
+ */
 function liesOf(entries: readonly AuditEntryValue[], kind: (typeof kinds)[number], random: Random): AuditEntryValue[] {
   const shown = [...entries];
   const at = random.below(shown.length - 1);

@@ -1,4 +1,7 @@
-/** The client's own cache as one more reader of the stream: its connection is cut at random, and the node moves beneath it. */
+/**
+ * The client's own cache as one more reader of the stream: its connection is cut at random, and the node moves beneath
+ * it.
+ */
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import type { Transport, TransportRequest } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';

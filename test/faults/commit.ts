@@ -1,6 +1,6 @@
 /**
- * Commits that go wrong, at every index of a group's life on the real store: the node stops at once, acknowledges nothing more,
- * and what a start recovers holds all that was acknowledged, and nothing that was not written.
+ * Commits that go wrong, at every index of a group's life on the real store: the node stops at once, acknowledges
+ * nothing more, and what a start recovers holds all that was acknowledged, and nothing that was not written.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
@@ -189,7 +189,10 @@ const nothingTold = (): Told => ({
   pending: [],
 });
 
-/** The commit that forms the group goes wrong: there is no node then, and the next start forms the group or finds it formed. */
+/**
+ * The commit that forms the group goes wrong: there is no node then, and the next start forms the group or finds it
+ * formed.
+ */
 async function playFormation(dir: string, fault: CommitFault, place: Place): Promise<void> {
   const { say, isStrict } = place;
   const starting = startOn(dir, fault, 0);

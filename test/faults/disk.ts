@@ -1,7 +1,7 @@
 /**
- * A disk that another process fills to the last byte at once, under a node that writes as fast as it can. The node refuses writes and goes on
- * with reads, whatever its watermark. It is stopped or killed, starts on the full disk, takes up writing once there is room, and holds all
- * that was acknowledged.
+ * A disk that another process fills to the last byte at once, under a node that writes as fast as it can. The node
+ * refuses writes and goes on with reads, whatever its watermark. It is stopped or killed, starts on the full disk,
+ * takes up writing once there is room, and holds all that was acknowledged.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

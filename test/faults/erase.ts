@@ -1,6 +1,6 @@
 /**
- * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds the player's
- * hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
+ * Erasures on a real node, beside writes, withdrawals and snapshots: once one is answered, no file of the folder holds
+ * the player's hash, the ids of its events or what they said, in any form that they had; and the log still verifies.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,10 @@ const othersPerRound = 10;
 /** Erasures between two starts, each of which leaves a snapshot. */
 const roundsPerLife = 25;
 const verifyEvery = 10;
-/** Every id of an erased event begins and ends so, and no other does: where all are looked for at once, neither may be there. */
+/**
+ * Every id of an erased event begins and ends so, and no other does: where all are looked for at once, neither may be
+ * there.
+ */
 const [idStart, idEnd] = ['erased-', '-erased'];
 
 async function peersOf(node: TestNode): Promise<PeerView[]> {
@@ -46,8 +49,8 @@ function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSub
 }
 
 /**
- * Files that hold one of `marks`, and which. The table of readers holds none, and must not be opened here: POSIX drops a process's
- * locks on a file as soon as that process closes any descriptor of it.
+ * Files that hold one of `marks`, and which. The table of readers holds none, and must not be opened here: POSIX drops
+ * a process's locks on a file as soon as that process closes any descriptor of it.
  */
 function filesWith(dir: string, marks: readonly Buffer[]): string[] {
   return filesOfLiving(dir, (name) => !name.endsWith('lock.mdb')).flatMap(({ name, bytes }) => {
@@ -60,7 +63,10 @@ function nameOf(mark: Buffer): string {
   return /^[\x20-\x7e]+$/.test(mark.toString('latin1')) ? mark.toString('latin1') : `the hash ${mark.toString('hex')}`;
 }
 
-/** That the search sees a mark wherever it stands, in any form: with each planted in a file of its own, every file is found. */
+/**
+ * That the search sees a mark wherever it stands, in any form: with each planted in a file of its own, every file is
+ * found.
+ */
 function mustSee(dir: string, marks: readonly Buffer[]): void {
   for (const mark of marks) {
     const planted = join(dir, 'planted');

@@ -8,7 +8,10 @@ export class Rounds implements Iterable<number> {
   readonly wanted: number;
   /** The same seed draws the same faults. */
   readonly seed: number;
-  /** What is late, and what chance did not bring about, is a broken rule too: not in a short form, which runs on busy machines. */
+  /**
+   * What is late, and what chance did not bring about, is a broken rule too: not in a short form, which runs on busy
+   * machines.
+   */
   readonly strict: boolean;
   readonly #advance: () => void;
   #done = 0;

@@ -1,6 +1,6 @@
 /**
- * Entry of a process that damages a folder and starts on it, time and again, by messages from its parent. What kills a reader
- * kills this process, which the parent counts.
+ * Entry of a process that damages a folder and starts on it, time and again, by messages from its parent. What kills a
+ * reader kills this process, which the parent counts.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -43,7 +43,8 @@ function damaged(bytes: Buffer, { kind, at, bit, length }: Damage): Buffer {
 
 /** What a start makes of the folder as it is now. */
 async function start(): Promise<Outcome> {
-  // A node has this done by a process of its own. So is this one, and its parent knows by 'verified' which of the two died.
+  // A node has this done by a process of its own. So is this one, and its parent knows by 'verified' which of the two
+  // died.
   const report = await verifyForStart(dir);
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
   process.send?.('verified');
@@ -67,7 +68,10 @@ async function start(): Promise<Outcome> {
   return { type: 'harmless', said: '' };
 }
 
-/** What `ptf verify` makes of it: silent where all is well to it, though log or snapshots hold something else than was written. */
+/**
+ * What `ptf verify` makes of it: silent where all is well to it, though log or snapshots hold something else than was
+ * written.
+ */
 async function verify(): Promise<Outcome> {
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
@@ -86,7 +90,10 @@ async function verify(): Promise<Outcome> {
     : { type: 'silent', said: 'ptf verify finds nothing in other snapshots' };
 }
 
-/** What a whole node makes of a file beside the store, whose salt is in `group-salt`: silent where it serves as if it knew nobody. */
+/**
+ * What a whole node makes of a file beside the store, whose salt is in `group-salt`: silent where it serves as if it
+ * knew nobody.
+ */
 async function serve(): Promise<Outcome> {
   let node: TestNode;
   try {
@@ -106,7 +113,10 @@ async function serve(): Promise<Outcome> {
   }
 }
 
-/** What a sign-in makes of a damaged hash: it can only be refused, since nothing tells such a hash from that of another password. */
+/**
+ * What a sign-in makes of a damaged hash: it can only be refused, since nothing tells such a hash from that of another
+ * password.
+ */
 async function signIn(): Promise<Outcome> {
   const kept = readFileSync(join(dir, passwordFile), 'utf8').trim();
   const passwordHash = () => kept;

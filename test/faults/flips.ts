@@ -1,7 +1,7 @@
 /**
- * Bit flips, cuts and blocks of zeros in every file of a data folder. Each damage of the store is met by `ptf verify` and by a start, each
- * of another file by a whole node. It must be named, or passed over for an older snapshot, or change nothing; never may another state or
- * another log pass for the one written.
+ * Bit flips, cuts and blocks of zeros in every file of a data folder. Each damage of the store is met by `ptf verify`
+ * and by a start, each of another file by a whole node. It must be named, or passed over for an older snapshot, or
+ * change nothing; never may another state or another log pass for the one written.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,12 +50,18 @@ export interface Outcome {
 
 const sector = 512;
 const logFile = 'log/data.mdb';
-/** What a node makes by itself where it is missing, or looks at no more once its owner is dead; and what it reads beside its store. */
+/**
+ * What a node makes by itself where it is missing, or looks at no more once its owner is dead; and what it reads beside
+ * its store.
+ */
 const otherFiles: readonly string[] = ['log/lock.mdb', 'heartbeat', 'group-salt', passwordFile];
 /** One damage in so many is of those: each takes the start of a whole node. */
 const otherEvery = 50;
 
-/** Whether a text leads to the damaged file, and to no other: to a record of the log, to the snapshot by its number, to the file by its name. */
+/**
+ * Whether a text leads to the damaged file, and to no other: to a record of the log, to the snapshot by its number, to
+ * the file by its name.
+ */
 export function isNamed(said: string, file: string): boolean {
   if (file === logFile) return /log\/data\.mdb|record \d+|batch at \d+|owner/.test(said);
   const snapshot = /^snapshot-0*(\d+)\//.exec(file)?.[1];
@@ -81,8 +87,8 @@ class Reader {
   }
 
   /**
-   * What breaks a rule is asked of a new child once more: the one before may have been harmed by an earlier damage. `onAnew` is told which rule
-   * the first answer broke.
+   * What breaks a rule is asked of a new child once more: the one before may have been harmed by an earlier damage.
+   * `onAnew` is told which rule the first answer broke.
    */
   async ask(task: Task, onAnew: (rule: string) => void): Promise<Outcome> {
     const isNew = this.#child === null;
@@ -104,7 +110,8 @@ class Reader {
       const died = (code: number | null, signal: string | null) => {
         this.#child = null;
         child.removeAllListeners();
-        // Both verify in a process of its own, whose death is reported so; behind that it would be the node that dies, or what was called whole.
+        // Both verify in a process of its own, whose death is reported so; behind that it would be the node that dies,
+        // or what was called whole.
         const said = `${task.by} died of ${signal ?? code} behind the verification`;
         const { faults } = reportOfDeath(this.#dir, signal ?? `exit code ${code}`);
         resolve(verified ? { type: 'died', said } : { type: 'refused', said: faults.join('; ') });

@@ -1,6 +1,6 @@
 /**
- * SIGKILL at random moments under concurrent writers: a node of its own on a real disk, killed and started again on the same
- * folder. What was acknowledged, events and withdrawals, must be there.
+ * SIGKILL at random moments under concurrent writers: a node of its own on a real disk, killed and started again on the
+ * same folder. What was acknowledged, events and withdrawals, must be there.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -56,8 +56,8 @@ interface Acknowledged {
 }
 
 /**
- * Resolves once something was acknowledged, before which a round has nothing to lose, or once nothing can be any more: the node has ended,
- * or answered nothing else for far longer than that takes. Which of both, it answers.
+ * Resolves once something was acknowledged, before which a round has nothing to lose, or once nothing can be any more:
+ * the node has ended, or answered nothing else for far longer than that takes. Which of both, it answers.
  */
 export async function isAnswered(acknowledged: () => number, { ended }: NodeProcess): Promise<boolean> {
   let isOver = false;
@@ -121,8 +121,8 @@ export interface Writing {
 }
 
 /**
- * So many connections write to `node` from one moment on until `end` has ended it, within `endWithinMs` of the first acknowledgement. What was
- * acknowledged; in a round that nothing was, no rounds follow.
+ * So many connections write to `node` from one moment on until `end` has ended it, within `endWithinMs` of the first
+ * acknowledgement. What was acknowledged; in a round that nothing was, no rounds follow.
  */
 export async function writtenUntil(
   end: () => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Entry of a process that lives a short life on the folder in its arguments, and is killed: two snapshots, an erasure and a
- * withdrawal whose bytes are gone, and a tail of the log behind the newest snapshot. For faults to damage.
+ * Entry of a process that lives a short life on the folder in its arguments, and is killed: two snapshots, an erasure
+ * and a withdrawal whose bytes are gone, and a tail of the log behind the newest snapshot. For faults to damage.
  */
 
 import { pseudonymise } from '../../src/core/hashing/pseudonym.js';

@@ -1,4 +1,7 @@
-/** The faults program: one subcommand per kind of fault, each with a number of rounds and a seed, and a table at its end. */
+/**
+ * The faults program: one subcommand per kind of fault, each with a number of rounds and a seed, and a table at its
+ * end.
+ */
 import { Command } from 'commander';
 import { startProgress } from '../../bench/progress.js';
 import { alignColumns } from '../../bench/tables.js';
@@ -49,7 +52,8 @@ for (const fault of faults) {
       const started = performance.now();
       const progress = startProgress(fault.name, wanted);
       const rounds = new Rounds(wanted, seed, true, () => progress.advance(1));
-      // The table is shown for what was done so far. The signal may come twice: from the terminal, and sent on by what started this.
+      // The table is shown for what was done so far. The signal may come twice: from the terminal, and sent on by what
+      // started this.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => rounds.end());
       const found = await fault.run(rounds);
       progress.stop();

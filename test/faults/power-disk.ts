@@ -1,4 +1,7 @@
-/** A disk of its own that can lose power: a file system in a file, where this process may mount one, whose page cache can be left behind. */
+/**
+ * A disk of its own that can lose power: a file system in a file, where this process may mount one, whose page cache
+ * can be left behind.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

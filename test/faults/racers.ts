@@ -24,7 +24,10 @@ export interface Owner {
   leave(): Promise<void>;
 }
 
-/** Claims a folder; to it every owner is one that died. Rejects with `FolderOwnedError`, or resolves to null, where another one wins. */
+/**
+ * Claims a folder; to it every owner is one that died. Rejects with `FolderOwnedError`, or resolves to null, where
+ * another one wins.
+ */
 export type Claim = (dir: string) => Promise<Owner | null>;
 
 export const claimHere: Claim = async (dir) => {

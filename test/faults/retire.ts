@@ -1,6 +1,7 @@
 /**
- * SIGKILL while old events leave the log of a node of its own, under writers. In the end no file holds a byte of their ids, what they said
- * of players is what it was to the last bit, the log verifies, and what was acknowledged meanwhile is there.
+ * SIGKILL while old events leave the log of a node of its own, under writers. In the end no file holds a byte of their
+ * ids, what they said of players is what it was to the last bit, the log verifies, and what was acknowledged meanwhile
+ * is there.
  */
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +88,10 @@ function oldEvents(state: GroupState, batch: number, now: number): LogRecord[] {
   });
 }
 
-/** The state that a start on the folder would serve, as what it says of the old events' players; and whether all old ones have left. */
+/**
+ * The state that a start on the folder would serve, as what it says of the old events' players; and whether all old
+ * ones have left.
+ */
 async function stands(dir: string): Promise<{ readonly sums: string; readonly isDone: boolean }> {
   const log = openLogReader(dir);
   try {
@@ -162,7 +166,10 @@ class Leaving {
     return isDone;
   }
 
-  /** Lives until all old ones have left, each long enough for something to be acknowledged; false where that never comes. */
+  /**
+   * Lives until all old ones have left, each long enough for something to be acknowledged; false where that never
+   * comes.
+   */
   async end(): Promise<boolean> {
     for (let life = 0; life < endLivesMax; life++) {
       const place = `the end ${life}`;

@@ -1,6 +1,7 @@
 /**
- * Starts and stops, the stop at any moment: while threads load, under load, amid a snapshot or an erasure. Each must end with 0
- * within its time and lose nothing; a thread that is ended amid a call into LMDB would end the process by a signal.
+ * Starts and stops, the stop at any moment: while threads load, under load, amid a snapshot or an erasure. Each must
+ * end with 0 within its time and lose nothing; a thread that is ended amid a call into LMDB would end the process by a
+ * signal.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * Readers of the verdict stream, the client's cache among them, under fault: the node killed and started again beneath them, each reader cut off at random, while events,
- * withdrawals and erasures come and weights are published. Once it is quiet, what a reader holds is what the node answers.
+ * Readers of the verdict stream, the client's cache among them, under fault: the node killed and started again beneath
+ * them, each reader cut off at random, while events, withdrawals and erasures come and weights are published. Once it
+ * is quiet, what a reader holds is what the node answers.
  */
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -163,7 +164,8 @@ async function run(rounds: Rounds): Promise<Findings> {
     for (const round of rounds) {
       for (const one of [...restless, client]) one.use(node.url);
       const writing = write(node.url, members, round, random);
-      // Half of the lives end amid the writing. In the others what was heard by resuming is compared before a restart makes it anew.
+      // Half of the lives end amid the writing. In the others what was heard by resuming is compared before a restart
+      // makes it anew.
       if (round % 2 === 0) await Promise.race([writing, delay(random.below(500))]);
       else {
         const accepted = await writing;

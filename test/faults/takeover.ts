@@ -1,6 +1,6 @@
 /**
- * Races for one folder: an owner that goes on writing, and starters that take it over at the same moment, on the real owner
- * record. Of the starters exactly one wins, and from then on nothing of the old owner is in the log.
+ * Races for one folder: an owner that goes on writing, and starters that take it over at the same moment, on the real
+ * owner record. Of the starters exactly one wins, and from then on nothing of the old owner is in the log.
  */
 import { join } from 'node:path';
 import { FolderOwnedError } from '../../src/store/ownership/owner.js';

@@ -1,6 +1,6 @@
 /**
- * A conversation: requests that go out one behind the other on one connection, and how its bytes are cut. It is plain data
- * with names in place of keys and ids, so that it can be sent to several nodes, shrunk, and printed.
+ * A conversation: requests that go out one behind the other on one connection, and how its bytes are cut. It is plain
+ * data with names in place of keys and ids, so that it can be sent to several nodes, shrunk, and printed.
  */
 
 export interface FuzzRequest {

@@ -1,5 +1,6 @@
 /**
- * The face under fuzz, in short: 20,000 requests drawn from the contract. The long form is `npm run fuzz`. FUZZ_SEED draws others; a fixed seed keeps a run of the gate repeatable.
+ * The face under fuzz, in short: 20,000 requests drawn from the contract. The long form is `npm run fuzz`. FUZZ_SEED
+ * draws others; a fixed seed keeps a run of the gate repeatable.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

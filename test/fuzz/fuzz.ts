@@ -1,6 +1,6 @@
 /**
- * Fuzzes two nodes that differ by their lane only: every answer must be in the contract and the same from both, nothing may be
- * logged as a fault, and memory must stay. The first failure is shrunk, and tells the seed that repeats it.
+ * Fuzzes two nodes that differ by their lane only: every answer must be in the contract and the same from both, nothing
+ * may be logged as a fault, and memory must stay. The first failure is shrunk, and tells the seed that repeats it.
  */
 import fc, { type RunDetails } from 'fast-check';
 import { type Conversation, isAligned, writesOf } from './conversation.js';
@@ -24,7 +24,10 @@ export interface Fuzzed {
   /** To each node. */
   readonly requests: number;
   readonly answers: ReadonlyMap<number, number>;
-  /** Conversations that were answered differently while others ran, and alike when they were repeated alone. More than a few are a failure. */
+  /**
+   * Conversations that were answered differently while others ran, and alike when they were repeated alone. More than a
+   * few are a failure.
+   */
   readonly races: number;
   /** Per node, from the end of the warm-up to the end of the run; undefined where unknown. */
   readonly growth: readonly (Growth | undefined)[];
@@ -42,10 +45,16 @@ export interface Growth {
   readonly share: number;
 }
 
-/** So many requests warm a node up: heaps and the allocator's arenas grow until then, whatever is sent. Of a shorter run, two thirds. */
+/**
+ * So many requests warm a node up: heaps and the allocator's arenas grow until then, whatever is sent. Of a shorter
+ * run, two thirds.
+ */
 const warmUpRequests = 200_000;
 const atOnce = 16;
-/** So many conversations have players of their own; later ones are about the same again, so that the tables come to rest. */
+/**
+ * So many conversations have players of their own; later ones are about the same again, so that the tables come to
+ * rest.
+ */
 const playerSets = 64;
 /** How often what differed is repeated until it is no race. */
 const repeats = 3;
@@ -114,8 +123,8 @@ class Fuzz {
   }
 
   /**
-   * What broke off, one node may have stored and the other not, and it would show in later answers about the same players: from here on
-   * others have their place, where the nodes tell different things of them.
+   * What broke off, one node may have stored and the other not, and it would show in later answers about the same
+   * players: from here on others have their place, where the nodes tell different things of them.
    */
   async #replaceWhereApart(set: number): Promise<void> {
     const { isAlike } = await this.#tell(readsOfPlayers, set);
@@ -191,8 +200,8 @@ class Fuzz {
 }
 
 /**
- * What is resident behind a collection: a low one of these looks, most of which fall between two collections, at moments and with garbage that
- * depend on how fast the machine is. Undefined where one of them is.
+ * What is resident behind a collection: a low one of these looks, most of which fall between two collections, at
+ * moments and with garbage that depend on how fast the machine is. Undefined where one of them is.
  */
 function collected(looks: readonly (Memory | undefined)[]): Memory | undefined {
   const known = looks.filter((look) => look !== undefined);
@@ -222,7 +231,10 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   return { requests: run.sent, answers: run.answers, races: run.races, growth: run.growth(), failure };
 }
 
-/** A failure for people: how to repeat it, and the bytes of the shrunk conversations with names in place of keys and ids. */
+/**
+ * A failure for people: how to repeat it, and the bytes of the shrunk conversations with names in place of keys and
+ * ids.
+ */
 function told({ seed, counterexample, counterexamplePath, errorInstance }: RunDetailsFailed): string {
   const writes = (counterexample?.[0] ?? []).map((one) =>
     writesOf(one, new Map()).map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 4_000))),

@@ -1,6 +1,7 @@
 /**
- * Draws the heads of requests from the grammar of HTTP/1.1 (RFC 9112) and from what stands just beside it: versions, targets, field lines,
- * folds, repeats, lengths, transfer codings and the bodies that follow them. Each conversation is a text of latin1 bytes for one connection.
+ * Draws the heads of requests from the grammar of HTTP/1.1 (RFC 9112) and from what stands just beside it: versions,
+ * targets, field lines, folds, repeats, lengths, transfer codings and the bodies that follow them. Each conversation is
+ * a text of latin1 bytes for one connection.
  */
 import fc, { type Arbitrary } from 'fast-check';
 
@@ -110,7 +111,10 @@ const other: Arbitrary<readonly [string, string]> = fc.constantFrom<readonly [st
   ['__proto__', 'a'],
 );
 
-/** One field line: blanks before its colon are a way to hide it, and a blank before its name folds it into the line above. */
+/**
+ * One field line: blanks before its colon are a way to hide it, and a blank before its name folds it into the line
+ * above.
+ */
 const line = fc
   .record({
     field: fc.oneof({ arbitrary: framing, weight: 2 }, { arbitrary: other, weight: 3 }),

@@ -6,7 +6,10 @@ import { type Conversation, isAligned, type Names, named } from './conversation.
 import { givenId } from './requests.js';
 import { answersOf, type RawAnswer } from './wire.js';
 
-/** Refused because a bound that the text names is reached, as by registrations that of `PEERS_MAX`; not because the node has too much to do. */
+/**
+ * Refused because a bound that the text names is reached, as by registrations that of `PEERS_MAX`; not because the node
+ * has too much to do.
+ */
 function isOfFull({ status, body }: RawAnswer): boolean {
   return (
     status === 503 && body.includes('"code":"overloaded"') && !body.includes(`"error":"${errors.overloaded.text}"`)
@@ -89,8 +92,8 @@ function isBreakingOff(answer: string): boolean {
 }
 
 /**
- * Whether two nodes answered a conversation alike, from the comparable texts of their answers. A request whose body breaks off
- * may have been answered before that was seen, or not: which, is a matter of how its bytes fell.
+ * Whether two nodes answered a conversation alike, from the comparable texts of their answers. A request whose body
+ * breaks off may have been answered before that was seen, or not: which, is a matter of how its bytes fell.
  */
 export function areAlike(conversation: Conversation, one: readonly string[], other: readonly string[]): boolean {
   if (isAligned(conversation)) return JSON.stringify(one) === JSON.stringify(other);

@@ -1,4 +1,7 @@
-/** The nodes under fuzz: processes of their own, alike but for the fast path, with the same peers; started again where they end. */
+/**
+ * The nodes under fuzz: processes of their own, alike but for the fast path, with the same peers; started again where
+ * they end.
+ */
 
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -11,16 +14,16 @@ import { until } from '../support/until.js';
 
 const MIB = 2 ** 20;
 /**
- * What a heap takes beyond what it keeps would grow for hours, to its bounds. The C library keeps a pool for each thread, unless told
- * as in `deploy/`.
+ * What a heap takes beyond what it keeps would grow for hours, to its bounds. The C library keeps a pool for each
+ * thread, unless told as in `deploy/`.
  */
 const memory = {
   NODE_OPTIONS: `--max-semi-space-size=2 --import=${new URL('./collect.js', import.meta.url)}`,
   MALLOC_ARENA_MAX: '2',
 };
 /**
- * What is added for good to the state of a node and to that of its replica, by "What is in memory" in docs/operating/scale.md: the id of an
- * accepted event, the time of a turn, a player with an entry.
+ * What is added for good to the state of a node and to that of its replica, by "What is in memory" in
+ * docs/operating/scale.md: the id of an accepted event, the time of a turn, a player with an entry.
  */
 const stateBytes = { event: 2 * (24 + 6), turn: 2 * 16, player: 2 * (52 + 11 + 28) };
 
@@ -83,7 +86,8 @@ export class FuzzNode {
     }
     this.#peers = names;
     await this.#operate('suspend', names.get('peer2') ?? '');
-    // What calls for the only computation of weights within the interval: had it seen more on one node, answers would tell.
+    // What calls for the only computation of weights within the interval: had it seen more on one node, answers would
+    // tell.
     await until(async () => (await ask(this.url, '/api/v1/health')).body.weights.computed_at !== null);
     await this.#operate('revoke', names.get('peer3') ?? '', '--yes');
   }
@@ -105,7 +109,10 @@ export class FuzzNode {
     return this.#process?.output() ?? '';
   }
 
-  /** Resident memory of its own less what its state takes by design; undefined where the machine does not tell, or it ended. */
+  /**
+   * Resident memory of its own less what its state takes by design; undefined where the machine does not tell, or it
+   * ended.
+   */
   async memory(): Promise<Memory | undefined> {
     const resident = residentMiB(this.#process?.child.pid);
     const text = await this.#metrics().catch(() => undefined);
@@ -136,7 +143,10 @@ export class FuzzNode {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** The names of one conversation: `run` is its own, and its players are those of `players`, which is none but its own where absent. */
+  /**
+   * The names of one conversation: `run` is its own, and its players are those of `players`, which is none but its own
+   * where absent.
+   */
   names(run: string, players = run): ReadonlyMap<string, string> {
     const names = new Map(this.#peers);
     for (let i = 0; i < 6; i++) {

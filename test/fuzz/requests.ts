@@ -1,4 +1,7 @@
-/** Conversations drawn from the contract: every route with good, nearly good and hostile parts, and shapes that are no request. */
+/**
+ * Conversations drawn from the contract: every route with good, nearly good and hostile parts, and shapes that are no
+ * request.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 import { type Route, routes } from '../../src/contract/routes.js';
 import { limits } from '../../src/limits.js';

@@ -45,8 +45,8 @@ export function converse(port: number, writes: readonly Buffer[]): Promise<strin
 }
 
 /**
- * The answers in a text, interim ones left out. `methods` tells which of them come without a body. Throws where the text is no
- * row of whole answers.
+ * The answers in a text, interim ones left out. `methods` tells which of them come without a body. Throws where the
+ * text is no row of whole answers.
  */
 export function answersOf(text: string, methods: readonly string[]): RawAnswer[] {
   const answers: RawAnswer[] = [];

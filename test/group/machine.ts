@@ -1,4 +1,7 @@
-/** Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may come between any two. */
+/**
+ * Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may
+ * come between any two.
+ */
 
 import type { GroupBounds } from '../../src/core/commands.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
@@ -97,7 +100,10 @@ export class Machine {
     return this.actor.offer({ command, token, events, bytes: 100, share: null });
   }
 
-  /** Offers a command and works until it is answered. Reads, as the group does, which events of a submission repeat others. */
+  /**
+   * Offers a command and works until it is answered. Reads, as the group does, which events of a submission repeat
+   * others.
+   */
   async ask<C extends Command>(token: string, command: C): Promise<Answer> {
     this.offer(token, command);
     await this.work();

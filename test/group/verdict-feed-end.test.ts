@@ -1,4 +1,7 @@
-/** What becomes of a question to the replica that is answered after the feed ended, over a pool that answers when the test says so. */
+/**
+ * What becomes of a question to the replica that is answered after the feed ended, over a pool that answers when the
+ * test says so.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';

@@ -1,4 +1,7 @@
-/** Clients that mean harm, each a function of a node's port that ends with what it saw. Sizes are bounded by their callers. */
+/**
+ * Clients that mean harm, each a function of a node's port that ends with what it saw. Sizes are bounded by their
+ * callers.
+ */
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { ProbeTask } from './probe-thread.js';
@@ -40,8 +43,8 @@ export function heard(socket: Socket): Promise<{ readonly text: string; readonly
 }
 
 /**
- * Sends `request` again and again without reading anything, until `bytesMax` were taken by the other side or it ends the
- * connection. Resolves to the bytes that were taken.
+ * Sends `request` again and again without reading anything, until `bytesMax` were taken by the other side or it ends
+ * the connection. Resolves to the bytes that were taken.
  */
 export async function pipelineUnread(port: number, request: string, bytesMax: number): Promise<number> {
   const socket = await open(port);
@@ -61,8 +64,8 @@ export async function pipelineUnread(port: number, request: string, bytesMax: nu
 }
 
 /**
- * One byte of a script a second on each connection, evenly spread, until the other side has closed all; resolves to the ms
- * after which it closed each.
+ * One byte of a script a second on each connection, evenly spread, until the other side has closed all; resolves to the
+ * ms after which it closed each.
  */
 export async function drip(sockets: readonly Socket[], scripts: readonly string[]): Promise<number[]> {
   const fates = Promise.all(sockets.map(async (socket) => (await heard(socket)).ms));
@@ -89,7 +92,10 @@ export interface Probe {
   end(): Promise<number[]>;
 }
 
-/** Sends `request` each `everyMs` on one connection, from a thread of its own: what else this process does is not counted. */
+/**
+ * Sends `request` each `everyMs` on one connection, from a thread of its own: what else this process does is not
+ * counted.
+ */
 export function startProbe(port: number, request: string, everyMs: number): Probe {
   const over = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const task: ProbeTask = { port, request, everyMs, over };

@@ -1,6 +1,7 @@
 /**
- * Callers that take all the room they can get, against a node of its own process: everybody else is served as before. Each test states how
- * much of what a victim asks succeeds; the latencies are printed, not judged. HOSTILE_SECONDS is how long the victim is watched.
+ * Callers that take all the room they can get, against a node of its own process: everybody else is served as before.
+ * Each test states how much of what a victim asks succeeds; the latencies are printed, not judged. HOSTILE_SECONDS is
+ * how long the victim is watched.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * Callers that mean harm against a node of its own process: each takes little of it and ends, and the others notice nothing.
- * HOSTILE_SCALE multiplies what they send; HOSTILE_SECONDS is how long the others are watched before and during.
+ * Callers that mean harm against a node of its own process: each takes little of it and ends, and the others notice
+ * nothing. HOSTILE_SCALE multiplies what they send; HOSTILE_SECONDS is how long the others are watched before and
+ * during.
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -18,7 +19,10 @@ import { until } from '../support/until.js';
 import { drip, heard, open, openMany, pipelineUnread, quantile, startProbe } from './clients.js';
 
 const scale = Number(process.env.HOSTILE_SCALE ?? 1);
-/** Watched for long, on a machine that is taken to be quiet, and attacked as the goal says: "1,000 slow connections" of docs/RELIABILITY.md. */
+/**
+ * Watched for long, on a machine that is taken to be quiet, and attacked as the goal says: "1,000 slow connections" of
+ * docs/RELIABILITY.md.
+ */
 const isForGoal = process.env.HOSTILE_SECONDS !== undefined && scale === 1;
 const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 2) * 1000;
 
@@ -167,7 +171,7 @@ test('a connection beyond the bound is told so, and those within it are served',
     for (const socket of within) socket.destroy();
     await Promise.all(closed);
     // Far beyond it nobody is told anything, and nobody waits.
-    await Promise.all((await openMany(port, max + limits.connectionsTurnedAway * 2)).map(heard));
+    await Promise.all((await openMany(port, max + limits.connectionsRefusedAtOnce * 2)).map(heard));
     // Each has heard the node's end; the node hears theirs a little later, and counts them until then.
     await until(() => serves(node));
   });

@@ -1,6 +1,7 @@
 /**
- * What each kind of caller can learn from every route, and what it can destroy, where production's mode of erasure is set. Statuses of more
- * callers, and of a node without authentication, stand in `http/authorization.test.ts`; exact counters in the tests of their own.
+ * What each kind of caller can learn from every route, and what it can destroy, where production's mode of erasure is
+ * set. Statuses of more callers, and of a node without authentication, stand in `http/authorization.test.ts`; exact
+ * counters in the tests of their own.
  */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
@@ -14,7 +15,10 @@ import { startTestNode, type TestNode } from '../support/node.js';
 const salt = 'a salt of sixteen bytes';
 const email = 'owner-contact@example.com';
 
-/** `old`: the peer that reported the player, and whose events they are. `another`: a peer of the same age that reported it too. */
+/**
+ * `old`: the peer that reported the player, and whose events they are. `another`: a peer of the same age that reported
+ * it too.
+ */
 const callers = ['stranger', 'malformed key', 'revoked key', 'fresh key', 'old key', 'another peer'] as const;
 type Caller = (typeof callers)[number];
 /** What each caller gets, in the order of `callers`. */
@@ -96,7 +100,10 @@ const all = (cell: string): Row => [cell, cell, cell, cell, cell, cell];
 /** For active peers alone, who all get the same. */
 const active = (cell: string): Row => [noKey, badKey, inactive, cell, cell, cell];
 
-/** `old id`, `another's id`: ids of the events that these peers sent. `peers`: peer ids. `hash`: the player's. `counts`: of single peers. */
+/**
+ * `old id`, `another's id`: ids of the events that these peers sent. `peers`: peer ids. `hash`: the player's. `counts`:
+ * of single peers.
+ */
 const learns: Readonly<Record<OperationId, Row>> = {
   getIndex: all('200'),
   getHealth: all('200'),

@@ -1,6 +1,6 @@
 /**
- * The thread behind `startProbe`. It asks at fixed times, one request after the other on one connection, and counts from when each was
- * due: while one waits, those behind it are late as well, and are counted as late.
+ * The thread behind `startProbe`. It asks at fixed times, one request after the other on one connection, and counts
+ * from when each was due: while one waits, those behind it are late as well, and are counted as late.
  */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';

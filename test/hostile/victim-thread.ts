@@ -1,6 +1,6 @@
 /**
- * The thread behind `watchVictim`. It asks at fixed times, whatever has become of the requests before, and counts from when each was due. A
- * connection carries one request at a time.
+ * The thread behind `watchVictim`. It asks at fixed times, whatever has become of the requests before, and counts from
+ * when each was due. A connection carries one request at a time.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -55,7 +55,10 @@ await Promise.all(places);
 for (const socket of sockets) socket?.destroy();
 parentPort!.postMessage({ asked, served: latenciesMs.length, refusals, latenciesMs } satisfies VictimReport);
 
-/** The status line of the answer, or what came in its place. A connection that ended while it was idle is no answer either. */
+/**
+ * The status line of the answer, or what came in its place. A connection that ended while it was idle is no answer
+ * either.
+ */
 async function ask(place: number, text: string): Promise<string> {
   try {
     const socket = sockets[place] ?? connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});

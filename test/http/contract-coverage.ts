@@ -1,6 +1,6 @@
 /**
- * Which rows of the contract the HTTP tests have seen. Each answer leaves one line in a file per process, in the folder that
- * CONTRACT_SEEN_DIR names; `missingRows` compares the lines with the table, so that a row nobody tests is found.
+ * Which rows of the contract the HTTP tests have seen. Each answer leaves one line in a file per process, in the folder
+ * that CONTRACT_SEEN_DIR names; `missingRows` compares the lines with the table, so that a row nobody tests is found.
  */
 import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * The one way in which the HTTP tests ask and read: every answer is held against the table of routes (its body against the
- * schema of its row, its code against the codes of its route, its headers against the rules that hold for all) and noted.
+ * The one way in which the HTTP tests ask and read: every answer is held against the table of routes (its body against
+ * the schema of its row, its code against the codes of its route, its headers against the rules that hold for all) and
+ * noted.
  */
 import { connect } from 'node:net';
 import { getGlobalDispatcher } from 'undici';
@@ -148,8 +149,8 @@ function holdSchema(place: string, schema: Schema, body: unknown): void {
 }
 
 /**
- * Writes bytes on a socket of their own and reads until the other side closes (or `until` says that it has seen enough). Each
- * answer is held against the contract; `method` and `path` tell which row the answers belong to.
+ * Writes bytes on a socket of their own and reads until the other side closes (or `until` says that it has seen
+ * enough). Each answer is held against the contract; `method` and `path` tell which row the answers belong to.
  */
 export async function askRaw(
   port: number,

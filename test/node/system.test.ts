@@ -29,7 +29,8 @@ test('a timer acts after its time, unless it was called off', async () => {
   assert.equal(acted, ['first']);
 });
 
-// Found by review: a snapshot that was owed after an erasure was looked for a moment too soon, found not due yet, and forgotten.
+// Found by review: a snapshot that was owed after an erasure was looked for a moment too soon, found not due yet, and
+// forgotten.
 test('a timer never acts before its time by the clock that tells how much has passed', async () => {
   const early: string[] = [];
   const acting: Promise<void>[] = [];

@@ -1,4 +1,7 @@
-/** Runs the operator command in this process, with what it prints kept: for what a process of its own could not be told to be. */
+/**
+ * Runs the operator command in this process, with what it prints kept: for what a process of its own could not be told
+ * to be.
+ */
 import { type ExitCode, runCommand } from '../../src/operator/cli/command.js';
 import type { ConfigurationFacts } from '../../src/operator/cli/findings.js';
 import type { CommandDeps } from '../../src/operator/cli/session.js';

@@ -7,7 +7,10 @@ export interface Needle {
   readonly text: string;
 }
 
-/** The forms in which a text may stand: plain, two bytes a character, hexadecimal, base64 at each of its three offsets, escaped. */
+/**
+ * The forms in which a text may stand: plain, two bytes a character, hexadecimal, base64 at each of its three offsets,
+ * escaped.
+ */
 function formsOf(text: string): Buffer[] {
   const bytes = Buffer.from(text);
   const base64 = [0, 1, 2].map((offset) => {

@@ -1,6 +1,6 @@
 /**
- * No secret and no player's id leaves a node, or stays in its files, after requests of every kind: a search of their bytes.
- * SECRETS_REQUESTS is about how many requests are sent.
+ * No secret and no player's id leaves a node, or stays in its files, after requests of every kind: a search of their
+ * bytes. SECRETS_REQUESTS is about how many requests are sent.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

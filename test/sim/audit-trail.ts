@@ -1,4 +1,6 @@
-/** The audit log as pages show it, against the facts: every entry, and a chain of hashes that never changes, told anew. */
+/**
+ * The audit log as pages show it, against the facts: every entry, and a chain of hashes that never changes, told anew.
+ */
 import { hash } from 'node:crypto';
 import type { AuditPage } from '../../src/group/api.js';
 import { same } from './difference.js';

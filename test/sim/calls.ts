@@ -1,4 +1,7 @@
-/** Callers of a simulated node: each step that asks something of it, and the comparison of what it answers with the oracle. */
+/**
+ * Callers of a simulated node: each step that asks something of it, and the comparison of what it answers with the
+ * oracle.
+ */
 import { hash } from 'node:crypto';
 import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome, Refusal } from '../../src/errors.js';

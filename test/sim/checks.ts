@@ -1,4 +1,7 @@
-/** What must hold of a simulated node as a whole: live state, snapshots and log say one thing, and nothing erased is stored. */
+/**
+ * What must hold of a simulated node as a whole: live state, snapshots and log say one thing, and nothing erased is
+ * stored.
+ */
 import { Batch } from '../../src/core/records/batch.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../src/core/state.js';
@@ -74,7 +77,10 @@ function rowText({ subjects }: GroupState, row: number): string {
   return `${subjects.updatedAt(row)} ${subjects.evidenceAt(row)} [${entries.join(', ')}]`;
 }
 
-/** Checksums, chain, rewritten batches, audit chain and snapshots of the whole store. Damage that was asked for is no finding. */
+/**
+ * Checksums, chain, rewritten batches, audit chain and snapshots of the whole store. Damage that was asked for is no
+ * finding.
+ */
 export function checkStore(disk: Disk): void {
   const { faults } = verifyStore(disk.log, disk.snapshots, null, 'full');
   const found = faults.filter((fault) => {
@@ -85,8 +91,8 @@ export function checkStore(disk: Disk): void {
 }
 
 /**
- * No event is in the log up to where they left by their age, nor is what left stored elsewhere; and none left that is too young.
- * Asked for at rest; returns how many left.
+ * No event is in the log up to where they left by their age, nor is what left stored elsewhere; and none left that is
+ * too young. Asked for at rest; returns how many left.
  */
 export function checkRetired(oracle: Oracle, { retired }: GroupState, disk: Disk): number {
   const there = new Set<string>();
@@ -108,7 +114,10 @@ export function checkRetired(oracle: Oracle, { retired }: GroupState, disk: Disk
   return left.length;
 }
 
-/** Known to have gone with an erasure is every event that did, and no other; one that may have left by its age before may be missing. Asked for at rest. */
+/**
+ * Known to have gone with an erasure is every event that did, and no other; one that may have left by its age before
+ * may be missing. Asked for at rest.
+ */
 export function checkErasedEvents(oracle: Oracle, { erasedEvents, eventIds, idTags }: GroupState): number {
   let known = 0;
   for (const event of oracle.facts.events.values()) {

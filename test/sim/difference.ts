@@ -1,4 +1,7 @@
-/** Where the service and the definition part. `rule` says which kind of difference it is, and is what a shorter list must show as well. */
+/**
+ * Where the service and the definition part. `rule` says which kind of difference it is, and is what a shorter list
+ * must show as well.
+ */
 export class Difference extends Error {
   override readonly name = 'Difference';
   readonly rule: string;

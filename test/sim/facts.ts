@@ -1,6 +1,6 @@
 /**
- * The list of what was acknowledged, in order: facts are only ever appended, and taken back from the end where a turn proved to be
- * lost. The maps beside the list only find facts; none of them holds a sum.
+ * The list of what was acknowledged, in order: facts are only ever appended, and taken back from the end where a turn
+ * proved to be lost. The maps beside the list only find facts; none of them holds a sum.
  */
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
@@ -17,7 +17,10 @@ export interface EventFact {
   readonly severity: number;
   readonly timestamp: number;
   readonly receivedAt: number;
-  /** Whether one that says the same was there when it came: its evidence counts for nothing then, until that one is withdrawn. */
+  /**
+   * Whether one that says the same was there when it came: its evidence counts for nothing then, until that one is
+   * withdrawn.
+   */
   readonly repeats: 'yes' | 'no' | 'unknown';
   /** Scales (positions in `scales`) that were in force when it came: those behind it apply to it. */
   readonly scales: number;

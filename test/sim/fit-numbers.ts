@@ -1,6 +1,6 @@
 /**
- * The numbers of scoring, stated a second time: those of the scoring page and its reference in numpy, under the names that they have there. None is
- * taken from the service, so that one that is changed there by mistake shows.
+ * The numbers of scoring, stated a second time: those of the scoring page and its reference in numpy, under the names
+ * that they have there. None is taken from the service, so that one that is changed there by mistake shows.
  */
 export const numbers = {
   half: 0.5,

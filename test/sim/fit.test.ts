@@ -1,6 +1,7 @@
 /**
- * The oracle's fit of peer weights against the reference in numpy, set by set, so that it is right for reasons of its own. Needs the
- * data folder in PTF_SHARED_DATA (with `reference/v2/golden.json` two levels above); without it this file says so.
+ * The oracle's fit of peer weights against the reference in numpy, set by set, so that it is right for reasons of its
+ * own. Needs the data folder in PTF_SHARED_DATA (with `reference/v2/golden.json` two levels above); without it this
+ * file says so.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

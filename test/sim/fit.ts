@@ -1,6 +1,7 @@
 /**
- * The fit of peer weights, a second time: written from the scoring page and its reference in numpy, and from none of the service's code. It is the
- * shortest way from the page's formulas to numbers, matrices and all: a group here is small.
+ * The fit of peer weights, a second time: written from the scoring page and its reference in numpy, and from none of
+ * the service's code. It is the shortest way from the page's formulas to numbers, matrices and all: a group here is
+ * small.
  */
 import type { FitNumbers } from './fit-numbers.js';
 
@@ -71,8 +72,8 @@ function sumBy(
 }
 
 /**
- * Stands for the last digits of what stage 1 decides by, where there is another way to add it up. `terms` is the size of the terms of a sum that may
- * cancel out; without it, the value is as large as its terms.
+ * Stands for the last digits of what stage 1 decides by, where there is another way to add it up. `terms` is the size
+ * of the terms of a sum that may cancel out; without it, the value is as large as its terms.
  */
 export type Rounded = (value: number, terms?: number) => number;
 
@@ -341,7 +342,9 @@ function logOdds(
   const sided = (lowering: readonly number[], raising: readonly number[]) =>
     lowering.map((one, j) => Math.min(one, raising[j]!) / (Math.min(one, raising[j]!) + k.twoSided));
 
-  /** Per vote what the others tell about it, each by a factor, with its sums per peer over lowering and raising votes. */
+  /**
+   * Per vote what the others tell about it, each by a factor, with its sums per peer over lowering and raising votes.
+   */
   const told = (factor: readonly number[]) => {
     const v = votes.map(({ peer }, i) => voice[i]! * factor[peer]!);
     const all = sumBy(votes, 'player', players, (_, i) => v[i]!);
@@ -428,7 +431,10 @@ function logOdds(
   return { tau, a, b, z, pi, l };
 }
 
-/** 1 for the vote that speaks for its witness about its player, else 0: the heaviest, of equal ones that of the lowest peer. */
+/**
+ * 1 for the vote that speaks for its witness about its player, else 0: the heaviest, of equal ones that of the lowest
+ * peer.
+ */
 function leads(votes: readonly Vote[], witness: readonly number[], tau: readonly number[]): number[] {
   const weight = ({ peer, n1 }: Vote) => tau[peer]! * n1;
   const about = new Map<number, Vote[]>();

@@ -1,4 +1,6 @@
-/** The oracle may know what is on the wire and nothing of how the service comes to it: of `src/` it imports types alone. */
+/**
+ * The oracle may know what is on the wire and nothing of how the service comes to it: of `src/` it imports types alone.
+ */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Between the actor and the oracle: which command was decided in which turn, what it must answer, and which turn is durable. A turn
- * that a crash caught in flight is kept or taken back by what the recovered log says.
+ * Between the actor and the oracle: which command was decided in which turn, what it must answer, and which turn is
+ * durable. A turn that a crash caught in flight is kept or taken back by what the recovered log says.
  */
 
 import type { EventAccepted } from '../../src/core/records/records.js';
@@ -16,11 +16,15 @@ import type { TurnTaken } from './observed-actor.js';
 import { type Expected, hex, no, type Oracle } from './oracle.js';
 
 /**
- * What a withdrawal must be told that looked at what a redaction rewrote meanwhile, and a submission of which only the log tells what it repeats:
- * look again. The service has a symbol for the one, and a list of what to look for for the other.
+ * What a withdrawal must be told that looked at what a redaction rewrote meanwhile, and a submission of which only the
+ * log tells what it repeats: look again. The service has a symbol for the one, and a list of what to look for for the
+ * other.
  */
 const again = Symbol('again');
-/** Of several withdrawals of one event in a turn, each with a chain that may be too old, nothing tells which one was carried out. */
+/**
+ * Of several withdrawals of one event in a turn, each with a chain that may be too old, nothing tells which one was
+ * carried out.
+ */
 const either = Symbol('either');
 
 type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'takenBackSeq'>;
@@ -68,7 +72,10 @@ export class Ledger {
     return this.oracle.facts.audited.slice(0, this.#staged?.audited);
   }
 
-  /** A turn was taken: the same commands are put to the oracle. `redacted` and `retired`: what withdrawals of it were held against. */
+  /**
+   * A turn was taken: the same commands are put to the oracle. `redacted` and `retired`: what withdrawals of it were
+   * held against.
+   */
   turn(
     { now, mails, accepted, withdrawn, records, own, lastSeq }: TurnTaken,
     { redacted, retired, takenBackSeq }: HeldAgainst,
@@ -86,7 +93,8 @@ export class Ledger {
         this.#expected.set(token, again);
         continue;
       }
-      // The oracle knows what may leave the log, not what has; that nothing left too soon is held against the log itself.
+      // The oracle knows what may leave the log, not what has; that nothing left too soon is held against the log
+      // itself.
       if (command.type === 'withdraw' && command.eventSeq <= retired.seq) {
         this.#expected.set(token, no('event_not_found'));
         continue;
@@ -241,7 +249,9 @@ export class Ledger {
   }
 }
 
-/** Whether what the oracle took of a submission is what the turn accepted; a submission is taken whole or not at all. */
+/**
+ * Whether what the oracle took of a submission is what the turn accepted; a submission is taken whole or not at all.
+ */
 function isTaken(facts: readonly Fact[], accepted: ReadonlyMap<string, EventAccepted>): boolean {
   const first = facts.find((fact) => fact.kind === 'event');
   if (first === undefined) return true;

@@ -1,4 +1,7 @@
-/** What a listing of a player's events must hold, from the oracle's list: weeks and counts are told from the calendar itself. */
+/**
+ * What a listing of a player's events must hold, from the oracle's list: weeks and counts are told from the calendar
+ * itself.
+ */
 import type { OwnEvent, PlayerEvents, SummaryRow } from '../../src/group/api.js';
 import { Difference, same } from './difference.js';
 import type { EventFact } from './facts.js';
@@ -60,8 +63,8 @@ export interface Cursor {
 }
 
 /**
- * Exactly what the player had, unless something of it was taken back since, or is old enough to have left: that may be in the
- * listing or not, for the log is read a moment later.
+ * Exactly what the player had, unless something of it was taken back since, or is old enough to have left: that may be
+ * in the listing or not, for the log is read a moment later.
  */
 export function compareListing(oracle: Oracle, asked: ListingAsked, listing: PlayerEvents): Cursor | null {
   const { what, subject, caller, limit, events, live } = asked;

@@ -1,6 +1,7 @@
 /**
- * What every command must answer, told from the list of facts alone. It keeps no sum and shares nothing with the service but the
- * types on the wire: tables, rules and formulas are stated here a second time, from the contract and the scoring page.
+ * What every command must answer, told from the list of facts alone. It keeps no sum and shares nothing with the
+ * service but the types on the wire: tables, rules and formulas are stated here a second time, from the contract and
+ * the scoring page.
  */
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
@@ -218,7 +219,10 @@ export class Oracle {
     return { ok: true, value: { receivedAt: now } };
   }
 
-  /** Whether an event says what another of its peer says about the player; unknown where that one may have left the log by its age. */
+  /**
+   * Whether an event says what another of its peer says about the player; unknown where that one may have left the log
+   * by its age.
+   */
   #repeats(peer: number, subject: string, { eventType, timestamp }: EventSubmission): EventFact['repeats'] {
     if (eventType === 'ban_lifted') return 'no';
     const same = this.liveOf(subject).filter(
@@ -228,7 +232,10 @@ export class Oracle {
     return same.some((one) => this.isKept(one)) ? 'yes' : 'unknown';
   }
 
-  /** Events of the subject whose evidence counts; null for a peer of whom it is unknown, as something may have left the log. */
+  /**
+   * Events of the subject whose evidence counts; null for a peer of whom it is unknown, as something may have left the
+   * log.
+   */
   countedOf(subject: string): Map<number, Set<EventFact> | null> {
     const counted = new Map<number, Set<EventFact> | null>();
     const gone = new Set<EventFact>();
@@ -390,7 +397,10 @@ export class Oracle {
     return { ok: true, value: { events, pending, at: now } };
   }
 
-  /** Published where a value moved by more than a thousandth, or where those in force are an hour old with news behind them. */
+  /**
+   * Published where a value moved by more than a thousandth, or where those in force are an hour old with news behind
+   * them.
+   */
   #publish(computed: Extract<Command, { type: 'publish_weights' }>['weights'], now: number): Expected {
     const last = this.facts.weights.at(-1);
     const isOld = now - (last?.computedAt ?? 0) >= 3_600_000 && computed.based_on_seq > (last?.basedOnSeq ?? 0);

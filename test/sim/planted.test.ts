@@ -1,4 +1,7 @@
-/** The simulation is worth what it finds: each of these bugs is planted into the service or the world, and must be found. */
+/**
+ * The simulation is worth what it finds: each of these bugs is planted into the service or the world, and must be
+ * found.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
@@ -18,7 +21,10 @@ import { drawPlan, type Step } from './steps.js';
 const operations = 1_500;
 const seedsMax = 6;
 
-/** Replaces a method of every object of a class, live, in replays and in the replica alike, so that only the oracle can tell. */
+/**
+ * Replaces a method of every object of a class, live, in replays and in the replica alike, so that only the oracle can
+ * tell.
+ */
 function everywhere<T extends object, K extends keyof T>(prototype: T, name: K, make: (original: T[K]) => T[K]): Plant {
   return {
     begin: () => {
@@ -31,7 +37,9 @@ function everywhere<T extends object, K extends keyof T>(prototype: T, name: K, 
   };
 }
 
-/** The bug is found within a few seeds, as one of these kinds of difference, and a short list of steps still shows it. */
+/**
+ * The bug is found within a few seeds, as one of these kinds of difference, and a short list of steps still shows it.
+ */
 async function mustBeFound(plant: Plant, rules: readonly string[]): Promise<void> {
   for (let seed = 1; seed <= seedsMax; seed++) {
     const plan = drawPlan(seed, operations);

@@ -1,4 +1,7 @@
-/** The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on demand. */
+/**
+ * The pool of a simulated node: the replica and the reader of a real one, each a lane of its own, and failures on
+ * demand.
+ */
 
 import type { RepeatFound } from '../../src/core/commands.js';
 import type { ChainLink } from '../../src/core/records/event-chain.js';

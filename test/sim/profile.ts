@@ -29,7 +29,8 @@ const epochHalfLives = 256;
 
 export function drawProfile(random: Random, seed: number): Profile {
   const isSmall = random.below(3) === 0;
-  // In half of the groups the half-life stays, and is the default of a node or longer: there no read is beyond the range of a double.
+  // In half of the groups the half-life stays, and is the default of a node or longer: there no read is beyond the
+  // range of a double.
   const halfLives = seed % 2 === 0 ? [random.pick([30, 60, 0])] : [random.pick([30, 7, 1, 0]), 0, 1, 7, 30, 3_650];
   return {
     players: random.pick([3, 6, 20, 60, 200]),

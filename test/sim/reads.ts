@@ -9,7 +9,10 @@ const keysTried = 12;
 /** A unit of evidence moves the log-odds by less than 11, and they the score by at most 25. */
 const scorePerEvidence = 300;
 
-/** Score, verdict and explanation of a subject that is known. False where the range of doubles lets nothing be said of the score. */
+/**
+ * Score, verdict and explanation of a subject that is known. False where the range of doubles lets nothing be said of
+ * the score.
+ */
 export function compareTrust(
   oracle: Oracle,
   key: string,

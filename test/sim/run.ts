@@ -1,4 +1,7 @@
-/** Takes the steps of a plan one by one against a simulated node, and compares it with the oracle; any difference ends the run. */
+/**
+ * Takes the steps of a plan one by one against a simulated node, and compares it with the oracle; any difference ends
+ * the run.
+ */
 import { createHash, type Hash, hash } from 'node:crypto';
 import { BatchWriter, chainStart } from '../../src/core/records/batch.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';

@@ -1,6 +1,6 @@
 /**
- * What a read must show, from the oracle's list: every sum is added up anew from the events themselves, each decayed by its own
- * age. Formulas and numbers are those of the scoring page, stated here a second time.
+ * What a read must show, from the oracle's list: every sum is added up anew from the events themselves, each decayed by
+ * its own age. Formulas and numbers are those of the scoring page, stated here a second time.
  */
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
@@ -29,11 +29,14 @@ const types: Readonly<Record<EventTypeName, readonly [sign: -1 | 0 | 1, base: nu
 /** Relative error that sums of doubles may gather: a few hundred additions and factors at 2^-53 each. */
 const roundingPart = 1e-12;
 /**
- * Half-lives that a sum in the service can be below the largest it holds and still be kept: factors end at 1,000 half-lives, and
- * sums grow to 2^256 or so before the epoch moves. What is nearer to that end than this is no finding.
+ * Half-lives that a sum in the service can be below the largest it holds and still be kept: factors end at 1,000
+ * half-lives, and sums grow to 2^256 or so before the epoch moves. What is nearer to that end than this is no finding.
  */
 const rangeLives = 700;
-/** Half-lives before its time at which evidence may be beyond the bound of a sum in the service, 2^300; the epoch moves before 256. */
+/**
+ * Half-lives before its time at which evidence may be beyond the bound of a sum in the service, 2^300; the epoch moves
+ * before 256.
+ */
 const boundedLives = 280;
 /** Error of evidence from which on a read tells nothing. */
 const vague = 1e-7;
@@ -67,7 +70,9 @@ export interface ExpectedTrust {
   readonly isEdge: boolean;
 }
 
-/** The moment at which a read of a subject takes the decay: the end of the minute, but never before its newest evidence. */
+/**
+ * The moment at which a read of a subject takes the decay: the end of the minute, but never before its newest evidence.
+ */
 export function momentOf(oracle: Oracle, subject: string, now: number): number {
   return Math.max(Math.ceil(now / minuteMs) * minuteMs, newestEvidence(oracle, subject));
 }
@@ -81,8 +86,8 @@ function decaysFrom(event: EventFact): number {
 }
 
 /**
- * Half-lives by which an event is decayed at a moment, through every scale that came after it; negative: it is yet to come. `isBounded`: it
- * was carried over as more than any evidence is, which the service bounds.
+ * Half-lives by which an event is decayed at a moment, through every scale that came after it; negative: it is yet to
+ * come. `isBounded`: it was carried over as more than any evidence is, which the service bounds.
  */
 function livesOf(
   oracle: Oracle,
@@ -106,8 +111,8 @@ function livesBetween(from: number, to: number, halfLifeDays: number): number {
 }
 
 /**
- * What is rounded away of an event, or kept of it at the end of the range, in its worth at a moment. It shows the more the further before its epoch a sum
- * is read, or carried over to another half-life.
+ * What is rounded away of an event, or kept of it at the end of the range, in its worth at a moment. It shows the more
+ * the further before its epoch a sum is read, or carried over to another half-life.
  */
 function cutOff(oracle: Oracle, scalesBefore: number, at: number): number {
   const { scales } = oracle.facts;

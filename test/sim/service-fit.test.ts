@@ -14,7 +14,10 @@ interface Size {
   readonly events: number;
 }
 
-/** What an event lowers or raises, and whether the evidence decays: masses repeat themselves where it does not, and votes tie. */
+/**
+ * What an event lowers or raises, and whether the evidence decays: masses repeat themselves where it does not, and
+ * votes tie.
+ */
 const masses = [1, 1, 0.5, 0.25, 0.7, 0.3, 1e-3];
 
 function drawn(random: Random, { peers, players, events }: Size): Weighed[] {

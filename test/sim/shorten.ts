@@ -1,4 +1,6 @@
-/** Delta debugging: leaves out parts of a list of steps for as long as what is left shows the same kind of difference. */
+/**
+ * Delta debugging: leaves out parts of a list of steps for as long as what is left shows the same kind of difference.
+ */
 import { type Plant, run } from './run.js';
 import type { Plan, Step } from './steps.js';
 

@@ -1,4 +1,7 @@
-/** One process of a simulated node, from its start on what is stored to its end: joined as `src/node/node.ts` joins a real one. */
+/**
+ * One process of a simulated node, from its start on what is stored to its end: joined as `src/node/node.ts` joins a
+ * real one.
+ */
 
 import { GroupLoop } from '../../src/group/actor/loop.js';
 import { Nonces } from '../../src/group/actor/nonces.js';

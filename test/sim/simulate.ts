@@ -4,7 +4,10 @@ import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
 import { drawPlan } from './steps.js';
 
-/** Operations of one life: long enough for snapshots and erasures to meet, short enough to be replayed whole again and again. */
+/**
+ * Operations of one life: long enough for snapshots and erasures to meet, short enough to be replayed whole again and
+ * again.
+ */
 export const operationsPerSeed = 2_000;
 
 export interface Simulation {

@@ -1,6 +1,6 @@
 /**
- * The steps of a simulated life of a group, drawn from a seed before any of them is taken. A step names what it is about, and
- * depends on no other: any part of a list is a list that can be run, which is how a difference is shortened.
+ * The steps of a simulated life of a group, drawn from a seed before any of them is taken. A step names what it is
+ * about, and depends on no other: any part of a list is a list that can be run, which is how a difference is shortened.
  */
 import { type EventTypeName, eventTypeNames } from '../../src/core/evidence/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';

@@ -1,6 +1,6 @@
 /**
- * The stores of a simulated node: the in-memory adapters, with every write under way until its lane is let on, and what a real
- * disk keeps of replaced bytes.
+ * The stores of a simulated node: the in-memory adapters, with every write under way until its lane is let on, and what
+ * a real disk keeps of replaced bytes.
  */
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { LogWriter, StoredBatch } from '../../src/group/ports/log.js';

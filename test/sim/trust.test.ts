@@ -1,4 +1,6 @@
-/** The comparison of computed weights: as fine as evidence is known, and no finer where the fit itself is at an edge. */
+/**
+ * The comparison of computed weights: as fine as evidence is known, and no finer where the fit itself is at an edge.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../support/random.js';
@@ -45,7 +47,10 @@ test('the tolerance follows what is known of the evidence', () => {
   assert.throws(() => compareFit(reported(1e-12), group, other), /off by/);
 });
 
-/** The mean votes of peers 0 and 3 and those of 1 and 2 weigh the same, so that the median of all is drawn by the last digit. */
+/**
+ * The mean votes of peers 0 and 3 and those of 1 and 2 weigh the same, so that the median of all is drawn by the last
+ * digit.
+ */
 function atTheEdge(tilt: number): Weighed[] {
   const shares = [0.1, 0.2, 0.3, 0.45];
   return shares.flatMap((share, peer) =>
@@ -70,8 +75,9 @@ test('where the last digit draws a median, the fit of either side is right, and 
 });
 
 test('a spread that is exactly the least of a two-sided pair is on either side of it', () => {
-  // Seed 500405. Peers 0 and 2 share two players and find both bad: their own means are (2 + .5 mu) / 2.5 = .9, mu being .5, and their
-  // spread is 2 * .1^2 = .02, which is .01 of each player. No evidence moves it: a vote counts as one from a mass of 1 on.
+  // Seed 500405. Peers 0 and 2 share two players and find both bad: their own means are (2 + .5 mu) / 2.5 = .9, mu
+  // being .5, and their spread is 2 * .1^2 = .02, which is .01 of each player. No evidence moves it: a vote counts as
+  // one from a mass of 1 on.
   const sums = [
     [0, 0, 1.25, 0],
     [0, 1, 0, 0.3],
@@ -92,8 +98,8 @@ test('a spread that is exactly the least of a two-sided pair is on either side o
 });
 
 test('agreement that consists of the rounding errors of equal votes may come to anything within them', () => {
-  // Seed 654044939. Peer 0 votes on one player only, so that the median of all means is its own vote, and its distance from it is 0: the correlation
-  // is a rounding error over the least spread, a millionth.
+  // Seed 654044939. Peer 0 votes on one player only, so that the median of all means is its own vote, and its distance
+  // from it is 0: the correlation is a rounding error over the least spread, a millionth.
   const evidence = [
     { player: 0, peer: 3, lowering: 0.4994381669969131, raising: 0, error: 5e-13 },
     { player: 1, peer: 0, lowering: 0.17460880412052632, raising: 0.6995153298659081, error: 9e-13 },

@@ -16,8 +16,9 @@ const vague = 1e-7;
 const draws = 32;
 const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
 /**
- * The rounding error of a sum of stage 1, as a part of its terms. It decides between two peers that are alike in all else, and whether a spread that is
- * exactly the least of a two-sided pair counts as one; and a product of differences that cancel out consists of nothing else.
+ * The rounding error of a sum of stage 1, as a part of its terms. It decides between two peers that are alike in all
+ * else, and whether a spread that is exactly the least of a two-sided pair counts as one; and a product of differences
+ * that cancel out consists of nothing else.
  */
 const lastDigits = 2 ** -50;
 
@@ -83,7 +84,8 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
     const at = Math.max(now, newestEvidence(oracle, subject));
     for (const evidence of evidenceOf(oracle, subject, at)) {
       const { peer, lowering, raising, error, isHeld, isHeavy } = evidence;
-      // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is in doubt, so is the fit.
+      // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is
+      // in doubt, so is the fit.
       const isShareVague = error > vague * (lowering + raising) && isHeld && isHeavy;
       if (error > vague || isShareVague || isAtEdge(evidence)) return null;
       all.push({ player, peer, lowering, raising, error });
@@ -93,8 +95,9 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
 }
 
 /**
- * The tolerance is what the evidence's own errors come to in this fit, found by moving it within them. Where that is more than a
- * smooth fit moves, an edge lies between: on either side of it the result is right, and must be one of those that were found.
+ * The tolerance is what the evidence's own errors come to in this fit, found by moving it within them. Where that is
+ * more than a smooth fit moves, an edge lies between: on either side of it the result is right, and must be one of
+ * those that were found.
  */
 export function compareFit(reported: readonly Weighed[], group: FittedGroup, computed: Weights): Compared {
   const own = fit(reported, group, numbers);

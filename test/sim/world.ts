@@ -1,6 +1,6 @@
 /**
- * The world that a simulated node lives in: two clocks, timers, chance, and lanes of work that is under way. Nothing happens by
- * itself: the run says which lane goes on, and when time passes.
+ * The world that a simulated node lives in: two clocks, timers, chance, and lanes of work that is under way. Nothing
+ * happens by itself: the run says which lane goes on, and when time passes.
  */
 import { hash } from 'node:crypto';
 import type { Clock, Timers } from '../../src/group/ports/clock.js';

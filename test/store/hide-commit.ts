@@ -1,6 +1,6 @@
 /**
- * Entry of a process that sets the number of the newest commit, which LMDB keeps in memory that processes share, back by one in the log of
- * the folder in its arguments: what a process does that opens the log while a commit ends.
+ * Entry of a process that sets the number of the newest commit, which LMDB keeps in memory that processes share, back
+ * by one in the log of the folder in its arguments: what a process does that opens the log while a commit ends.
  */
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

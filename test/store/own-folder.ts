@@ -1,6 +1,6 @@
 /**
- * Claims the data folder it is given, says `owner <epoch>` or `refused`, and as owner writes one batch keyed by its epoch
- * and stays until it is ended.
+ * Claims the data folder it is given, says `owner <epoch>` or `refused`, and as owner writes one batch keyed by its
+ * epoch and stays until it is ended.
  */
 import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { batchOf } from '../contracts/log.js';

@@ -1,6 +1,6 @@
 /**
- * Reads snapshot 9 of each named copy and prints one line for each: same, damaged, failed or silent. Run as a process of its
- * own, since a damaged page can end the process that reads it.
+ * Reads snapshot 9 of each named copy and prints one line for each: same, damaged, failed or silent. Run as a process
+ * of its own, since a damaged page can end the process that reads it.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';

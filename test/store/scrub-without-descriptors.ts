@@ -1,4 +1,7 @@
-/** Entry of a process with few descriptors: owns the folder in its argument, scrubs its log with none of them left, and then again. */
+/**
+ * Entry of a process with few descriptors: owns the folder in its argument, scrubs its log with none of them left, and
+ * then again.
+ */
 import { closeSync, openSync } from 'node:fs';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 

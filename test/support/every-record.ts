@@ -1,4 +1,7 @@
-/** One record of every type, with unlike values: what formats are tested with. Fixtures are made of these, so they never change. */
+/**
+ * One record of every type, with unlike values: what formats are tested with. Fixtures are made of these, so they never
+ * change.
+ */
 import type { AuditPart, LogRecord } from '../../src/core/records/records.js';
 
 const audit: AuditPart = { action: 'a', actor: 'b', target: 'c', prev_hash: '0'.repeat(64), hash: '1'.repeat(64) };

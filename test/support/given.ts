@@ -80,7 +80,10 @@ export class Given {
     return this;
   }
 
-  /** Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told otherwise. */
+  /**
+   * Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told
+   * otherwise.
+   */
   weigh(
     more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {},
   ): this {
@@ -115,7 +118,10 @@ export class Given {
     };
   }
 
-  /** Decides an event of a peer and applies what comes of it; answers the event's sequence number. `repeats`: whether it repeats another. */
+  /**
+   * Decides an event of a peer and applies what comes of it; answers the event's sequence number. `repeats`: whether it
+   * repeats another.
+   */
   event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0, repeats = false): Outcome<number> {
     const moved = decideEpoch(this.state, now);
     if (moved !== null) this.apply([moved], now);

@@ -1,6 +1,6 @@
 /**
- * A short life of a group that writes every type of record: what the golden files of a format version are made of. Run by hand
- * (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and replaces none.
+ * A short life of a group that writes every type of record: what the golden files of a format version are made of. Run
+ * by hand (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and replaces none.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';

@@ -12,8 +12,8 @@ export interface LivingFile {
 }
 
 /**
- * Every file under a folder whose name is `wanted`, from one look during which none of them went: a snapshot is renamed when it is whole, and must not
- * be missed under both names.
+ * Every file under a folder whose name is `wanted`, from one look during which none of them went: a snapshot is renamed
+ * when it is whole, and must not be missed under both names.
  */
 export function filesOfLiving(dir: string, wanted: (name: string) => boolean = () => true): LivingFile[] {
   for (let look = 1; ; look++) {

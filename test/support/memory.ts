@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Resident MiB of a process that are its own; undefined where the machine does not tell (anything but Linux). Pages of files are not
- * counted: LMDB maps the log once per thread that reads it, and the system takes such pages back when it likes.
+ * Resident MiB of a process that are its own; undefined where the machine does not tell (anything but Linux). Pages of
+ * files are not counted: LMDB maps the log once per thread that reads it, and the system takes such pages back when it
+ * likes.
  */
 export function residentMiB(pid: number | undefined): number | undefined {
   try {

@@ -21,8 +21,8 @@ export interface TestNode {
 }
 
 /**
- * A node with the given variables over the defaults of development. `DATA_DIR` keeps a folder from run to run; `ports` replace
- * those of a real process.
+ * A node with the given variables over the defaults of development. `DATA_DIR` keeps a folder from run to run; `ports`
+ * replace those of a real process.
  */
 export async function startTestNode(
   overrides: Record<string, string> = {},
@@ -55,7 +55,9 @@ export async function startTestNode(
   };
 }
 
-/** Resolves once peer weights take account of all that was accepted: until something more is, no score moves by itself. */
+/**
+ * Resolves once peer weights take account of all that was accepted: until something more is, no score moves by itself.
+ */
 export function weightsSettled({ group }: TestNode): Promise<void> {
   return until(() => {
     const { lastSeq, weights } = group.health();
@@ -64,8 +66,9 @@ export function weightsSettled({ group }: TestNode): Promise<void> {
 }
 
 /**
- * A node on which nothing moves but by what a test does, so that answers of different moments can be compared: its one computation
- * of weights for an hour, which the first event of all begins, is over. That event is of a peer that is nobody else's concern.
+ * A node on which nothing moves but by what a test does, so that answers of different moments can be compared: its one
+ * computation of weights for an hour, which the first event of all begins, is over. That event is of a peer that is
+ * nobody else's concern.
  */
 export async function startStillNode(
   overrides: Record<string, string> = {},

@@ -1,4 +1,7 @@
-/** A node as a process of its own, for what only a process can do: be killed, be refused, hold a lock. Runs `dist/main.js`. */
+/**
+ * A node as a process of its own, for what only a process can do: be killed, be refused, hold a lock. Runs
+ * `dist/main.js`.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -93,8 +96,8 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
 }
 
 /**
- * Resolves once a node that holds events has computed weights, and so has loaded its replica. That is a thread of the lowest priority: on a
- * busy machine loading alone may take it longer than a stop gives it for the last snapshot.
+ * Resolves once a node that holds events has computed weights, and so has loaded its replica. That is a thread of the
+ * lowest priority: on a busy machine loading alone may take it longer than a stop gives it for the last snapshot.
  */
 export function replicaLoaded({ url }: NodeProcess): Promise<void> {
   return until(async () => {

@@ -1,6 +1,7 @@
 /**
- * A reader of the verdict stream that knows nothing but its wire form (docs/decisions/0160-verdict-stream-wire.md): it keeps a table
- * of players as the page says, holds every frame to its schema and its bounds, and resumes from the last id.
+ * A reader of the verdict stream that knows nothing but its wire form (docs/decisions/0160-verdict-stream-wire.md): it
+ * keeps a table of players as the page says, holds every frame to its schema and its bounds, and resumes from the last
+ * id.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { Agent, request } from 'undici';

@@ -21,8 +21,8 @@ export function canTrace(): boolean {
 }
 
 /**
- * In front of a command: traces these calls, with all bytes that they write, into the file `output`. Each of `slow` takes 3 ms longer, so
- * that who does not wait for it is seen.
+ * In front of a command: traces these calls, with all bytes that they write, into the file `output`. Each of `slow`
+ * takes 3 ms longer, so that who does not wait for it is seen.
  */
 export function tracing(calls: readonly string[], slow: readonly string[], output: string): string[] {
   const options = ['-f', '-yy', '-xx', '-v', '-s', '1000000', '-o', output];

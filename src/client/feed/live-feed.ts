@@ -1,6 +1,6 @@
 /**
- * The reader of the verdict stream: one connection at a time, resumed from the last id, that keeps a table of players current.
- * The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
+ * The reader of the verdict stream: one connection at a time, resumed from the last id, that keeps a table of players
+ * current. The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';
@@ -18,7 +18,8 @@ import type { TrustTable } from './trust-table.js';
  * - `connecting`: no connection yet, or lost and trying again; reads call the node.
  * - `snapshot`: the group is being read as a whole.
  * - `live`: the cache is current to `asOf`.
- * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. Nothing is tried until `retry` or `follow` is called; reads call the node.
+ * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. Nothing is tried until `retry` or
+ *   `follow` is called; reads call the node.
  * - `closed`: ended by `close`.
  *
  * @public
@@ -120,7 +121,10 @@ export class VerdictFeed {
     return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
   }
 
-  /** Resolves once the feed is live; at once where it is. Rejects with `closed`, and with what the node refuses the feed for. */
+  /**
+   * Resolves once the feed is live; at once where it is. Rejects with `closed`, and with what the node refuses the feed
+   * for.
+   */
   live(): Promise<void> {
     return this.#live.promise;
   }
@@ -236,7 +240,10 @@ export class VerdictFeed {
     }
   }
 
-  /** Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a node that is gone. */
+  /**
+   * Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a
+   * node that is gone.
+   */
   async #read(response: TransportResponse, life: Watch, news: Watch): Promise<TrustError> {
     let end: TrustError | undefined;
     const parser = createParser({

@@ -1,4 +1,6 @@
-/** What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it. */
+/**
+ * What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it.
+ */
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import type { TrustValues } from '../player-trust.js';

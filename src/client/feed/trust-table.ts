@@ -1,6 +1,6 @@
 /**
- * What the client remembers of players, bounded: answers to calls, and what the stream tells. Answers that are current no longer go
- * first, then rows that were only told, then the least recently read.
+ * What the client remembers of players, bounded: answers to calls, and what the stream tells. Answers that are current
+ * no longer go first, then rows that were only told, then the least recently read.
  */
 import type { TrustValues } from '../player-trust.js';
 
@@ -11,9 +11,10 @@ export interface Held {
 }
 
 /**
- * What is held of a player. What the stream told is current for as long as the stream is: it tells each step away from it. An answer
- * was true when it came, and no longer: the stream measures from what it told itself, so a player may move on from an answer, or back
- * from its verdict, without a word. So an answer never takes the place of what was told.
+ * What is held of a player. What the stream told is current for as long as the stream is: it tells each step away from
+ * it. An answer was true when it came, and no longer: the stream measures from what it told itself, so a player may
+ * move on from an answer, or back from its verdict, without a word. So an answer never takes the place of what was
+ * told.
  */
 export interface Row {
   readonly told: Held | null;
@@ -33,7 +34,9 @@ export interface ReadToken {
   calls: number;
 }
 
-/** A row that was moved within the last reads, as many as this part of the table has rows, is near the end of the line. */
+/**
+ * A row that was moved within the last reads, as many as this part of the table has rows, is near the end of the line.
+ */
 const nearPart = 8;
 
 export class TrustTable {
@@ -90,8 +93,8 @@ export class TrustTable {
   }
 
   /**
-   * The answer to a call. Ignored where the stream told something since `reading`, or began a snapshot: that names nobody who was erased
-   * in between.
+   * The answer to a call. Ignored where the stream told something since `reading`, or began a snapshot: that names
+   * nobody who was erased in between.
    */
   answered(token: ReadToken, values: TrustValues, at: number): void {
     const { key, generation } = token;
@@ -106,8 +109,8 @@ export class TrustTable {
   }
 
   /**
-   * An erasure is answered. Ignored where the stream told something since `reading`: that is the erasure itself and what came after it,
-   * or it will tell them yet.
+   * An erasure is answered. Ignored where the stream told something since `reading`: that is the erasure itself and
+   * what came after it, or it will tell them yet.
    */
   erased(token: ReadToken): void {
     if (this.#reading.get(token.key) === token) this.gone(token.key);
@@ -175,7 +178,10 @@ export class TrustTable {
     }
   }
 
-  /** More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was read. */
+  /**
+   * More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was
+   * read.
+   */
   #overflow(key: string, row: Row, at: number): void {
     if (this.#forgetAnswer(at)) {
       this.#told.set(key, row);

@@ -1,4 +1,7 @@
-/** Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error and not a group of unknown players. */
+/**
+ * Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error and
+ * not a group of unknown players.
+ */
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { type Answer, isRecord } from '../transport/caller.js';
@@ -38,7 +41,10 @@ export class SaltCheck {
     return this.#mismatch;
   }
 
-  /** Whether `verify` has nothing left to ask. A mismatch is asked about again after a while, since an address may have led to another group's node. */
+  /**
+   * Whether `verify` has nothing left to ask. A mismatch is asked about again after a while, since an address may have
+   * led to another group's node.
+   */
   get isSettled(): boolean {
     if (this.#matches) return true;
     return this.#mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;

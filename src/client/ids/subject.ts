@@ -14,10 +14,11 @@ const outerBlank = /^\s|\s$/;
 const subjectPattern = /^[0-9a-f]{64}$/i;
 
 /**
- * The subject hash of a player: `SHA-256(UTF-8(id) followed by UTF-8(salt))`, in lower-case hexadecimal. The id is the platform's account id or, in a
- * group of high security, the verified identity token; the salt is the group's. `docs/subject-hash-vectors.json` holds test vectors for
- * implementations in other languages. An id of 64 hexadecimal characters is taken as a hash that was made already. One final line break of the salt
- * is removed; a salt that begins or ends with another blank throws `invalid_argument`.
+ * The subject hash of a player: `SHA-256(UTF-8(id) followed by UTF-8(salt))`, in lower-case hexadecimal. The id is the
+ * platform's account id or, in a group of high security, the verified identity token; the salt is the group's.
+ * `docs/subject-hash-vectors.json` holds test vectors for implementations in other languages. An id of 64 hexadecimal
+ * characters is taken as a hash that was made already. One final line break of the salt is removed; a salt that begins
+ * or ends with another blank throws `invalid_argument`.
  * @public
  */
 export function subjectHash(id: string, salt: string): string {
@@ -38,8 +39,9 @@ export function isSubjectHash(text: string): boolean {
 }
 
 /**
- * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws `invalid_argument` where it is none: 1 to 128
- * characters travel, and what is hashed here is bounded by what an identity token may need. Neither may hold what the node refuses.
+ * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws
+ * `invalid_argument` where it is none: 1 to 128 characters travel, and what is hashed here is bounded by what an
+ * identity token may need. Neither may hold what the node refuses.
  */
 export function sentId(playerId: string, groupSalt: string | undefined): string {
   if (typeof playerId !== 'string' || playerId === '') throw invalid('must be a string that is not empty');

@@ -17,8 +17,8 @@ export interface AllowListEntry {
 }
 
 /**
- * Players who pass whatever their score, at most 10,000, each until its entry expires. Kept in memory: `entries` gives what to store, the
- * constructor takes it back.
+ * Players who pass whatever their score, at most 10,000, each until its entry expires. Kept in memory: `entries` gives
+ * what to store, the constructor takes it back.
  * @public
  */
 export class AllowList {

@@ -70,7 +70,8 @@ export interface PolicyTally {
 }
 
 /**
- * A rule of the studio's own, applied in earnest or in the shadow. The service describes players; what follows is decided here.
+ * A rule of the studio's own, applied in earnest or in the shadow. The service describes players; what follows is
+ * decided here.
  * @public
  */
 export class TrustPolicy<Action extends string> {

@@ -82,8 +82,8 @@ export interface FollowOptions {
   /** Called whenever the feed's phase changes. */
   readonly onState?: ((state: FeedState) => void) | undefined;
   /**
-   * Called with the subject hash (hex) of a player that was erased together with events of this peer. While the feed is not connected nothing is
-   * told; `GET /api/v1/events/erased` lists what went meanwhile.
+   * Called with the subject hash (hex) of a player that was erased together with events of this peer. While the feed is
+   * not connected nothing is told; `GET /api/v1/events/erased` lists what went meanwhile.
    */
   readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
@@ -96,11 +96,14 @@ export interface Feed {
   /** What the feed is doing. */
   readonly state: FeedState;
   /**
-   * Resolves once the cache is current. Rejects with `closed` where the feed is closed before, and with the node's refusal where no retry can cure it: the
-   * key is wrong or revoked (401, 403), or the salt is not the group's (`salt_mismatch`).
+   * Resolves once the cache is current. Rejects with `closed` where the feed is closed before, and with the node's
+   * refusal where no retry can cure it: the key is wrong or revoked (401, 403), or the salt is not the group's
+   * (`salt_mismatch`).
    */
   live(): Promise<void>;
-  /** Connects again after a refusal, for example once a suspended peer is reinstated; does nothing in any other phase. */
+  /**
+   * Connects again after a refusal, for example once a suspended peer is reinstated; does nothing in any other phase.
+   */
   retry(): void;
   /** Ends the stream. Reads call the node again. */
   close(): Promise<void>;

@@ -1,4 +1,7 @@
-/** Reads of scores within a time budget: from the cache where it is current, else by match reads, else by a marked fallback. */
+/**
+ * Reads of scores within a time budget: from the cache where it is current, else by match reads, else by a marked
+ * fallback.
+ */
 import type { MatchScoresBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
 import type { VerdictFeed } from '../feed/live-feed.js';
@@ -12,8 +15,8 @@ import { type AgeClock, isTime, linked, type Runtime } from '../transport/runtim
 import { isTrouble, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**
- * What a read answers where the node does not, or not in time: the `last-known` values with their age where there are any, else neutral; or
- * always `neutral`.
+ * What a read answers where the node does not, or not in time: the `last-known` values with their age where there are
+ * any, else neutral; or always `neutral`.
  * @public
  */
 export type Fallback = 'last-known' | 'neutral';
@@ -25,7 +28,10 @@ export function checkFallback(fallback: Fallback): void {
   }
 }
 
-/** What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the address, a gateway on it. */
+/**
+ * What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the
+ * address, a gateway on it.
+ */
 const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
 
 /** The match read's row of a player without events. */
@@ -74,7 +80,9 @@ export class ScoreReader {
     this.#options = options;
   }
 
-  /** One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback. */
+  /**
+   * One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback.
+   */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
     if (!isTime(read.budgetMs)) {
       throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
@@ -113,7 +121,10 @@ export class ScoreReader {
     release();
   }
 
-  /** What the cache says of each key, where it is current; undefined where it does not hold the player, or only an answer of long ago. */
+  /**
+   * What the cache says of each key, where it is current; undefined where it does not hold the player, or only an
+   * answer of long ago.
+   */
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
     const { table, runtime } = this.#options;
     const feed = this.#options.feed();
@@ -167,7 +178,10 @@ export class ScoreReader {
     return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
   }
 
-  /** What the stream told of a player; where it told of all that there are, any other has no events. It tells of hashes alone. */
+  /**
+   * What the stream told of a player; where it told of all that there are, any other has no events. It tells of hashes
+   * alone.
+   */
   #toldOf(key: string, row: Row | undefined): TrustValues | undefined {
     if (row?.told) return row.told.values;
     return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;

@@ -1,6 +1,6 @@
 /**
- * The circuit breaker: after several failures in a row the node is left alone for a while, then one request at a time tries
- * whether it is back. Owns no timer: whoever asks brings the time by its runtime.
+ * The circuit breaker: after several failures in a row the node is left alone for a while, then one request at a time
+ * tries whether it is back. Owns no timer: whoever asks brings the time by its runtime.
  */
 import { bounds } from '../bounds.js';
 import type { Runtime } from './runtime.js';

@@ -1,6 +1,6 @@
 /**
- * One JSON call of the contract: key, time limits, circuit breaker, retries with full jitter, and every failure as a `TrustError`.
- * What may be sent twice is said by whoever calls.
+ * One JSON call of the contract: key, time limits, circuit breaker, retries with full jitter, and every failure as a
+ * `TrustError`. What may be sent twice is said by whoever calls.
  */
 import { bounds } from '../bounds.js';
 import { isTrouble, TrustError, type TrustErrorCode } from '../trust-error.js';

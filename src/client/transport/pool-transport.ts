@@ -1,4 +1,6 @@
-/** The transport of choice: undici's pool of kept-alive connections, without the layers that `fetch` puts on top of it. */
+/**
+ * The transport of choice: undici's pool of kept-alive connections, without the layers that `fetch` puts on top of it.
+ */
 import { Pool } from 'undici';
 import { bounds } from '../bounds.js';
 import { TrustError } from '../trust-error.js';
@@ -67,7 +69,9 @@ export function addressOf(url: string): { readonly origin: string; readonly pref
   return { origin, prefix: pathname.replace(/\/+$/, '') };
 }
 
-/** Whether an error of a connection says that nothing was sent. Errors of several addresses come as one that holds them. */
+/**
+ * Whether an error of a connection says that nothing was sent. Errors of several addresses come as one that holds them.
+ */
 export function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnsent);

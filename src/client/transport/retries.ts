@@ -1,4 +1,6 @@
-/** When a call that met trouble is made again: no sooner than it was told to, spread by chance, and before its deadline. */
+/**
+ * When a call that met trouble is made again: no sooner than it was told to, spread by chance, and before its deadline.
+ */
 import { bounds } from '../bounds.js';
 import type { TrustError } from '../trust-error.js';
 import { fullJitterMs, type Runtime } from './runtime.js';
@@ -19,8 +21,8 @@ export class Retries {
   }
 
   /**
-   * The pause after this trouble, in ms; null where the deadline has no room for another attempt. Where what chance adds would pass the deadline, one
-   * last attempt is made before it, with half of the time that is left or more.
+   * The pause after this trouble, in ms; null where the deadline has no room for another attempt. Where what chance
+   * adds would pass the deadline, one last attempt is made before it, with half of the time that is left or more.
    */
   pauseMs(trouble: TrustError): number | null {
     const { retryAfterMs: toldMs = 0 } = trouble;
@@ -33,7 +35,10 @@ export class Retries {
     return toldMs + (this.#runtime.random() * roomMs) / 2;
   }
 
-  /** Only what was sent widens the window: the circuit has one of its own, and those that wait for it need no more than not to come all at once. */
+  /**
+   * Only what was sent widens the window: the circuit has one of its own, and those that wait for it need no more than
+   * not to come all at once.
+   */
   #jitterMs(isSent: boolean): number {
     if (!isSent) return this.#runtime.random() * bounds.breakerOpenMs;
     return fullJitterMs(this.#runtime, this.#sent++, bounds.backoffBaseMs, bounds.backoffCapMs);

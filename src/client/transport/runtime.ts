@@ -36,8 +36,8 @@ export function isTime(ms: number): boolean {
 }
 
 /**
- * What ages are measured by: ms by whichever clock says that more time has passed, since the wall clock may be set and the other one stands still
- * while a machine sleeps. Never goes back.
+ * What ages are measured by: ms by whichever clock says that more time has passed, since the wall clock may be set and
+ * the other one stands still while a machine sleeps. Never goes back.
  */
 export class AgeClock {
   readonly #runtime: Runtime;
@@ -83,7 +83,8 @@ export function fullJitterMs(runtime: Runtime, attempt: number, baseMs: number, 
 }
 
 /**
- * Tells a listener of the game's, after what runs now: what it throws is an uncaught exception of its own, and breaks nothing here.
+ * Tells a listener of the game's, after what runs now: what it throws is an uncaught exception of its own, and breaks
+ * nothing here.
  */
 export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
   if (listener !== undefined) queueMicrotask(() => listener(value));
@@ -98,8 +99,9 @@ interface Waiting {
 const waitingFor = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Runs `run` once the signal is aborted, unless what comes back is called before. However many wait, the signal has one listener: of more than ten the
- * platform prints that they are a leak. It goes with the last of them, since it keeps a signal in memory until that is aborted.
+ * Runs `run` once the signal is aborted, unless what comes back is called before. However many wait, the signal has one
+ * listener: of more than ten the platform prints that they are a leak. It goes with the last of them, since it keeps a
+ * signal in memory until that is aborted.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   const { runs, listener } = waitingFor.get(signal) ?? listenTo(signal);

@@ -1,4 +1,6 @@
-/** How requests leave the client: one small port, so that a game server can bring its own HTTP, and a test none at all. */
+/**
+ * How requests leave the client: one small port, so that a game server can bring its own HTTP, and a test none at all.
+ */
 import { onAbort } from './runtime.js';
 
 /**
@@ -32,8 +34,8 @@ export interface TransportResponse {
 }
 
 /**
- * What carries requests. `request` rejects where no answer came: with a {@link TransportError} where it knows that the request never
- * left, with anything else where it may have arrived.
+ * What carries requests. `request` rejects where no answer came: with a {@link TransportError} where it knows that the
+ * request never left, with anything else where it may have arrived.
  * @public
  */
 export interface Transport {
@@ -44,8 +46,9 @@ export interface Transport {
 }
 
 /**
- * The head of an answer. Rejects with the signal's reason as soon as it is aborted: a transport may heed its signal late, as undici does while it
- * connects or waits for a connection that is free. An answer that comes after all is left, so that its connection is free again.
+ * The head of an answer. Rejects with the signal's reason as soon as it is aborted: a transport may heed its signal
+ * late, as undici does while it connects or waits for a connection that is free. An answer that comes after all is
+ * left, so that its connection is free again.
  */
 export function answerOf(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
   const { signal } = request;

@@ -1,6 +1,6 @@
 /**
- * One batch until every event of it is through: what the node could not take at once is sent again, the rest is not, and what takes too long in one
- * call is sent in smaller ones.
+ * One batch until every event of it is through: what the node could not take at once is sent again, the rest is not,
+ * and what takes too long in one call is sent in smaller ones.
  */
 import type { EventBody } from '../../contract/request-bodies.js';
 import { markedUnknown } from '../transport/caller.js';
@@ -19,7 +19,10 @@ export interface DeliverAll {
   readonly call: { size: number };
 }
 
-/** One outcome per event, in order. Rejects with what kept events back where none gets through for as long as the deadline. */
+/**
+ * One outcome per event, in order. Rejects with what kept events back where none gets through for as long as the
+ * deadline.
+ */
 export async function deliverAll(
   batch: readonly EventBody[],
   { deliver, wait, runtime, deadlineMs, call }: DeliverAll,

@@ -19,16 +19,19 @@ export type EventType = EventBody['event_type'];
 export interface TrustEvent {
   /** What happened. */
   readonly eventType: EventType;
-  /** The player's id as the platform gives it, or a subject hash: 1 to 128 characters; where the client has the salt up to 8,192 UTF-16 units. */
+  /**
+   * The player's id as the platform gives it, or a subject hash: 1 to 128 characters; where the client has the salt up
+   * to 8,192 UTF-16 units.
+   */
   readonly playerId: string;
   /** One of the games that the peer is registered for. */
   readonly gameId: string;
   /** 0 to 1. */
   readonly severity: number;
   /**
-   * The idempotency key, unique in the whole group: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is left out; give one that
-   * begins with something of the peer's own and follows from what happened, such as `arena-eu-1:match-4711:player-3`, where the same report may
-   * be made twice. It should not hold an account id.
+   * The idempotency key, unique in the whole group: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is
+   * left out; give one that begins with something of the peer's own and follows from what happened, such as
+   * `arena-eu-1:match-4711:player-3`, where the same report may be made twice. It should not hold an account id.
    */
   readonly eventId?: string | undefined;
   /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
@@ -40,7 +43,8 @@ export interface TrustEvent {
  *
  * - `accepted`: stored now.
  * - `duplicate`: an event of this peer with this id was stored before; nothing is left to do.
- * - `rejected`: the service will never take it as it is; `code` says why. `duplicate_event` is another peer's event with this id.
+ * - `rejected`: the service will never take it as it is; `code` says why. `duplicate_event` is another peer's event
+ *   with this id.
  *
  * @public
  */
@@ -75,7 +79,9 @@ export interface SubmitManyOutcome {
 const eventIdPattern = /^[A-Za-z0-9._:-]+$/;
 const schemaVersion = '1.0.0';
 
-/** The event as it travels. Throws `invalid_argument` for what can be seen to be wrong here; the node judges the rest. */
+/**
+ * The event as it travels. Throws `invalid_argument` for what can be seen to be wrong here; the node judges the rest.
+ */
 export function wireEvent(
   event: TrustEvent,
   peerId: string,

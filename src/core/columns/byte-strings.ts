@@ -62,7 +62,8 @@ export class ByteStrings {
     const end = start + bytes.write(joined, start, 'latin1');
     const separators = separator * 0x01010101;
     for (let at = start; at < end; at += WORD_BYTES) {
-      // What is 0 where the separator stands; then the highest bit of those bytes alone. By bytes it takes twice as long.
+      // What is 0 where the separator stands; then the highest bit of those bytes alone. By bytes it takes twice as
+      // long.
       const differing = view.getUint32(at, true) ^ separators;
       let found = ~(((differing & LOW_BITS) + LOW_BITS) | differing | LOW_BITS);
       for (; found !== 0; found &= found - 1) {

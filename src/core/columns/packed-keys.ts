@@ -1,6 +1,6 @@
 /**
- * Keys of subjects and tags of event ids from one column of words to another, word by word: V8 unrolls no loop, and these copies
- * are a tenth of a replay.
+ * Keys of subjects and tags of event ids from one column of words to another, word by word: V8 unrolls no loop, and
+ * these copies are a tenth of a replay.
  */
 
 /** Words of a subject's hash. */

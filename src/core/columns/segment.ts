@@ -1,6 +1,7 @@
 /**
- * Memory of tables, which grow by pieces and keep them for good. In shared memory, though nobody shares it: V8 counts any other
- * buffer as pressure on its heap, and for each 64 MB of them stops everything for a collection of some 4 ms that frees nothing.
+ * Memory of tables, which grow by pieces and keep them for good. In shared memory, though nobody shares it: V8 counts
+ * any other buffer as pressure on its heap, and for each 64 MB of them stops everything for a collection of some 4 ms
+ * that frees nothing.
  */
 export function tableMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes);

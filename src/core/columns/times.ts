@@ -55,9 +55,10 @@ export class Times {
   }
 
   /**
-   * The last record of the longest run of moments that begins after record `after`, ends at `upTo` (the end of a moment) or before, and was received
-   * before `before`; `after` where there is none. A moment later than `now` was noted by a clock that ran ahead, and is passed over: those that
-   * follow it say how old it is. Looks at no more than `stepsMax` other moments.
+   * The last record of the longest run of moments that begins after record `after`, ends at `upTo` (the end of a
+   * moment) or before, and was received before `before`; `after` where there is none. A moment later than `now` was
+   * noted by a clock that ran ahead, and is passed over: those that follow it say how old it is. Looks at no more than
+   * `stepsMax` other moments.
    */
   lastBefore(after: number, upTo: number, before: number, now: number, stepsMax: number): number {
     let last = after;

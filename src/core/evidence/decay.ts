@@ -1,6 +1,7 @@
 /**
- * Forward decay by half-life (Cormode et al., "Forward Decay", ICDE 2009): mass is scaled up by how much later than the epoch its moment
- * is, so that one addition takes an event in, and one factor brings every sum to its worth at a moment (scoring page, "State and reads").
+ * Forward decay by half-life (Cormode et al., "Forward Decay", ICDE 2009): mass is scaled up by how much later than the
+ * epoch its moment is, so that one addition takes an event in, and one factor brings every sum to its worth at a moment
+ * (scoring page, "State and reads").
  */
 import { DAY_MS, limits } from '../../limits.js';
 
@@ -32,14 +33,17 @@ export function decayFactorAt(at: number, epoch: number, halfLifeDays: number): 
   return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
 
-/** More than any peer's evidence on a player comes to, on any scale: an event counts for about one, and the epoch moves before 2^256 of them. */
+/**
+ * More than any peer's evidence on a player comes to, on any scale: an event counts for about one, and the epoch moves
+ * before 2^256 of them.
+ */
 const SUM_MAX = 2 ** 300;
 /** As far from where doubles end as all that reads add up. */
 const DECAYED_MAX = 2 ** 900;
 
 /**
- * A sum of evidence on another scale. Bounded, as `worthOf` is: half-lives that change again and again while the clock is set back would
- * make it grow to infinity, and then to NaN.
+ * A sum of evidence on another scale. Bounded, as `worthOf` is: half-lives that change again and again while the clock
+ * is set back would make it grow to infinity, and then to NaN.
  */
 export function rescaled(sum: number, factor: number): number {
   return Math.min(sum * factor, SUM_MAX);
@@ -51,8 +55,8 @@ export function decayed(sum: number, decayFactor: number): number {
 }
 
 /**
- * How the epoch moves before evidence at `at` can be scaled: by whole half-lives, so that the factor is an exact power of two.
- * Null while `at` is near enough.
+ * How the epoch moves before evidence at `at` can be scaled: by whole half-lives, so that the factor is an exact power
+ * of two. Null while `at` is near enough.
  */
 export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { epoch: number; factor: number } | null {
   const lives = Math.floor(halfLives(at, epoch, halfLifeDays));
@@ -77,8 +81,8 @@ export function asOfTime(state: Scale, at: number): AsOf {
 }
 
 /**
- * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates nothing: a read is never
- * before the newest evidence.
+ * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates
+ * nothing: a read is never before the newest evidence.
  */
 export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): number {
   return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;

@@ -1,8 +1,8 @@
 /**
- * The table of event types: which way each moves trust (-1 lowers it, 1 raises it, 0 takes back what its peer lowered) and how much evidence one event of
- * severity 1 is worth.
- * `id` is written into the log and never changes its meaning; a new type takes the next number. Changing a weight
- * moves future events only, because a record carries its mass as decided.
+ * The table of event types: which way each moves trust (-1 lowers it, 1 raises it, 0 takes back what its peer lowered)
+ * and how much evidence one event of severity 1 is worth. `id` is written into the log and never changes its meaning; a
+ * new type takes the next number. Changing a weight moves future events only, because a record carries its mass as
+ * decided.
  */
 
 export const eventTypes = {
@@ -29,7 +29,10 @@ const typesByName: ReadonlyMap<EventTypeName, EventType> = new Map(
   eventTypeNames.map((name) => [name, eventTypes[name]]),
 );
 
-/** From a map, since a name that was read from JSON is new to V8, which looks for properties among the names that it knows. */
+/**
+ * From a map, since a name that was read from JSON is new to V8, which looks for properties among the names that it
+ * knows.
+ */
 export function eventTypeNamed(name: EventTypeName): EventType {
   return typesByName.get(name)!;
 }
@@ -52,8 +55,8 @@ export function isEvidence(id: number): boolean {
 }
 
 /**
- * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust; theirs carry a mass, one of no
- * severity takes nothing back.
+ * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust;
+ * theirs carry a mass, one of no severity takes nothing back.
  */
 export function takesBack({
   event_type,

@@ -1,6 +1,6 @@
 /**
- * What one peer's decayed evidence on one player counts for, and the few functions that both the score read and the computation of peer
- * weights are made of (docs/SCORING.md). Evidence `m = b + g` is never negative.
+ * What one peer's decayed evidence on one player counts for, and the few functions that both the score read and the
+ * computation of peer weights are made of (docs/SCORING.md). Evidence `m = b + g` is never negative.
  */
 import { trustConstants } from './trust-constants.js';
 
@@ -15,8 +15,9 @@ export function saturate(m: number): number {
 const choice = Float64Array.of(0, 1);
 
 /**
- * `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. Chosen without a branch, as `Math.min` has one: no processor foresees which
- * masses are above 1, and over the votes of a group its wrong guesses took longer than all else.
+ * `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. Chosen without a branch, as `Math.min` has one: no
+ * processor foresees which masses are above 1, and over the votes of a group its wrong guesses took longer than all
+ * else.
  */
 export function unit(m: number): number {
   choice[0] = m;
@@ -35,8 +36,8 @@ export interface VoteSpace {
 }
 
 /**
- * Writes a peer's evidence on a player as a vote, at `to`. Returns where the next one goes: there again, where this is none, as its peer
- * is excluded or it has no mass.
+ * Writes a peer's evidence on a player as a vote, at `to`. Returns where the next one goes: there again, where this is
+ * none, as its peer is excluded or it has no mass.
  */
 export function putVote(
   { peer, mass, x, excluded }: VoteSpace,
@@ -53,8 +54,8 @@ export function putVote(
 }
 
 /**
- * Factor by which repeated events of a peer count: all of them where it is two-sided (`z` = 1), of their excess over one event half where it only
- * reports. `n` as `saturate` gives it.
+ * Factor by which repeated events of a peer count: all of them where it is two-sided (`z` = 1), of their excess over
+ * one event half where it only reports. `n` as `saturate` gives it.
  */
 export function strength(n: number, z: number): number {
   return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;

@@ -1,9 +1,10 @@
 /**
- * The probability of log-odds, in a third of the time that `Math.exp` takes, and to the bit the same on every platform: sums, products,
- * quotients and square roots are rounded correctly everywhere.
+ * The probability of log-odds, in a third of the time that `Math.exp` takes, and to the bit the same on every platform:
+ * sums, products, quotients and square roots are rounded correctly everywhere.
  *
- * With `-l = k ln 2 / STEPS + r` and `R = r coth(r / 2)` it holds that `e^r = (R + r) / (R - r)`, so that `1 / (1 + e^-l)` takes one division.
- * Of the series `R = 2 + r^2 / 6 - r^4 / 360 + ...` (Abramowitz and Stegun, 4.5.67) what follows is beyond the last bit for an r as small as this.
+ * With `-l = k ln 2 / STEPS + r` and `R = r coth(r / 2)` it holds that `e^r = (R + r) / (R - r)`, so that `1 / (1 +
+ * e^-l)` takes one division. Of the series `R = 2 + r^2 / 6 - r^4 / 360 + ...` (Abramowitz and Stegun, 4.5.67) what
+ * follows is beyond the last bit for an r as small as this.
  */
 
 /** Log-odds beyond count as these. */

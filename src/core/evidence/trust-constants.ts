@@ -1,24 +1,34 @@
 /**
- * Every number of scoring (docs/SCORING.md), stated once: what a read uses, and what the computation of peer weights uses.
- * Published scores depend on all of them; changing one is a decision that needs figures of the quality bench.
+ * Every number of scoring (docs/SCORING.md), stated once: what a read uses, and what the computation of peer weights
+ * uses. Published scores depend on all of them; changing one is a decision that needs figures of the quality bench.
  */
 
 export const trustConstants = {
-  // One peer about one player. Evidence `m` is the decayed mass of its events about the player, in events of severity 1.
+  // One peer about one player. Evidence `m` is the decayed mass of its events about the player, in events of severity
+  // 1.
   /** Evidence at which the word of a peer has reached half of `saturationMax`. */
   halfSaturation: 0.5,
   /** What one peer counts for on one player, however much it sends. */
   saturationMax: 1.5,
-  /** Part of what repeated events add (the excess over 1) that a peer has which only reports. A two-sided peer has all of it. */
+  /**
+   * Part of what repeated events add (the excess over 1) that a peer has which only reports. A two-sided peer has all
+   * of it.
+   */
   repeatOneSided: 0.5,
 
   // Read: from log-odds to a score
   /** The log-odds of the other peers together stay within this many times those of the pre-trusted peers. */
   preTrustClip: 1.5,
-  /** Witnesses repeat one another: log-odds are divided by `max(M, 1)` to this power, with two-sided witnesses and with one-sided ones. */
+  /**
+   * Witnesses repeat one another: log-odds are divided by `max(M, 1)` to this power, with two-sided witnesses and with
+   * one-sided ones.
+   */
   correlation: 0.1,
   correlationOneSided: 0.3,
-  /** Log-odds of being bad, the prior included, from which a player is suspicious, and how much further on it is untrusted. */
+  /**
+   * Log-odds of being bad, the prior included, from which a player is suspicious, and how much further on it is
+   * untrusted.
+   */
   suspiciousLogOdds: -0.6,
   untrustedDistance: 1.1,
   /** Least distance from the prior to suspicious, and what is added to it where no witness is two-sided. */
@@ -29,9 +39,15 @@ export const trustConstants = {
   onePreTrusted: 1.3,
   /** Log-odds of being good at which a score reaches 70. */
   trustedDistance: 2.4,
-  /** Log-odds beyond `untrusted` and beyond `trusted` within which a score covers all but 1/e of what is left of the scale. */
+  /**
+   * Log-odds beyond `untrusted` and beyond `trusted` within which a score covers all but 1/e of what is left of the
+   * scale.
+   */
   tail: 4,
-  /** A shift of the score counts by `massPart m^.75`, at most 1, and stays within `massShift m^1.5` points; `m` is the gated mass of events. */
+  /**
+   * A shift of the score counts by `massPart m^.75`, at most 1, and stays within `massShift m^1.5` points; `m` is the
+   * gated mass of events.
+   */
   massPart: 0.5,
   massShift: 5,
   /** Mass of one peer that counts in `m`, at most. */
@@ -50,7 +66,10 @@ export const trustConstants = {
   trustedFrom: 70,
   trustedConfidenceMin: 0.35,
 
-  /** Published weights are replaced where tau, A, B, z or the share of bad players moved by more than this, or a witness group changed. */
+  /**
+   * Published weights are replaced where tau, A, B, z or the share of bad players moved by more than this, or a witness
+   * group changed.
+   */
   publishStep: 0.001,
 
   /** Days after which a peer counts in full in a group that is older (`NEW_PEER_DAYS`); 0: at once. */
@@ -65,16 +84,24 @@ export const trustConstants = {
   cloneUniformVariance: 0.02,
   /** Largest mean squared difference of their votes. */
   cloneDifferenceMax: 0.01,
-  /** Copied lists: players that both lower, as a number and as a part of the smaller list, for a pair to be looked at. */
+  /**
+   * Copied lists: players that both lower, as a number and as a part of the smaller list, for a pair to be looked at.
+   */
   listSharedMin: 10,
   listShare: 0.5,
-  /** A player counts as cleared by the two-sided others where their gated mass and the probability of a good player exceed these. */
+  /**
+   * A player counts as cleared by the two-sided others where their gated mass and the probability of a good player
+   * exceed these.
+   */
   listClearedMass: 0.3,
   listClearedGood: 0.85,
   /** Cleared players that the smaller list must hold, and the part of them that the other must lower, too. */
   listMistakesMin: 10,
   listMistakesShare: 0.7,
-  /** Where neither peer is more two-sided than this, a shared list alone joins them: so many players, such a part of the smaller list. */
+  /**
+   * Where neither peer is more two-sided than this, a shared list alone joins them: so many players, such a part of the
+   * smaller list.
+   */
   listOnlyTwoSidedMax: 0.3,
   listOnlySharedMin: 30,
   listOnlyShare: 0.8,
@@ -106,7 +133,9 @@ export const trustConstants = {
   reputationPrior: 0.25,
   /** The part of the median reputation that opens the gate fully. */
   fullGatePart: 0.5,
-  /** The least reference in a group with pre-trusted peers, and in one without (there only against a division by zero). */
+  /**
+   * The least reference in a group with pre-trusted peers, and in one without (there only against a division by zero).
+   */
   gateReferenceMinPreTrusted: 0.05,
   gateReferenceMin: 1e-9,
   gateRoundsMax: 30,
@@ -126,10 +155,16 @@ export const trustConstants = {
   /** Rounds in which it settles who is two-sided; votes on the rarer side at which `z` is one half. */
   twoSidedRounds: 3,
   twoSidedVotes: 3,
-  /** Share of the group's gated volume that must be two-sided for `z` to count in full, and volume with which one peer counts in it, at most. */
+  /**
+   * Share of the group's gated volume that must be two-sided for `z` to count in full, and volume with which one peer
+   * counts in it, at most.
+   */
   twoSidedShare: 0.3,
   twoSidedVolumeMax: 50,
-  /** Votes that the group's own rates weigh as the prior of a peer; a pre-trusted peer has `preTrustedPrior` times as many. */
+  /**
+   * Votes that the group's own rates weigh as the prior of a peer; a pre-trusted peer has `preTrustedPrior` times as
+   * many.
+   */
   peerPrior: 10,
   preTrustedPrior: 2,
   /** Prior of the group's own rates: recall and specificity, each with so many votes. */
@@ -139,7 +174,10 @@ export const trustConstants = {
   /** Log-odds of a report and of praise by a peer that is not two-sided. */
   reportOdds: 1.25,
   praiseOdds: 0.4,
-  /** Votes with which the group's mean is the prior of such a peer, and by how much it may move its log-odds up and down. */
+  /**
+   * Votes with which the group's mean is the prior of such a peer, and by how much it may move its log-odds up and
+   * down.
+   */
   relativePrior: 20,
   relativeUp: 0.5,
   relativeDown: 2,
@@ -166,7 +204,9 @@ export const trustConstants = {
   pairsMax: 16_777_216,
   /** Pairs whose lists are compared, the most alike first. */
   listPairsMax: 4_096,
-  /** Players up to which all of them fit the log-odds, at least and per peer; beyond, a sample of about this many does. */
+  /**
+   * Players up to which all of them fit the log-odds, at least and per peer; beyond, a sample of about this many does.
+   */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
   /** In such a group two peers are held against each other on about so many of the players that they share, at most. */

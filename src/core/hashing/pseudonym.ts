@@ -22,8 +22,8 @@ export function subjectHex(subject: Uint8Array): string {
 }
 
 /**
- * SHA-256(UTF-8(player id) + UTF-8(salt)), or the hash itself where the peer made it already. The id has no lone surrogate.
- * Null where the mode lets no raw identity token travel.
+ * SHA-256(UTF-8(player id) + UTF-8(salt)), or the hash itself where the peer made it already. The id has no lone
+ * surrogate. Null where the mode lets no raw identity token travel.
  */
 export function pseudonymise(playerId: string, salt: string, mode: IdentityMode): Uint8Array | null {
   if (isSubjectHash(playerId)) return subjectBytes(playerId);
@@ -76,7 +76,9 @@ export class Pseudonyms {
     return this.writeAll(playerIds, keys) ? keys : null;
   }
 
-  /** The same into the beginning of a column; false where it is null of one of them, and then the words mean nothing. */
+  /**
+   * The same into the beginning of a column; false where it is null of one of them, and then the words mean nothing.
+   */
   writeAll(playerIds: ByteStrings, keys: Uint32Array): boolean {
     const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
     for (let i = 0; i < playerIds.count; i++) {
@@ -88,7 +90,10 @@ export class Pseudonyms {
     return true;
   }
 
-  /** The bytes of id `i` and then those of the salt, valid until the next call. Hashing strings takes four times as long. */
+  /**
+   * The bytes of id `i` and then those of the salt, valid until the next call. Hashing strings takes four times as
+   * long.
+   */
   #messageOf(playerIds: ByteStrings, i: number): Uint8Array {
     const { bytes } = playerIds;
     const start = playerIds.start(i);
@@ -115,7 +120,10 @@ for (let i = 0; i < 16; i++) {
   hexDigits[digit.toUpperCase().charCodeAt(0)] = i;
 }
 
-/** Writes the subject hash at `from` to `to` of a column, as little-endian words. False where it is none; then the words mean nothing. */
+/**
+ * Writes the subject hash at `from` to `to` of a column, as little-endian words. False where it is none; then the words
+ * mean nothing.
+ */
 function readHex(bytes: Uint8Array, from: number, words: Uint32Array, to: number): boolean {
   let seen = 0;
   for (let w = 0; w < KEY_WORDS; w++) {

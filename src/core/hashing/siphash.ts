@@ -1,7 +1,7 @@
 /**
- * HalfSipHash-1-3 over 32-bit words: the keyed mix behind every hash table of the state. Keyed by the node's secret, so that
- * a peer that chooses its own subject hashes cannot choose their slots.
- * Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
+ * HalfSipHash-1-3 over 32-bit words: the keyed mix behind every hash table of the state. Keyed by the node's secret, so
+ * that a peer that chooses its own subject hashes cannot choose their slots. Source: Aumasson and Bernstein, "SipHash:
+ * a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
  */
 
 /** What two of the four words of state begin with, beside the key. */
@@ -22,8 +22,8 @@ export function sipKey(secret: Uint8Array): SipKey {
 }
 
 /**
- * The hash of `count` words of `words` from `from` on: 32 bits as a signed number. Half of the unsigned ones are no small integers to V8, which
- * throws away what it compiled for small ones at the first that is none.
+ * The hash of `count` words of `words` from `from` on: 32 bits as a signed number. Half of the unsigned ones are no
+ * small integers to V8, which throws away what it compiled for small ones at the first that is none.
  */
 export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
   let v0 = key.k0;

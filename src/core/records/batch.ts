@@ -1,5 +1,6 @@
 /**
- * A batch: the records of one turn as one value of the log, with its checksum and its place in the chain. Little-endian:
+ * A batch: the records of one turn as one value of the log, with its checksum and its place in the chain.
+ * Little-endian:
  *
  * | at  | type    | meaning                                                                   |
  * |-----|---------|---------------------------------------------------------------------------|
@@ -59,7 +60,10 @@ export class BatchWriter {
     this.#records.addEvent(event, keys);
   }
 
-  /** The batch, chained to `previousChain`; nothing is gathered then. `nonce` keeps `d` from confirming guesses at erased content. */
+  /**
+   * The batch, chained to `previousChain`; nothing is gathered then. `nonce` keeps `d` from confirming guesses at
+   * erased content.
+   */
   seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
     const out = layOut(this.#records, firstSeq, at);
     out.set(nonce, NONCE_AT);
@@ -105,7 +109,10 @@ function chainValue(previous: Uint8Array, firstSeq: number, count: number, diges
   return hash('sha256', chained, 'buffer');
 }
 
-/** One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the rest. */
+/**
+ * One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the
+ * rest.
+ */
 export class Batch {
   readonly bytes: Buffer;
   readonly firstSeq: number;
@@ -143,7 +150,10 @@ export class Batch {
     return Buffer.from(contentDigest(this.bytes)).toString('hex');
   }
 
-  /** Whether the content is what was first written. A rewritten batch answers for its content by a `batches_rewritten` record. */
+  /**
+   * Whether the content is what was first written. A rewritten batch answers for its content by a `batches_rewritten`
+   * record.
+   */
   contentHolds(): boolean {
     return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
   }

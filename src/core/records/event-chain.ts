@@ -1,6 +1,7 @@
 /**
- * The records of one pair of peer and player, newest first, as far as a withdrawal must know them: a `ban_lifted` hides what its peer had lowered before,
- * what is hidden comes back with its withdrawal, and an event that repeats another counts once that one is withdrawn.
+ * The records of one pair of peer and player, newest first, as far as a withdrawal must know them: a `ban_lifted` hides
+ * what its peer had lowered before, what is hidden comes back with its withdrawal, and an event that repeats another
+ * counts once that one is withdrawn.
  */
 import { type EventTypeId, takesBack } from '../evidence/event-types.js';
 import type { EventAccepted, LogRecord } from './records.js';
@@ -27,7 +28,10 @@ export interface ChainEvent {
   readonly repeats: boolean;
 }
 
-/** Mass that the event `under` no longer hides, below 0 where it hides more; `since`: the record from which on it was part of the pair's sums. */
+/**
+ * Mass that the event `under` no longer hides, below 0 where it hides more; `since`: the record from which on it was
+ * part of the pair's sums.
+ */
 export interface Unhidden {
   readonly since: number;
   readonly under: number;
@@ -56,8 +60,9 @@ function chainEvent(record: EventAccepted): ChainEvent {
 }
 
 /**
- * The chain from record `head` on down to the event `eventSeq`; of one that takes back on to the next record that states sums, which what it hid can be
- * added up from. What lies at `retired` or before is out of the log, and so is what lies beyond `most` records.
+ * The chain from record `head` on down to the event `eventSeq`; of one that takes back on to the next record that
+ * states sums, which what it hid can be added up from. What lies at `retired` or before is out of the log, and so is
+ * what lies beyond `most` records.
  */
 export function chainTo(
   read: (seq: number) => LogRecord,

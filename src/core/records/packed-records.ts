@@ -43,8 +43,8 @@ function headOf(isTagged: boolean): number {
 }
 
 /**
- * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record without them
- * differs by their absence alone.
+ * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record
+ * without them differs by their absence alone.
  */
 export function writeEvent(
   event: DecidedEvent,
@@ -93,7 +93,10 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
   };
 }
 
-/** Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. One that repeats another adds no evidence. */
+/**
+ * Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. One that repeats
+ * another adds no evidence.
+ */
 export function readEvent(view: DataView, at: number, isRepeated: boolean, columns: EventColumns): void {
   const i = columns.count++;
   columns.peers[i] = view.getUint16(at + 4, true);

@@ -1,6 +1,7 @@
 /**
- * The bytes of records. Each record starts with its type and version; `decodeRecord` lifts old versions and refuses what a newer release wrote. Events
- * and tombstones are packed, since there are many of them; weights are columns of doubles; the rest is JSON.
+ * The bytes of records. Each record starts with its type and version; `decodeRecord` lifts old versions and refuses
+ * what a newer release wrote. Events and tombstones are packed, since there are many of them; weights are columns of
+ * doubles; the rest is JSON.
  */
 
 import { isEventTypeId } from '../evidence/event-types.js';
@@ -128,7 +129,10 @@ function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
   throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
 }
 
-/** Whether the record at byte `at` is an event that columns can take: with its tag, and of a type that this release knows. */
+/**
+ * Whether the record at byte `at` is an event that columns can take: with its tag, and of a type that this release
+ * knows.
+ */
 export function fitsColumns(bytes: Uint8Array, at: number): boolean {
   return isTaggedEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
 }

@@ -1,5 +1,6 @@
 /**
- * The records of the append log: everything that ever changes the state. `record-codec` reads and writes their bytes. Times are in ms since 1970.
+ * The records of the append log: everything that ever changes the state. `record-codec` reads and writes their bytes.
+ * Times are in ms since 1970.
  */
 
 import type { IdTag } from '../columns/packed-keys.js';
@@ -104,7 +105,10 @@ export interface EventAccepted {
   readonly timestamp: number;
   /** Evidence as decided: base weight x severity, scaled to the decay epoch; negative where it lowers trust. */
   readonly mass: number;
-  /** Present where an earlier event of the same peer, player, type and timestamp counts in its place: the mass is no evidence. */
+  /**
+   * Present where an earlier event of the same peer, player, type and timestamp counts in its place: the mass is no
+   * evidence.
+   */
   readonly repeats?: true;
   /** Previous record of the same (subject, peer), 0 for none. */
   readonly prev: number;
@@ -140,11 +144,13 @@ export interface EventWithdrawn extends StatedSums {
   readonly type: 'event_withdrawn';
   readonly event_seq: number;
   /**
-   * Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides, below 0 where it hides more.
-   * `since`: the record that made a repeated event count, where the event is one.
+   * Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides,
+   * below 0 where it hides more. `since`: the record that made a repeated event count, where the event is one.
    */
   readonly hidden?: { readonly under: number; readonly mass: number; readonly since?: number };
-  /** The event that repeated the withdrawn one and counts from here on, and what a later event of its peer hides of it. */
+  /**
+   * The event that repeated the withdrawn one and counts from here on, and what a later event of its peer hides of it.
+   */
   readonly counts?: { readonly event_seq: number; readonly hidden?: { readonly under: number; readonly mass: number } };
 }
 
@@ -227,7 +233,10 @@ export interface WeightsPublished {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
-  /** Two-sidedness, and the lowest peer of each one's witness group; both null in records of the first version of scoring. */
+  /**
+   * Two-sidedness, and the lowest peer of each one's witness group; both null in records of the first version of
+   * scoring.
+   */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of a trust event. Like all rules: from a state and a command to records and an answer, changing nothing; time and
- * chance arrive as arguments, and what needs a power is computed here and carried by the record.
+ * The rules of a trust event. Like all rules: from a state and a command to records and an answer, changing nothing;
+ * time and chance arrive as arguments, and what needs a power is computed here and carried by the record.
  */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -33,8 +33,8 @@ export function decideEvent(
 }
 
 /**
- * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the peer. `keys`
- * are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
+ * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the
+ * peer. `keys` are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
  * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
  */

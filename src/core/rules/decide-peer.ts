@@ -43,8 +43,8 @@ export function decideRegistration(
 }
 
 /**
- * Suspend, reinstate or revoke; asking for the status that stands writes nothing. Codes: unknown_peer; peer_not_active where
- * the peer is revoked, which is final.
+ * Suspend, reinstate or revoke; asking for the status that stands writes nothing. Codes: unknown_peer; peer_not_active
+ * where the peer is revoked, which is final.
  */
 export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
@@ -58,8 +58,8 @@ export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, n
 }
 
 /**
- * Revokes the active peers that never sent an event, registered longer ago than `idleMs`, and are not pre-trusted; the oldest first, and not more than one
- * turn is to take. Answers which.
+ * Revokes the active peers that never sent an event, registered longer ago than `idleMs`, and are not pre-trusted; the
+ * oldest first, and not more than one turn is to take. Answers which.
  */
 export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: number): Decision<readonly string[]> {
   const idle = state.peers.list.filter(({ index, status, eventCount, registeredAt }) => {
@@ -93,7 +93,9 @@ export function decideKeyRotation(state: GroupState, command: RotateKey, now: nu
   return { records: [record], outcome: granted(peer.index) };
 }
 
-/** One peer more or less among the pre-trusted. Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */
+/**
+ * One peer more or less among the pre-trusted. Codes: unknown_peer, peer_not_active (revoked), overloaded (too many).
+ */
 export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: number): Decision<null> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -130,8 +132,8 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
 }
 
 /**
- * What the operator knows about two peers: that one operator runs both, so that they are one witness, or that they are independent however alike their
- * reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
+ * What the operator knows about two peers: that one operator runs both, so that they are one witness, or that they are
+ * independent however alike their reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
  */
 export function decideRelation(state: GroupState, command: RelatePeers, now: number): Decision<null> {
   const one = state.peers.byId(command.peerId);

@@ -18,12 +18,15 @@ import type {
 import type { GroupState } from '../state.js';
 import { OPERATOR } from '../vocabulary.js';
 
-/** The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have taken evidence back since: look again. */
+/**
+ * The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have
+ * taken evidence back since: look again.
+ */
 export const readAgain = Symbol('read again');
 
 /**
- * A peer takes back its own event: the pair's sums without it, as values. Codes: event_not_found (another peer's, withdrawn
- * before, erased, or gone by its age since it was located).
+ * A peer takes back its own event: the pair's sums without it, as values. Codes: event_not_found (another peer's,
+ * withdrawn before, erased, or gone by its age since it was located).
  */
 export function decideWithdrawal(
   state: GroupState,
@@ -65,8 +68,9 @@ type Sums = Pick<EventWithdrawn, 'lowering' | 'raising'>;
 type SumsLeft = Sums & Pick<EventWithdrawn, 'hidden' | 'counts'>;
 
 /**
- * The sums of a pair without the event of a command. What a later event takes back leaves the lowering sum as it is, and changes what that one hides.
- * Where other events repeated the withdrawn one, the oldest of them counts from here on.
+ * The sums of a pair without the event of a command. What a later event takes back leaves the lowering sum as it is,
+ * and changes what that one hides. Where other events repeated the withdrawn one, the oldest of them counts from here
+ * on.
  */
 function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): SumsLeft {
   const { event, eventSeq, chain } = command;
@@ -133,7 +137,8 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
 }
 
 /**
- * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null where it takes nothing back.
+ * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null
+ * where it takes nothing back.
  */
 export function decideTakingBack(
   state: GroupState,
@@ -225,7 +230,10 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
   return true;
 }
 
-/** The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any more. */
+/**
+ * The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any
+ * more.
+ */
 export function keptEvidence(state: GroupState, subject: Uint8Array, peer: number): EvidenceKept | null {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);

@@ -1,6 +1,6 @@
 /**
- * Whether an event repeats an earlier one: same peer, player, type and timestamp. The state knows only which events may; whether one does
- * is read in the log and comes back with the command. Rules only, nothing is read here.
+ * Whether an event repeats an earlier one: same peer, player, type and timestamp. The state knows only which events
+ * may; whether one does is read in the log and comes back with the command. Rules only, nothing is read here.
  */
 
 import { sameKey } from '../columns/packed-keys.js';
@@ -53,8 +53,8 @@ export function repeatsAccepted(
 }
 
 /**
- * What the filter knows the event by; 0 for one that is no evidence or that its caller may not send. Reading the log for an event in another
- * peer's name would tell by the time it takes what that peer had sent.
+ * What the filter knows the event by; 0 for one that is no evidence or that its caller may not send. Reading the log
+ * for an event in another peer's name would tell by the time it takes what that peer had sent.
  */
 function hashOf(state: GroupState, caller: number | null, event: EventSubmission, { columns, i }: EventKeys): number {
   const peer = actingPeer(state, caller, event.peerId);

@@ -14,8 +14,9 @@ export function decideEpoch(state: GroupState, at: number): EpochMoved | null {
 }
 
 /**
- * Decides another half-life: what every sum is worth now is carried over, and decays anew from here. Refused while the clock is far behind the
- * newest evidence: one factor serves all sums, and what was reported under the lagging clock would then look as if it were worth without bound.
+ * Decides another half-life: what every sum is worth now is carried over, and decays anew from here. Refused while the
+ * clock is far behind the newest evidence: one factor serves all sums, and what was reported under the lagging clock
+ * would then look as if it were worth without bound.
  */
 export function decideHalfLife(state: GroupState, halfLifeDays: number, now: number): Decision<null> {
   if (halfLifeDays === state.halfLifeDays) return { records: [], outcome: granted(null) };
@@ -65,8 +66,8 @@ export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
 }
 
 /**
- * Publishes weights where a value moved by more than `publishStep`, or where those in force are old and rest on older records.
- * Answers whether it did.
+ * Publishes weights where a value moved by more than `publishStep`, or where those in force are old and rest on older
+ * records. Answers whether it did.
  */
 export function decideWeights(state: GroupState, computed: ComputedWeights, now: number): Decision<boolean> {
   const { weights } = state;

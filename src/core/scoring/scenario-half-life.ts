@@ -1,6 +1,6 @@
 /**
- * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of the log. The
- * state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
+ * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of
+ * the log. The state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
 import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
 import { takesBack } from '../evidence/event-types.js';
@@ -16,7 +16,10 @@ interface Scale {
   halfLifeDays: number;
 }
 
-/** What an event adds to the sums of an entry: scaled to the moment of the simulation, and what it is worth now in the state. */
+/**
+ * What an event adds to the sums of an entry: scaled to the moment of the simulation, and what it is worth now in the
+ * state.
+ */
 interface EventMass {
   readonly entry: number;
   readonly lowers: boolean;
@@ -89,7 +92,8 @@ export class ScenarioHalfLife {
     const entry = row < 0 ? -1 : subjects.findEntry(row, event.peer);
     if (entry < 0) return;
     if (takesBack(event)) {
-      // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier one is withdrawn.
+      // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier
+      // one is withdrawn.
       this.#lowering[entry] = 0;
       this.#loweringNow[entry] = 0;
       this.#liftings[entry]!++;

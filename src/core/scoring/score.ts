@@ -1,6 +1,7 @@
 /**
- * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights (docs/SCORING.md, "A read").
- * O(peers that reported the player), unless several of them belong to witness groups; no allocation but the answer.
+ * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights
+ * (docs/SCORING.md, "A read"). O(peers that reported the player), unless several of them belong to witness groups; no
+ * allocation but the answer.
  */
 import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
 import { saturate, strength, unit } from '../evidence/evidence.js';
@@ -59,7 +60,9 @@ export interface TrustExplanation {
 
 const NOBODY = -1;
 
-/** What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had. */
+/**
+ * What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had.
+ */
 class Voices {
   count = 0;
   peer = new Uint16Array(ENTRIES_AT_FIRST);
@@ -69,7 +72,10 @@ class Voices {
   voice = new Float64Array(ENTRIES_AT_FIRST);
   pull = new Float64Array(ENTRIES_AT_FIRST);
   mass = new Float64Array(ENTRIES_AT_FIRST);
-  /** What they come to: log-odds of a bad player before the prior, those at which the player is suspicious, and the part of one-sided voices. */
+  /**
+   * What they come to: log-odds of a bad player before the prior, those at which the player is suspicious, and the part
+   * of one-sided voices.
+   */
   logOdds = 0;
   suspicious = 0;
   oneSided = 0;
@@ -103,7 +109,10 @@ class Voices {
     this.#forget(witness);
   }
 
-  /** Witnesses of more than a trifling weight whose votes lower by more than the part `above`, from 0 to 1; -1: of all votes. */
+  /**
+   * Witnesses of more than a trifling weight whose votes lower by more than the part `above`, from 0 to 1; -1: of all
+   * votes.
+   */
   witnesses(weight: Float64Array, witness: Uint16Array, above: number): number {
     const { count, peer, x } = this;
     const speakers = this.#speakersOf(witness);
@@ -118,7 +127,10 @@ class Voices {
     return found;
   }
 
-  /** Per witness the entry that speaks for it, at first nobody's; a player that thousands of peers reported costs no more per peer than any other. */
+  /**
+   * Per witness the entry that speaks for it, at first nobody's; a player that thousands of peers reported costs no
+   * more per peer than any other.
+   */
   #speakersOf(witness: Uint16Array): Int32Array {
     if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NOBODY);
     return this.#speakers;
@@ -226,7 +238,10 @@ function dampingOf(heard: number, oneSided: number): number {
   return Math.exp((k.correlation + (k.correlationOneSided - k.correlation) * oneSided) * Math.log(heard));
 }
 
-/** By how many points log-odds lower a score (below 0: raise it), in (-50, 50). `suspicious`: the log-odds at which they lower it by 10. */
+/**
+ * By how many points log-odds lower a score (below 0: raise it), in (-50, 50). `suspicious`: the log-odds at which they
+ * lower it by 10.
+ */
 function shiftOf(logOdds: number, suspicious: number): number {
   if (logOdds <= 0) {
     const good = -logOdds;
@@ -250,7 +265,10 @@ function boundedShift(shift: number, mass: number): number {
   return Math.min(most, Math.max(-most, shift * part));
 }
 
-/** The band of a score (0 to 100). `witnesses`: how many of them lower, each of more than a trifling weight. One alone never makes a player untrusted. */
+/**
+ * The band of a score (0 to 100). `witnesses`: how many of them lower, each of more than a trifling weight. One alone
+ * never makes a player untrusted.
+ */
 export function verdictOf(score: number, confidence: number, witnesses: number): Verdict {
   if (score < k.untrustedBelow && witnesses >= k.untrustedWitnessesMin) return 'untrusted';
   if (score < k.suspiciousBelow) return 'suspicious';

@@ -1,7 +1,7 @@
 /**
- * What the verdicts of a group would be under another assumption about its peers or its half-life. Pure and read-only: the state
- * that it starts from is not touched. Both sides are computed here, from the same evidence at the same moment, so that what
- * differs is the assumption's doing alone.
+ * What the verdicts of a group would be under another assumption about its peers or its half-life. Pure and read-only:
+ * the state that it starts from is not touched. Both sides are computed here, from the same evidence at the same
+ * moment, so that what differs is the assumption's doing alone.
  */
 
 import { asOfTime } from '../evidence/decay.js';
@@ -66,8 +66,8 @@ const asItIs: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
 const HELD_PER_ROW = 4;
 
 /**
- * `at`: not before the newest record. `subjects`: sums that decayed by the assumed half-life, scaled to `at`; the state's own where
- * no other half-life is assumed.
+ * `at`: not before the newest record. `subjects`: sums that decayed by the assumed half-life, scaled to `at`; the
+ * state's own where no other half-life is assumed.
  */
 export function simulate(
   state: GroupState,

@@ -43,7 +43,10 @@ export interface SnapshotMeta {
   /** Absent where nothing was ever retired, as in snapshots of releases that knew no retention. */
   readonly retired?: { readonly seq: number; readonly open: boolean };
   readonly eventCount: number;
-  /** How many there are, so that a load makes room for them at once; no part of the digest, and absent in snapshots of before. */
+  /**
+   * How many there are, so that a load makes room for them at once; no part of the digest, and absent in snapshots of
+   * before.
+   */
   readonly players?: number;
   /** Number and sum of the hashes of what events say; no part of the digest, and absent in snapshots of before. */
   readonly repeats?: { readonly count: number; readonly sum: number };

@@ -1,6 +1,6 @@
 /**
- * A state as blocks and back. Tables are written by content, not by layout: rows in no particular order, each whole, so that the
- * format outlives every change of the tables. Blocks, little-endian, of a quarter of a mebibyte:
+ * A state as blocks and back. Tables are written by content, not by layout: rows in no particular order, each whole, so
+ * that the format outlives every change of the tables. Blocks, little-endian, of a quarter of a mebibyte:
  *
  * | key         | content                                                                                              |
  * |-------------|------------------------------------------------------------------------------------------------------|
@@ -71,9 +71,9 @@ class Blocks {
 }
 
 /**
- * The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. The bytes of a block
- * are its own until the next is asked for: blocks of their own would be tens of megabytes of garbage, of which the C library keeps
- * what a collection in the midst of a snapshot leaves.
+ * The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. The
+ * bytes of a block are its own until the next is asked for: blocks of their own would be tens of megabytes of garbage,
+ * of which the C library keeps what a collection in the midst of a snapshot leaves.
  */
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   const { size: count, sum } = state.repeats;

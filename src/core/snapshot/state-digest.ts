@@ -1,13 +1,16 @@
 /**
- * The digest of a state: equal for equal states, however their tables are laid out. Subjects and event ids enter as sums of one
- * 64-bit hash each, so that no order is needed; the rest as JSON.
+ * The digest of a state: equal for equal states, however their tables are laid out. Subjects and event ids enter as
+ * sums of one 64-bit hash each, so that no order is needed; the rest as JSON.
  */
 import { hash } from 'node:crypto';
 import { KEY_WORDS, TAG_WORDS } from '../columns/packed-keys.js';
 import type { GroupState } from '../state.js';
 import { metaOf } from './snapshot-meta.js';
 
-/** Items that are hashed side by side: each step of a hash waits for the one before, so that several take little longer than one. */
+/**
+ * Items that are hashed side by side: each step of a hash waits for the one before, so that several take little longer
+ * than one.
+ */
 const TOGETHER = 4;
 const HIGH_START = 0x9e3779b9 | 0;
 const LOW_START = 0x85ebca6b | 0;
@@ -46,7 +49,10 @@ class Sum {
     return [this.#high, this.#low].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /** The first `count` items; what stands behind them is hashed along. Written out, since only local variables stay in registers. */
+  /**
+   * The first `count` items; what stands behind them is hashed along. Written out, since only local variables stay in
+   * registers.
+   */
   #take(count: number): void {
     const { words } = this;
     const size = this.#size;
@@ -153,8 +159,8 @@ function columnsSum({ times, auditSeqs, erasedEvents }: GroupState): string {
 }
 
 /**
- * SHA-256, hex, of everything that a replay must reproduce. Of erasures under way only their records count: the chains that are
- * left of them grow shorter as the work goes on.
+ * SHA-256, hex, of everything that a replay must reproduce. Of erasures under way only their records count: the chains
+ * that are left of them grow shorter as the work goes on.
  */
 export function stateDigest(state: GroupState): string {
   const { erasures, ...meta } = metaOf(state);

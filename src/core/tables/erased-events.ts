@@ -1,6 +1,6 @@
 /**
- * The events that went with an erasure, by the peer that had sent them: a peer is told of its own. Holds record numbers alone,
- * never an event id, a player or the peer that asked for the erasure.
+ * The events that went with an erasure, by the peer that had sent them: a peer is told of its own. Holds record numbers
+ * alone, never an event id, a player or the peer that asked for the erasure.
  */
 import { Bits } from '../bits.js';
 import { NumberColumn } from '../columns/times.js';

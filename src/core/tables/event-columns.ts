@@ -1,6 +1,6 @@
 /**
- * A stretch of events as columns: what a state takes in of each, side by side, so that neither bytes of a batch become an object per
- * event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
+ * A stretch of events as columns: what a state takes in of each, side by side, so that neither bytes of a batch become
+ * an object per event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
  */
 
 import {
@@ -81,7 +81,9 @@ export class EventColumns implements KeyColumns {
     this.timestamps = new Float64Array(capacity);
   }
 
-  /** Adds the key of an event's subject, and nothing else of it; there must be room. One without a subject gets any key. */
+  /**
+   * Adds the key of an event's subject, and nothing else of it; there must be room. One without a subject gets any key.
+   */
   addKey(subject: SubjectKey | null): void {
     if (subject !== null) copyKey(subject.words, subject.at, this.keys, this.count * KEY_WORDS);
     this.count++;

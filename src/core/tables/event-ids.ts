@@ -1,7 +1,7 @@
 /**
- * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of the group.
- * Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some fifth, so that the table stays
- * nearly four fifths full.
+ * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of
+ * the group. Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some fifth,
+ * so that the table stays nearly four fifths full.
  *
  * | words | bytes | meaning                                    |
  * |-------|-------|--------------------------------------------|
@@ -26,8 +26,8 @@ export function idPartOf(tags: Uint16Array, from: number): number {
 
 const LOAD_MAX = 0.85;
 /**
- * By which part of itself a shard grows at least and at most. Each grows by another part: ids spread so evenly that all would be
- * full within the same turns.
+ * By which part of itself a shard grows at least and at most. Each grows by another part: ids spread so evenly that all
+ * would be full within the same turns.
  */
 const GROWTH_MIN = 0.15;
 const GROWTH_MAX = 0.23;
@@ -175,7 +175,10 @@ export class EventIds {
     while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);
   }
 
-  /** As `insertFrom`, where `makeRoom` came before: no way to a growth, for which V8 throws away what it compiled before the first. */
+  /**
+   * As `insertFrom`, where `makeRoom` came before: no way to a growth, for which V8 throws away what it compiled before
+   * the first.
+   */
   insertWithRoom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
     this.#keepLastEmpty(shard, this.#search(shard, tags, from));
@@ -234,8 +237,8 @@ export class EventIds {
     let words = this.#blockOf(page);
     let at = startOf(page) + (slot & PAGE_MASK) * WORDS;
     while (isTaken(words, at)) {
-      // What tells slots of one neighbourhood apart comes first, and both of it at once: with one alone V8 learns only after 65,000 ids that the
-      // other is ever asked for, and throws away what it had compiled.
+      // What tells slots of one neighbourhood apart comes first, and both of it at once: with one alone V8 learns only
+      // after 65,000 ids that the other is ever asked for, and throws away what it had compiled.
       if (
         ((words[at + 1]! ^ low) | (words[at + 2]! ^ high)) === 0 &&
         words[at + 3] === tags[from + 3] &&
@@ -275,7 +278,10 @@ export class EventIds {
     return this.#freePages.pop()!;
   }
 
-  /** Puts the ids of a shard into pages of their own, and keeps its old ones for the next shard: no memory is given up for other. */
+  /**
+   * Puts the ids of a shard into pages of their own, and keeps its old ones for the next shard: no memory is given up
+   * for other.
+   */
   #grow(shard: Shard): void {
     const old = shard.pages.splice(0);
     this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * shard.growth)));

@@ -1,6 +1,6 @@
 /**
- * What reads and the peer-trust computation need of a state. `GroupState` is one such view; a simulation makes another, with sums
- * or peers of its own.
+ * What reads and the peer-trust computation need of a state. `GroupState` is one such view; a simulation makes another,
+ * with sums or peers of its own.
  */
 import type { PeerEntries } from './peer-entries.js';
 import type { Subjects } from './subjects.js';

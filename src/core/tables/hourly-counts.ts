@@ -1,7 +1,7 @@
 /**
- * How many events each peer had sent an hour ago or earlier: what other peers may know of a peer's count. Read beside the verdict
- * stream, a count that is current would tell who reported whom. Counts step at whole hours, all peers' together. They are rebuilt
- * by a replay and kept in snapshots, so that a restart shows nothing sooner.
+ * How many events each peer had sent an hour ago or earlier: what other peers may know of a peer's count. Read beside
+ * the verdict stream, a count that is current would tell who reported whom. Counts step at whole hours, all peers'
+ * together. They are rebuilt by a replay and kept in snapshots, so that a restart shows nothing sooner.
  */
 import { HOUR_MS } from '../../limits.js';
 
@@ -29,7 +29,10 @@ export class HourlyCounts {
     this.#byPeer[peer] = { hour, before, earlier };
   }
 
-  /** How many of the `sent` events others may know of at `now`: none that is younger than an hour, all that are older than two. */
+  /**
+   * How many of the `sent` events others may know of at `now`: none that is younger than an hour, all that are older
+   * than two.
+   */
   asOf(peer: number, sent: number, now: number): number {
     const known = this.#byPeer[peer];
     // No entry: a snapshot of a release that kept none, and no event since.

@@ -1,7 +1,7 @@
 /**
- * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment, in order of
- * their peers, and all of an entry side by side, so that a read touches one or two cache lines and a pair is found by halves; a
- * block that is full moves to one of the next capacity.
+ * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment, in
+ * order of their peers, and all of an entry side by side, so that a read touches one or two cache lines and a pair is
+ * found by halves; a block that is full moves to one of the next capacity.
  *
  * | words | type    | bytes | meaning                                                                              |
  * |-------|---------|-------|--------------------------------------------------------------------------------------|
@@ -70,7 +70,10 @@ export class PeerEntries {
     return this.#block(classOf(count));
   }
 
-  /** Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies now. */
+  /**
+   * Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies
+   * now.
+   */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);
     this.#size++;
@@ -120,7 +123,10 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
-  /** Writes what an entry holds: lowering, raising and head to `double` of a column, its peer and count to `word` of another. */
+  /**
+   * Writes what an entry holds: lowering, raising and head to `double` of a column, its peer and count to `word` of
+   * another.
+   */
   read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
@@ -132,8 +138,8 @@ export class PeerEntries {
   }
 
   /**
-   * Writes the `count` entries from `first` on as votes, their sums at `worths[at]`, from `to` on; returns where these end. A double that is handed
-   * over by itself would be an object of V8's, for each player.
+   * Writes the `count` entries from `first` on as votes, their sums at `worths[at]`, from `to` on; returns where these
+   * end. A double that is handed over by itself would be an object of V8's, for each player.
    */
   putVotes(first: number, count: number, worths: Float64Array, at: number, votes: VoteSpace, to: number): number {
     const decayFactor = worths[at]!;
@@ -149,8 +155,8 @@ export class PeerEntries {
   }
 
   /**
-   * Whether `mix` is below the number in `own` of one of the peers behind the `count` entries from `first` on, or below that in `pairs` of two of them. In
-   * one piece: a very large group asks it of millions of players at once.
+   * Whether `mix` is below the number in `own` of one of the peers behind the `count` entries from `first` on, or below
+   * that in `pairs` of two of them. In one piece: a very large group asks it of millions of players at once.
    */
   isBelow(mix: number, first: number, count: number, own: Uint32Array, pairs: Uint32Array): boolean {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
@@ -163,7 +169,10 @@ export class PeerEntries {
     return false;
   }
 
-  /** Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it would. */
+  /**
+   * Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it
+   * would.
+   */
   placeOf(first: number, count: number, peer: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
     const at = (first & SEGMENT_MASK) * WORDS + PEER;
@@ -179,7 +188,10 @@ export class PeerEntries {
     return ~low;
   }
 
-  /** Reads both ends of the `count` entries from `first` on, which of most players lie in two cache lines, as `Subjects.warm` does. */
+  /**
+   * Reads both ends of the `count` entries from `first` on, which of most players lie in two cache lines, as
+   * `Subjects.warm` does.
+   */
   prefetch(first: number, count: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
     const at = (first & SEGMENT_MASK) * WORDS;

@@ -1,6 +1,6 @@
 /**
- * What each peer counts on reads, by its number: columns derived from the published weights, pre-trust and status, so that a
- * read looks nothing up. Derived from the rest of the state, hence in no snapshot and no digest.
+ * What each peer counts on reads, by its number: columns derived from the published weights, pre-trust and status, so
+ * that a read looks nothing up. Derived from the rest of the state, hence in no snapshot and no digest.
  */
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
@@ -18,8 +18,9 @@ export interface Weights {
   readonly a: Float64Array;
   readonly b: Float64Array;
   /**
-   * Two-sidedness, in [0, 1), and the lowest peer of each one's witness group. Null in weights of the first version of scoring, which hold until the
-   * first computation of this one: peers are then read as one-sided, which asks for most evidence, and each as its own witness.
+   * Two-sidedness, in [0, 1), and the lowest peer of each one's witness group. Null in weights of the first version of
+   * scoring, which hold until the first computation of this one: peers are then read as one-sided, which asks for most
+   * evidence, and each as its own witness.
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
@@ -42,7 +43,10 @@ export function weightOf(tau: number, a: number, b: number, reference: number = 
   return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
 }
 
-/** Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided; `pi`: the share of bad players. */
+/**
+ * Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided; `pi`: the
+ * share of bad players.
+ */
 export function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
 }

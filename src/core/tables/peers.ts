@@ -1,4 +1,7 @@
-/** The peers of the group and their keys. Peers are few (thousands), so they are plain objects; their number never changes. */
+/**
+ * The peers of the group and their keys. Peers are few (thousands), so they are plain objects; their number never
+ * changes.
+ */
 import { limits } from '../../limits.js';
 import type { PeerStatus } from '../vocabulary.js';
 
@@ -29,7 +32,10 @@ const FOUND_BY = 16;
 export class Peers {
   readonly list: Peer[] = [];
   readonly #byId = new Map<string, Peer>();
-  /** By the first digits of a key's digest: how long a look-up takes may tell how much of a key is right. The whole digest is compared in constant time. */
+  /**
+   * By the first digits of a key's digest: how long a look-up takes may tell how much of a key is right. The whole
+   * digest is compared in constant time.
+   */
   readonly #byKey = new Map<string, Peer>();
 
   get size(): number {
@@ -44,8 +50,9 @@ export class Peers {
   }
 
   /**
-   * How far each peer counts for its age at a moment, in [0, 1]: in full from `newPeerMs` on. A group that is younger itself takes the age of its third peer
-   * for that; one in which fewer than three peers have reported for an hour knows no newcomers.
+   * How far each peer counts for its age at a moment, in [0, 1]: in full from `newPeerMs` on. A group that is younger
+   * itself takes the age of its third peer for that; one in which fewer than three peers have reported for an hour
+   * knows no newcomers.
    */
   seniority(at: number, newPeerMs: number): Float64Array {
     const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);

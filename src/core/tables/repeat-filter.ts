@@ -1,8 +1,9 @@
 /**
- * A set of 32-bit hashes of what every event says: its player, peer, type and timestamp. It answers whether an event may repeat an earlier
- * one. A hash that is absent is proof that it does not; one that is present asks for a look into the log, since hashes collide and
- * events leave the log. Open addressing in shards, five to seven bytes an event. Nothing is ever removed, so hashes are keyed with the salt, which
- * is not kept: what is left of an erased event tells nobody without it anything.
+ * A set of 32-bit hashes of what every event says: its player, peer, type and timestamp. It answers whether an event
+ * may repeat an earlier one. A hash that is absent is proof that it does not; one that is present asks for a look into
+ * the log, since hashes collide and events leave the log. Open addressing in shards, five to seven bytes an event.
+ * Nothing is ever removed, so hashes are keyed with the salt, which is not kept: what is left of an erased event tells
+ * nobody without it anything.
  */
 import { hash as digest } from 'node:crypto';
 import { type SipKey, sipHash, sipKey } from '../hashing/siphash.js';
@@ -51,7 +52,10 @@ export class RepeatFilter {
     return this.#sum;
   }
 
-  /** The hash of an event, unsigned and never 0. `subjectHash` is that of the subject's key, `timestamp` in ms since 1970. */
+  /**
+   * The hash of an event, unsigned and never 0. `subjectHash` is that of the subject's key, `timestamp` in ms since
+   * 1970.
+   */
   hashOf(subjectHash: number, peer: number, eventType: number, timestamp: number): number {
     saidDouble[1] = timestamp;
     said[0] = subjectHash;

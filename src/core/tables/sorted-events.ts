@@ -1,7 +1,8 @@
 /**
- * Very many events on their way into the tables, sorted by the part of a table where each belongs: part by part, what they touch
- * stays in the processor's caches, where event by event nearly all of it would be waited for. A part keeps events in their order,
- * so every sum comes about as it would one by one, bit for bit. For each event a row of either kind:
+ * Very many events on their way into the tables, sorted by the part of a table where each belongs: part by part, what
+ * they touch stays in the processor's caches, where event by event nearly all of it would be waited for. A part keeps
+ * events in their order, so every sum comes about as it would one by one, bit for bit. For each event a row of either
+ * kind:
  *
  * | words | of a player | meaning                                   | words | of an id   | meaning                        |
  * |-------|-------------|-------------------------------------------|-------|------------|--------------------------------|
@@ -39,8 +40,8 @@ const ID_RECORD = 5;
 const ID_PEER = 7;
 
 /**
- * Rows that a part hardly ever exceeds where so many spread evenly: their mean, and twelve deviations, as a player's lie in one part. What
- * no row is written to takes addresses and no memory.
+ * Rows that a part hardly ever exceeds where so many spread evenly: their mean, and twelve deviations, as a player's
+ * lie in one part. What no row is written to takes addresses and no memory.
  */
 function roomFor(count: number, parts: number): number {
   const mean = count / parts;

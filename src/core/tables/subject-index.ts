@@ -1,6 +1,7 @@
 /**
- * Which row a subject has: open addressing in shards that hold 1/2 to 3/4 of their slots and grow one by one. A slot is 4 bytes: the
- * row + 1, and 5 bits of the hash, so that nearly every other key is passed over without a look at its row.
+ * Which row a subject has: open addressing in shards that hold 1/2 to 3/4 of their slots and grow one by one. A slot is
+ * 4 bytes: the row + 1, and 5 bits of the hash, so that nearly every other key is passed over without a look at its
+ * row.
  */
 import { limits } from '../../limits.js';
 
@@ -56,7 +57,10 @@ function rowIn(stored: number): number {
 
 export class SubjectIndex {
   readonly #rows: KeyedRows;
-  /** Slots of each shard, and how many of them are taken: side by side, as a look-up waits for each object on its way to a slot. */
+  /**
+   * Slots of each shard, and how many of them are taken: side by side, as a look-up waits for each object on its way to
+   * a slot.
+   */
   readonly #slots: Int32Array[] = Array.from({ length: SHARDS }, () => noSlots);
   readonly #used = new Uint32Array(SHARDS);
 
@@ -97,8 +101,9 @@ export class SubjectIndex {
   }
 
   /**
-   * Finds the likely rows of the first `count` hashes, and makes room for the keys that have none, as far as hashes alone tell them apart. Each shard
-   * then grows once, where it would by and by, and read the rows that it has each time.
+   * Finds the likely rows of the first `count` hashes, and makes room for the keys that have none, as far as hashes
+   * alone tell them apart. Each shard then grows once, where it would by and by, and read the rows that it has each
+   * time.
    */
   makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
     counted.fill(0);

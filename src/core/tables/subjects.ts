@@ -1,7 +1,7 @@
 /**
- * The players of the group under their hashes: a row per subject in segments, found over all 32 bytes of the key by `SubjectIndex`,
- * its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the whole at once. A row lies in one
- * piece, since a read of a player meets it cold.
+ * The players of the group under their hashes: a row per subject in segments, found over all 32 bytes of the key by
+ * `SubjectIndex`, its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the
+ * whole at once. A row lies in one piece, since a read of a player meets it cold.
  *
  * | words | type       | bytes | meaning                                              |
  * |-------|------------|-------|------------------------------------------------------|
@@ -125,7 +125,9 @@ export class Subjects implements KeyedRows {
     return this.#index.find(keys, from, hash);
   }
 
-  /** Fills in the rows of all keys of columns, -1 for one that is not there; what a read of them needs next is at hand. */
+  /**
+   * Fills in the rows of all keys of columns, -1 for one that is not there; what a read of them needs next is at hand.
+   */
   findAll(columns: KeyColumns): void {
     this.prefetch(columns);
     for (let i = 0; i < columns.count; i++) this.findOfEvent(columns, i);
@@ -225,8 +227,8 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * The same for the key whose words begin at `from` of a column, and its hash. `likely`: the row that a look for the hash alone found, -1 for none, or where
-   * nobody looked; `hour` is that of the change.
+   * The same for the key whose words begin at `from` of a column, and its hash. `likely`: the row that a look for the
+   * hash alone found, -1 for none, or where nobody looked; `hour` is that of the change.
    */
   ensureEntryAt(
     likely: number,
@@ -258,8 +260,8 @@ export class Subjects implements KeyedRows {
 
   /**
    * Fills in the hashes of keys, and reads slots, rows and entries where they belong, each of them for all keys at a
-   * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum of what it
-   * read, which means nothing; without it a compiler could leave the reading out.
+   * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum
+   * of what it read, which means nothing; without it a compiler could leave the reading out.
    */
   prefetch(columns: KeyColumns): number {
     const { hashes, rows, count } = columns;
@@ -278,8 +280,8 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * The first of `count` entries, side by side, of the subject with key `i` of columns that are warm, which is not there yet. The
-   * caller sets them all, in the order of their peers.
+   * The first of `count` entries, side by side, of the subject with key `i` of columns that are warm, which is not
+   * there yet. The caller sets them all, in the order of their peers.
    */
   admit({ keys, hashes }: KeyColumns, i: number, count: number, updatedAt: number, evidenceAt: number): number {
     const from = i * KEY_WORDS;

@@ -1,6 +1,7 @@
 /**
- * Peers that carry one list: what one of them lowered by mistake, the other lowered as well (docs/SCORING.md, "Witness groups"). Mistakes are told
- * by the peers that cannot belong to them. Where neither peer is two-sided a shared list is enough.
+ * Peers that carry one list: what one of them lowered by mistake, the other lowered as well (docs/SCORING.md, "Witness
+ * groups"). Mistakes are told by the peers that cannot belong to them. Where neither peer is two-sided a shared list is
+ * enough.
  */
 import { logit, unit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -28,7 +29,9 @@ interface Candidate {
   common: number;
 }
 
-/** `votes`: those that `odds` were fitted on, all of the group's or a sample of its players (`part` of them, in (0, 1]). */
+/**
+ * `votes`: those that `odds` were fitted on, all of the group's or a sample of its players (`part` of them, in (0, 1]).
+ */
 export function joinCopiedLists(
   witnesses: Witnesses,
   votes: Votes,
@@ -54,12 +57,16 @@ export function joinCopiedLists(
   }
 }
 
-/** Per peer those whose lists share half of the smaller one with its own; null where there are none. A bit each, since thousands of peers may all be alike. */
+/**
+ * Per peer those whose lists share half of the smaller one with its own; null where there are none. A bit each, since
+ * thousands of peers may all be alike.
+ */
 type Near = readonly (Uint8Array | null)[];
 
 /**
- * The pairs that share half of the smaller list, ordered by peers. A pair of peers that are alike to most of those whom they share players with is
- * no candidate: what they have in common is consensus. Of more than `listPairsMax` those that share the most stay.
+ * The pairs that share half of the smaller list, ordered by peers. A pair of peers that are alike to most of those whom
+ * they share players with is no candidate: what they have in common is consensus. Of more than `listPairsMax` those
+ * that share the most stay.
  */
 function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: Near } {
   const { peers, lowered } = sums;

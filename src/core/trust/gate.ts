@@ -1,6 +1,7 @@
 /**
- * Stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, from how it agrees with the others (docs/SCORING.md, "The gate"). A partner counts by
- * how far it is trusted itself, so the gate is a fixed point. The peers of one witness group say nothing about each other, and count as one.
+ * Stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, from how it agrees with the others (docs/SCORING.md,
+ * "The gate"). A partner counts by how far it is trusted itself, so the gate is a fixed point. The peers of one witness
+ * group say nothing about each other, and count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { lowerWeightedMedian } from './median.js';
@@ -13,7 +14,10 @@ export interface Gate {
   readonly pairs: Pairs;
 }
 
-/** `preTrusted`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers without votes move nothing. */
+/**
+ * `preTrusted`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers without votes move
+ * nothing.
+ */
 export function openGates(
   votes: VoteSums,
   preTrusted: Uint8Array,
@@ -37,7 +41,10 @@ export function openGates(
   return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
 }
 
-/** Peers with votes, by the number of their witness: one that was revoked, or has not reported, takes nothing from the others of its group. */
+/**
+ * Peers with votes, by the number of their witness: one that was revoked, or has not reported, takes nothing from the
+ * others of its group.
+ */
 function votersOf({ peers, volume }: VoteSums, { numbers }: Witnesses): Uint32Array {
   const voters = new Uint32Array(peers);
   for (let j = 0; j < peers; j++) voters[numbers[j]!]! += +(volume[j]! > 0);
@@ -71,7 +78,10 @@ function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
   return sums;
 }
 
-/** `t <- (t + t') / 2` until `t'` stays within `gateSettled` of `t`, at most `gateRoundsMax` times; returns the last `t'`. */
+/**
+ * `t <- (t + t') / 2` until `t'` stays within `gateSettled` of `t`, at most `gateRoundsMax` times; returns the last
+ * `t'`.
+ */
 function settle(
   votes: VoteSums,
   pairs: Pairs,

@@ -1,7 +1,8 @@
 /**
- * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share of bad players (docs/SCORING.md,
- * "Log-odds"). A two-sided peer is judged by two-sided others; one that only reports has a cautious constant, moved by how its reports compare with
- * the group's mean, never by how often others repeat them. A fixed number of rounds over all votes.
+ * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share
+ * of bad players (docs/SCORING.md, "Log-odds"). A two-sided peer is judged by two-sided others; one that only reports
+ * has a cautious constant, moved by how its reports compare with the group's mean, never by how often others repeat
+ * them. A fixed number of rounds over all votes.
  */
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -30,7 +31,10 @@ export interface LogOdds extends Odds {
   readonly oddsUsed: Odds;
 }
 
-/** `votes`: all of the group's or a sample of them, and `sums` of all or of another; `tau` in [0, 1] and `preTrusted` (one byte) per peer. */
+/**
+ * `votes`: all of the group's or a sample of them, and `sums` of all or of another; `tau` in [0, 1] and `preTrusted`
+ * (one byte) per peer.
+ */
 export function fitLogOdds(
   votes: Votes,
   sums: VoteSums,
@@ -96,12 +100,17 @@ interface PeerRecord {
   readonly raising: number;
 }
 
-/** Sums per peer over the votes on some players, four side by side: of the weight of each vote by `q`, and the lowering part of that, as judged and as seconded. */
+/**
+ * Sums per peer over the votes on some players, four side by side: of the weight of each vote by `q`, and the lowering
+ * part of that, as judged and as seconded.
+ */
 const SUMS = 4;
 const JUDGED = 0;
 const SECONDED = 2;
 
-/** One round over the votes on some players: the `q = sigmoid(logit pi + l)` of each, and what that says of its peers. */
+/**
+ * One round over the votes on some players: the `q = sigmoid(logit pi + l)` of each, and what that says of its peers.
+ */
 class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
@@ -174,8 +183,8 @@ class Judged {
   }
 
   /**
-   * A peer's sums over the players of the look, brought by one factor to what they would be over all: a rate stays within 0 and 1. Good players need
-   * no sums of their own.
+   * A peer's sums over the players of the look, brought by one factor to what they would be over all: a rate stays
+   * within 0 and 1. Good players need no sums of their own.
    */
   #hits(at: number, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
     const bad = this.#sums[j * SUMS + at]!;

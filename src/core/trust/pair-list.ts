@@ -1,6 +1,7 @@
 /**
- * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what that counts. Two peers of one
- * witness group say nothing about each other. Bounded: a crowd of peers on one player must not fill the memory with pairs.
+ * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what that
+ * counts. Two peers of one witness group say nothing about each other. Bounded: a crowd of peers on one player must not
+ * fill the memory with pairs.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { MIDDLE, type PairVisitor } from './sums/pair-sums.js';

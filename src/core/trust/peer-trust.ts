@@ -27,7 +27,10 @@ export interface DiscountedPair {
   readonly agreement: number;
 }
 
-/** Per peer in the order of its number. A peer that is excluded has 0 in every column of numbers, and is its own witness. */
+/**
+ * Per peer in the order of its number. A peer that is excluded has 0 in every column of numbers, and is its own
+ * witness.
+ */
 export interface PeerTrust {
   /** The gate, in [0, 1]; 0 for a peer without votes that is not pre-trusted. */
   readonly tau: Float64Array;
@@ -49,7 +52,10 @@ export interface PeerTrust {
   readonly pairs: readonly DiscountedPair[];
 }
 
-/** `scratch`: of the votes; nothing that is returned lies in it. `relations`: what the operator declared about pairs of peers. */
+/**
+ * `scratch`: of the votes; nothing that is returned lies in it. `relations`: what the operator declared about pairs of
+ * peers.
+ */
 export function computePeerTrust(
   votes: GroupVotes,
   constants: TrustConstants,

@@ -1,6 +1,6 @@
 /**
- * What of the votes stays the same in every round of the log-odds (docs/SCORING.md, "Log-odds"): who is two-sided, and how much the others tell about
- * each vote.
+ * What of the votes stays the same in every round of the log-odds (docs/SCORING.md, "Log-odds"): who is two-sided, and
+ * how much the others tell about each vote.
  */
 import { saturate, strength, unit } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
@@ -49,7 +49,9 @@ export class WeighedVotes implements Look {
   /** Per vote `tau n1`; 0 where another peer speaks for the witness. */
   readonly #voice: Float64Array;
 
-  /** The large columns are the scratch's. `stride`: who is two-sided is first found out over every so-manieth player. */
+  /**
+   * The large columns are the scratch's. `stride`: who is two-sided is first found out over every so-manieth player.
+   */
   constructor(
     votes: Votes,
     sums: VoteSums,
@@ -85,7 +87,9 @@ export class WeighedVotes implements Look {
     inBlocks(players, this.yieldCore, (from, to) => this.#pull(from, to, tau));
   }
 
-  /** Of each witness the peer with the heaviest vote speaks about a player; of equal ones that which registered first. */
+  /**
+   * Of each witness the peer with the heaviest vote speaks about a player; of equal ones that which registered first.
+   */
   #speak(
     from: number,
     to: number,
@@ -122,7 +126,10 @@ export class WeighedVotes implements Look {
     for (let j = 0; j < this.z.length; j++) this.z[j] = twoSidedness(lowering[j]!, raising[j]!, c);
   }
 
-  /** What two-sided others tell about the votes of each peer, over every so-manieth player, brought to what it would be over all. */
+  /**
+   * What two-sided others tell about the votes of each peer, over every so-manieth player, brought to what it would be
+   * over all.
+   */
   #lookAtOthers(stride: number, c: TrustConstants): VoteTotals {
     const totals = noTotals(this.z.length);
     const players = Math.ceil(this.players / stride);
@@ -189,7 +196,10 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /** Where little of the group's volume is two-sided, nobody counts as two-sided in full: one such peer is no judge of all others. */
+  /**
+   * Where little of the group's volume is two-sided, nobody counts as two-sided in full: one such peer is no judge of
+   * all others.
+   */
   #groupScale({ volume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
     let twoSided = 0;
     let all = 0;
@@ -226,8 +236,8 @@ export class WeighedVotes implements Look {
   }
 
   /**
-   * Every so-manieth player, in columns of their own, the scratch's: where they stand, the votes of each would lie on cache lines apart, read anew in
-   * every round.
+   * Every so-manieth player, in columns of their own, the scratch's: where they stand, the votes of each would lie on
+   * cache lines apart, read anew in every round.
    */
   every(stride: number, scratch: Scratch): Look {
     const players = Math.ceil(this.players / stride);

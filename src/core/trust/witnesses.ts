@@ -1,6 +1,7 @@
 /**
- * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of the operator, as clones
- * (they say the same of the same players), or as carriers of one list. A group is named by its lowest peer.
+ * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of
+ * the operator, as clones (they say the same of the same players), or as carriers of one list. A group is named by its
+ * lowest peer.
  */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
@@ -18,7 +19,10 @@ export class Witnesses {
   readonly pairs: WitnessPair[] = [];
   readonly #independent: readonly PeerRelation[];
 
-  /** Every peer is its own witness, but for those that were declared the same. No group ever holds two that were declared independent. */
+  /**
+   * Every peer is its own witness, but for those that were declared the same. No group ever holds two that were
+   * declared independent.
+   */
   constructor(peers: number, relations: readonly PeerRelation[] = []) {
     this.numbers = Uint16Array.from({ length: peers }, (_, j) => j);
     this.sizes = new Uint16Array(peers).fill(1);
@@ -108,7 +112,10 @@ export class WitnessLinks {
   }
 }
 
-/** How many witness groups of two peers or more there are, and how many peers are in them; `witness`: per peer the lowest of its group. */
+/**
+ * How many witness groups of two peers or more there are, and how many peers are in them; `witness`: per peer the
+ * lowest of its group.
+ */
 export function groupsOf(witness: Uint16Array | null): { readonly groups: number; readonly peers: number } {
   const names = new Set<number>();
   let joined = 0;

@@ -1,6 +1,7 @@
 /**
- * The actor of one group: the only owner of its state. It has no promises, no clock and no I/O: calls tell it what happened,
- * and it returns effects, which a thin shell carries out. One turn is in flight at a time; its answers leave when it is durable.
+ * The actor of one group: the only owner of its state. It has no promises, no clock and no I/O: calls tell it what
+ * happened, and it returns effects, which a thin shell carries out. One turn is in flight at a time; its answers leave
+ * when it is durable.
  */
 
 import type { GroupBounds } from '../../core/commands.js';
@@ -81,7 +82,9 @@ export class GroupActor<T> {
     return this.#mailbox.offer(envelope);
   }
 
-  /** Makes room for a command of a holder with few events by refusing events of one with more; returns their answers. */
+  /**
+   * Makes room for a command of a holder with few events by refusing events of one with more; returns their answers.
+   */
   makeRoomFor(envelope: Envelope<Command, T>): Effect<T>[] {
     return this.#mailbox.pushOutFor(envelope).map(({ token, events }) => {
       return { type: 'answer', token, answer: Array.from({ length: events }, overloaded) };
@@ -149,8 +152,8 @@ export class GroupActor<T> {
   }
 
   /**
-   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones. `retire`: events
-   * that are so old leave the log from here on.
+   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones.
+   * `retire`: events that are so old leave the log from here on.
    */
   resume(retire?: AgeBound): Effect<T>[] {
     if (retire !== undefined) this.#redactor.expireBefore(retire, this.#durableSeq);
@@ -174,8 +177,8 @@ export class GroupActor<T> {
   }
 
   /**
-   * Removals that are recorded as done: nothing of them is left, and that is durable. Given up, a durable one is answered as well: a
-   * withdrawal counts already, an erasure is not done and says so. Both go on by themselves.
+   * Removals that are recorded as done: nothing of them is left, and that is durable. Given up, a durable one is
+   * answered as well: a withdrawal counts already, an erasure is not done and says so. Both go on by themselves.
    */
   #answerRemovals(): Effect<T>[] {
     if (this.#removals.length === 0) return [];

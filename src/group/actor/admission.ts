@@ -1,8 +1,8 @@
 /**
- * Whether further events are let in, by the work that waits before them. A calm node takes a burst. One whose queue has filled up
- * is overloaded: from then on little may wait, so that what is let in is answered soon, and the rest is told at once to come
- * again; a holder that had less than its share is let in all the same. It is calm once more when it has had nothing to do for a
- * moment, or had to refuse nothing for a while.
+ * Whether further events are let in, by the work that waits before them. A calm node takes a burst. One whose queue has
+ * filled up is overloaded: from then on little may wait, so that what is let in is answered soon, and the rest is told
+ * at once to come again; a holder that had less than its share is let in all the same. It is calm once more when it has
+ * had nothing to do for a moment, or had to refuse nothing for a while.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
@@ -40,7 +40,10 @@ export class Admission {
     return this.#shares.hasRoom(share, more);
   }
 
-  /** Whether `more` events of a holder are let in where `waiting` wait for a turn. A refusal makes an overload, or keeps it up. */
+  /**
+   * Whether `more` events of a holder are let in where `waiting` wait for a turn. A refusal makes an overload, or keeps
+   * it up.
+   */
   admits(waiting: number, more: number, share: Share): boolean {
     if (waiting <= limits.eventsAheadAlways || this.hasRoom(share, more)) return true;
     if (waiting + more <= limits.mailboxEvents && waiting * this.#eventMs.value <= this.#workMaxMs()) return true;

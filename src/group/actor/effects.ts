@@ -13,8 +13,9 @@ export type Effect<T> =
   | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
   | DecidedEvents
   /**
-   * `drop_snapshots`: remove every snapshot, since it may hold an erased subject; then call `snapshotsDropped`. `redact`: work for
-   * the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free space of the log; then `scrubbed`.
+   * `drop_snapshots`: remove every snapshot, since it may hold an erased subject; then call `snapshotsDropped`.
+   * `redact`: work for the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free
+   * space of the log; then `scrubbed`.
    */
   | RedactorStep;
 

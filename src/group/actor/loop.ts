@@ -1,6 +1,7 @@
 /**
- * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when they are
- * due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and recovery decides.
+ * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when
+ * they are due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and
+ * recovery decides.
  */
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
@@ -55,8 +56,8 @@ export interface LoopDeps {
 }
 
 /**
- * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are few and
- * small, and a stolen key must be dead at once, whatever the disk.
+ * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are
+ * few and small, and a stolen key must be dead at once, whatever the disk.
  */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
 /** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
@@ -180,7 +181,10 @@ export class GroupLoop {
     return this.#admission.hasRoom(this.shareOf(holder), events);
   }
 
-  /** Whether so many further events of a holder would be let in now: there is room for them, and they would not wait for long. */
+  /**
+   * Whether so many further events of a holder would be let in now: there is room for them, and they would not wait for
+   * long.
+   */
   admits(events: number, holder: Holder): boolean {
     return this.#admission.admits(this.actor.mailbox.events, events, this.shareOf(holder));
   }
@@ -215,8 +219,8 @@ export class GroupLoop {
   }
 
   /**
-   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and goes
-   * on at the next start.
+   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and
+   * goes on at the next start.
    */
   endSoon(waitMs: number): void {
     this.#deps.timers.later(() => {
@@ -235,13 +239,18 @@ export class GroupLoop {
     await this.#scrubbing;
   }
 
-  /** Nothing more is decided or written: the process is about to end. A drain that waits for answers ends, as none will come. */
+  /**
+   * Nothing more is decided or written: the process is about to end. A drain that waits for answers ends, as none will
+   * come.
+   */
   abandon(): void {
     this.#failed = true;
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
-  /** Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little. */
+  /**
+   * Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little.
+   */
   snapshotNow(msLeft: () => number = () => Number.POSITIVE_INFINITY): Promise<boolean> {
     return this.#snapshotWork.makeLast(msLeft);
   }
@@ -346,7 +355,8 @@ export class GroupLoop {
       // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
       if (this.#isOver) return;
       await this.#snapshotWork.drop();
-      // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is erased.
+      // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is
+      // erased.
       await this.pool.follow(this.actor.durableSeq);
     } catch (error) {
       if (this.#closed) return;

@@ -1,6 +1,6 @@
 /**
- * The actor's queue: first in, first out, bounded in events and bytes. A command is admitted whole or not at all. When the queue is full,
- * whoever has the most events in it can give way to a holder with fewer.
+ * The actor's queue: first in, first out, bounded in events and bytes. A command is admitted whole or not at all. When
+ * the queue is full, whoever has the most events in it can give way to a holder with fewer.
  */
 import { limits } from '../../limits.js';
 import type { Share } from './shares.js';
@@ -44,8 +44,8 @@ export class Mailbox<C, T> {
   }
 
   /**
-   * Takes out the newest mail of whoever has the most events here, again and again until there is room for `mail`, or until its holder would
-   * have as many as anybody. Returns what was taken out.
+   * Takes out the newest mail of whoever has the most events here, again and again until there is room for `mail`, or
+   * until its holder would have as many as anybody. Returns what was taken out.
    */
   pushOutFor(envelope: Envelope<C, T>): Envelope<C, T>[] {
     const out: Envelope<C, T>[] = [];

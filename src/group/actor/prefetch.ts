@@ -1,6 +1,6 @@
 /**
- * What deciding a turn's events will read, fetched for many of them at a time: memory serves reads side by side nearly as fast as
- * one, but event by event each would wait for its own.
+ * What deciding a turn's events will read, fetched for many of them at a time: memory serves reads side by side nearly
+ * as fast as one, but event by event each would wait for its own.
  */
 import type { EventSubmission } from '../../core/commands.js';
 import type { GroupState } from '../../core/state.js';

@@ -1,6 +1,7 @@
 /**
- * How many events each holder has in the mailbox, and had let in recently. A holder with less than its share is let in while others are
- * refused, so that one that floods the node keeps nobody else out. It has no clock: `periodOver` says when time has passed.
+ * How many events each holder has in the mailbox, and had let in recently. A holder with less than its share is let in
+ * while others are refused, so that one that floods the node keeps nobody else out. It has no clock: `periodOver` says
+ * when time has passed.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
@@ -30,7 +31,10 @@ export class Shares {
     return share;
   }
 
-  /** Whether the holder of `share` may have `more` events before others: it stays below a part of the mean, or below two batches. */
+  /**
+   * Whether the holder of `share` may have `more` events before others: it stays below a part of the mean, or below two
+   * batches.
+   */
   hasRoom(share: Share, more: number): boolean {
     return share.recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
   }

@@ -1,4 +1,6 @@
-/** A submission until it is decided: what only the log tells of its events is read, and it is offered again with that. */
+/**
+ * A submission until it is decided: what only the log tells of its events is read, and it is offered again with that.
+ */
 import type { RepeatFound, SubmitEvents } from '../../core/commands.js';
 import type { Outcome, Refusal } from '../../errors.js';
 import type { AcceptedEvent } from '../api.js';
@@ -12,7 +14,10 @@ export interface Submitting {
   read(query: RepeatQuery): Promise<Outcome<readonly RepeatFound[]>>;
 }
 
-/** The outcome of each event. `tries`: how often the log is read, as a pair of peer and player may have moved on meanwhile. */
+/**
+ * The outcome of each event. `tries`: how often the log is read, as a pair of peer and player may have moved on
+ * meanwhile.
+ */
 export async function submitAll(
   to: Submitting,
   submission: SubmitEvents,

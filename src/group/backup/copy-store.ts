@@ -1,6 +1,7 @@
 /**
- * Copies a log that its owner goes on writing, and ends with the log as it stood at one record. Batches that an erasure rewrites
- * meanwhile are read again, so that no copy holds half of an erasure and no byte that had left the log by then.
+ * Copies a log that its owner goes on writing, and ends with the log as it stood at one record. Batches that an erasure
+ * rewrites meanwhile are read again, so that no copy holds half of an erasure and no byte that had left the log by
+ * then.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
 import type { LogRecord } from '../../core/records/records.js';

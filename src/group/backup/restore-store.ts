@@ -1,6 +1,6 @@
 /**
- * Brings a log back from a backup, without what left the log that it replaces: records that are tombstones there are written as
- * tombstones, and what was taken back after the backup is taken back again, in its order and at its time.
+ * Brings a log back from a backup, without what left the log that it replaces: records that are tombstones there are
+ * written as tombstones, and what was taken back after the backup is taken back again, in its order and at its time.
  */
 
 import { Bits } from '../../core/bits.js';
@@ -56,7 +56,9 @@ export interface RestoredLog {
 
 export interface RestoreDeps {
   readonly backup: LogReader;
-  /** The state at the end of the backup; it is changed. Asked for once, and only where something is taken back again. */
+  /**
+   * The state at the end of the backup; it is changed. Asked for once, and only where something is taken back again.
+   */
   readonly stateOfBackup: () => GroupState;
   /** The log that is replaced; null where there is none. */
   readonly old: LogReader | null;
@@ -65,7 +67,10 @@ export interface RestoreDeps {
   readonly progress: CopyProgress;
 }
 
-/** Throws `ForeignLogError` where `old` did not go on from the backup, `DamagedError` where a log does not hold together. */
+/**
+ * Throws `ForeignLogError` where `old` did not go on from the backup, `DamagedError` where a log does not hold
+ * together.
+ */
 export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
   const restore = new Restore(deps);
   await restore.copy();
@@ -85,7 +90,10 @@ class Restore {
   #lastSeq = 0;
   #lastAt = 0;
   #chain: Uint8Array = chainStart;
-  /** Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in between. */
+  /**
+   * Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in
+   * between.
+   */
   readonly #goneOn = new Bits();
   /** What was written here into the chains of pairs, by its record. */
   readonly #written = new Map<number, LogRecord>();
@@ -128,7 +136,10 @@ class Restore {
     return { lastSeq: this.#lastSeq, chain: this.#chain, changed, ...this.#found };
   }
 
-  /** A batch without what the old log's holds no more. An old log that ends before the backup tells nothing that it does not. */
+  /**
+   * A batch without what the old log's holds no more. An old log that ends before the backup tells nothing that it does
+   * not.
+   */
   #asLeft(batch: Batch): Batch {
     const old = this.#nextOld();
     if (old === undefined) return batch;
@@ -220,7 +231,9 @@ class Restore {
     return decision.records.map((record) => this.#applied(record, at));
   }
 
-  /** The chain of an event's pair as a withdrawal must know it, from the backup and from what was written here since. */
+  /**
+   * The chain of an event's pair as a withdrawal must know it, from the backup and from what was written here since.
+   */
   #chainTo({ subject, peer }: EventAccepted, eventSeq: number): ChainLink[] {
     const state = this.#stateNow();
     const reader = new RecordReader(this.#deps.backup);

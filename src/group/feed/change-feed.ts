@@ -1,7 +1,8 @@
 /**
- * What feeds the verdict stream: as long as somebody reads, the replica is asked again and again what there is to tell of the
- * durable log. In a group of several peers it is asked at whole intervals only, so that the moment of a change does not tell whose event
- * it was. Here stand only the newest changes, to resume from; the rest is walked in the pool, a piece at a time.
+ * What feeds the verdict stream: as long as somebody reads, the replica is asked again and again what there is to tell
+ * of the durable log. In a group of several peers it is asked at whole intervals only, so that the moment of a change
+ * does not tell whose event it was. Here stand only the newest changes, to resume from; the rest is walked in the pool,
+ * a piece at a time.
  */
 
 import { limits } from '../../limits.js';
@@ -190,7 +191,8 @@ export class VerdictFeed implements VerdictChanges {
       more,
       moreErased,
     } = await pool.tell({ generation, upTo, at, asOf, erasedOnly });
-    // Nobody read any more, and what was told is forgotten; erasures are asked for once more where somebody reads again.
+    // Nobody read any more, and what was told is forgotten; erasures are asked for once more where somebody reads
+    // again.
     if (generation !== this.#generation) return true;
     if (isFirst && this.#isBegun) {
       // The replica was replaced, and with it went what it had told.

@@ -1,12 +1,15 @@
 /**
- * The newest changes that the verdict stream told, the last of each player only, so that a reader that was cut off for a moment
- * resumes from memory. Bounded in rows; an erased player leaves it at once.
+ * The newest changes that the verdict stream told, the last of each player only, so that a reader that was cut off for
+ * a moment resumes from memory. Bounded in rows; an erased player leaves it at once.
  */
 import type { ChangeRow } from '../verdict-changes.js';
 
 export class ChangeRing {
   readonly #rowsMax: number;
-  /** By place, which is the ordinal of a change modulo the ring's size; empty where a newer change of the player took over. */
+  /**
+   * By place, which is the ordinal of a change modulo the ring's size; empty where a newer change of the player took
+   * over.
+   */
   readonly #texts: string[];
   readonly #subjects: string[];
   readonly #positions: Float64Array;

@@ -1,6 +1,7 @@
 /**
- * What readers of the verdict stream were told last of each player, and what there is to tell since: columns by the row of a
- * state that the table follows record by record. It tells values, not happenings, so a player that moved twice is told once.
+ * What readers of the verdict stream were told last of each player, and what there is to tell since: columns by the row
+ * of a state that the table follows record by record. It tells values, not happenings, so a player that moved twice is
+ * told once.
  */
 
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';
@@ -49,7 +50,9 @@ export class ChangeTable {
   /** Rows that a record touched since they were looked at. */
   readonly #touched = new Set<number>();
   #erased: ChangeRow[] = [];
-  /** A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched. */
+  /**
+   * A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched.
+   */
   #sweep: Sweep | null = null;
   #sweepDue = true;
   #lap: Lap | null = null;
@@ -99,8 +102,9 @@ export class ChangeTable {
   }
 
   /**
-   * Tells the next piece, once all players were looked at for the first time: until then nobody holds anything that could change, and
-   * a walk tells them. Values are as reads see them at `asOf`, of a state that holds all up to `asOf` (ms since 1970).
+   * Tells the next piece, once all players were looked at for the first time: until then nobody holds anything that
+   * could change, and a walk tells them. Values are as reads see them at `asOf`, of a state that holds all up to `asOf`
+   * (ms since 1970).
    */
   take(asOf: AsOf, upToAt: number): ChangePiece {
     if (asOf.at !== this.#asOfAt) {
@@ -155,7 +159,10 @@ export class ChangeTable {
     else this.#touched.add(row);
   }
 
-  /** In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many they are. */
+  /**
+   * In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many
+   * they are.
+   */
   #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
     const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
@@ -223,7 +230,10 @@ export class ChangeTable {
     return row < this.#publishedAt.length && this.#publishedAt[row]! > 0;
   }
 
-  /** The contract's JSON, since a walk crosses from the replica as one string: to make it in the node's thread would hold up requests. */
+  /**
+   * The contract's JSON, since a walk crosses from the replica as one string: to make it in the node's thread would
+   * hold up requests.
+   */
   #textOf(row: number): string {
     const subject = subjectHex(this.#state.subjects.keyOf(row));
     const score = this.#score[row]! / SCORE_UNIT;

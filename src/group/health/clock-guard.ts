@@ -1,6 +1,7 @@
 /**
- * Whether the wall clock is so far ahead that nothing may be written by it: one event with such a time would devalue all evidence that
- * comes after it, until that time has come. It holds the rule; the clock and the times that were seen before come in as arguments.
+ * Whether the wall clock is so far ahead that nothing may be written by it: one event with such a time would devalue
+ * all evidence that comes after it, until that time has come. It holds the rule; the clock and the times that were seen
+ * before come in as arguments.
  */
 import { limits } from '../../limits.js';
 import type { Clock, Timers } from '../ports/clock.js';
@@ -38,8 +39,8 @@ export class ClockGuard {
   }
 
   /**
-   * Looks now. True where the wall clock is more than `limits.clockAheadMs` ahead both of what it would be by the time that passed, and of the
-   * newest time that was seen.
+   * Looks now. True where the wall clock is more than `limits.clockAheadMs` ahead both of what it would be by the time
+   * that passed, and of the newest time that was seen.
    */
   isAheadNow(): boolean {
     const now = this.#deps.clock.now();
@@ -60,8 +61,8 @@ export class ClockGuard {
 }
 
 /**
- * Why a node may not run at `now`; null where it may. `seenAt` is the newest time that the log or an earlier run of the node holds, 0 for none.
- * `acceptedUntil` is the operator's word that the clock was right up to then.
+ * Why a node may not run at `now`; null where it may. `seenAt` is the newest time that the log or an earlier run of the
+ * node holds, 0 for none. `acceptedUntil` is the operator's word that the clock was right up to then.
  */
 export function clockFault(now: number, seenAt: number, acceptedUntil: number | null): string | null {
   const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;

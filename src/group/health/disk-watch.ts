@@ -1,6 +1,6 @@
 /**
- * The watermark of free disk space: below it the group takes no writes and goes on with reads, until there is room again. It
- * holds the rule and the last look; the space itself comes in through a port.
+ * The watermark of free disk space: below it the group takes no writes and goes on with reads, until there is room
+ * again. It holds the rule and the last look; the space itself comes in through a port.
  */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';
@@ -36,14 +36,17 @@ export class DiskWatch {
     return this.#low;
   }
 
-  /** Whether there is room for what takes something out of the log, low as the disk may be: a commit that fails ends the node. */
+  /**
+   * Whether there is room for what takes something out of the log, low as the disk may be: a commit that fails ends the
+   * node.
+   */
   get fitsRemoval(): boolean {
     return !this.#low || this.#use === null || this.#use.freeBytes >= limits.removalFreeBytes;
   }
 
   /**
-   * Looks at the free space before a commit begins. True where it would not find its space, by what callers want written: a disk fills up
-   * faster than the regular looks come, and a commit without space ends the process.
+   * Looks at the free space before a commit begins. True where it would not find its space, by what callers want
+   * written: a disk fills up faster than the regular looks come, and a commit without space ends the process.
    */
   isFullNow(): boolean {
     if (this.#use === null) return false;
@@ -61,8 +64,8 @@ export class DiskWatch {
   }
 
   /**
-   * Whether one more snapshot leaves the disk above the watermark. The next one is due at half as many records again as the
-   * newest covers, so twice its size is enough; the first one is smaller than the log.
+   * Whether one more snapshot leaves the disk above the watermark. The next one is due at half as many records again as
+   * the newest covers, so twice its size is enough; the first one is smaller than the log.
    */
   get fitsSnapshot(): boolean {
     if (this.#use === null) return true;
@@ -103,7 +106,9 @@ export class DiskWatch {
     }
   }
 
-  /** Room is back only well above the watermark: what hovers at it would open and close the node to writes each second. */
+  /**
+   * Room is back only well above the watermark: what hovers at it would open and close the node to writes each second.
+   */
   #saw(use: DiskUse): void {
     const wasLow = this.#low;
     const fittedRemoval = this.fitsRemoval;

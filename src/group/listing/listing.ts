@@ -1,4 +1,6 @@
-/** A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool. */
+/**
+ * A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool.
+ */
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
@@ -57,8 +59,8 @@ export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuer
 }
 
 /**
- * Looks for the checks back through their chains, each of which is read once, however many checks it has; all of them together read
- * `limits.walkRecordsMax` records at most.
+ * Looks for the checks back through their chains, each of which is read once, however many checks it has; all of them
+ * together read `limits.walkRecordsMax` records at most.
  */
 export function readRepeats(log: LogReader, { checks, retired, withdrawn }: RepeatQuery): RepeatFound[] {
   const reader = new RecordReader(log);
@@ -90,7 +92,9 @@ function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'times
   return `${eventType} ${timestamp}`;
 }
 
-/** Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing. */
+/**
+ * Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing.
+ */
 export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
   const reader = new RecordReader(log);
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
@@ -125,7 +129,10 @@ function ownEvents(
   return { events, next: seq > query.retired ? seq : null };
 }
 
-/** Without the subject, which is a view of a whole batch: what crosses to another thread is copied. Without the tag, which is nobody's. */
+/**
+ * Without the subject, which is a view of a whole batch: what crosses to another thread is copied. Without the tag,
+ * which is nobody's.
+ */
 function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
   return { seq, receivedAt, event };
 }
@@ -135,8 +142,9 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * The newest events of all peers about the player, newest first: a merge of their chains. Once it has met very many events that are gone,
- * a chain with more than its share of them is left: whoever withdraws so many hides none of the others'.
+ * The newest events of all peers about the player, newest first: a merge of their chains. Once it has met very many
+ * events that are gone, a chain with more than its share of them is left: whoever withdraws so many hides none of the
+ * others'.
  */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];

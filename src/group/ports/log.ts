@@ -12,9 +12,15 @@ export interface LogReader {
   last(): StoredBatch | undefined;
   /** The batch with the greatest `firstSeq` at or below `seq`. The bytes are the caller's own copy. */
   at(seq: number): StoredBatch | undefined;
-  /** Batches with `firstSeq` at or above `firstSeq`, in order, until `limit` batches or about `maxBytes` are read (at least one). */
+  /**
+   * Batches with `firstSeq` at or above `firstSeq`, in order, until `limit` batches or about `maxBytes` are read (at
+   * least one).
+   */
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[];
-  /** The same batches, each lent to `take`: its bytes hold until that returns. Throws what `take` throws. Tells how many there were. */
+  /**
+   * The same batches, each lent to `take`: its bytes hold until that returns. Throws what `take` throws. Tells how many
+   * there were.
+   */
   borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number;
   close(): Promise<void>;
 }
@@ -24,9 +30,10 @@ export interface LogWriter extends LogReader {
   /** This owner's epoch: one more than the last owner's. */
   readonly epoch: number;
   /**
-   * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut can take it back.
-   * Rejects with `OwnerLostError` where another owner took over: nothing was written, unless that one found the batch on its way and took it in. With any
-   * other error the outcome is unknown. The caller must stop, and leave it to recovery.
+   * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut
+   * can take it back. Rejects with `OwnerLostError` where another owner took over: nothing was written, unless that one
+   * found the batch on its way and took it in. With any other error the outcome is unknown. The caller must stop, and
+   * leave it to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /**

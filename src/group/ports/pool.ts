@@ -70,7 +70,9 @@ export interface RetentionWork {
 export interface RetentionPiece extends Rewritten {
   readonly type: 'retirement';
   readonly upTo: number;
-  /** Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it. */
+  /**
+   * Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it.
+   */
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
@@ -105,7 +107,10 @@ export interface RemovalPiece extends Rewritten {
   readonly rest: RemovalWork | null;
 }
 
-/** What is to be simulated: on the state at `upTo`, at the moment `at` (ms since 1970) or the newest record's where that is later. */
+/**
+ * What is to be simulated: on the state at `upTo`, at the moment `at` (ms since 1970) or the newest record's where that
+ * is later.
+ */
 export interface SimulationWork {
   readonly upTo: number;
   readonly at: number;
@@ -178,11 +183,14 @@ export interface SnapshotMade {
   readonly ms: number;
 }
 
-/** Work off the main thread. Every call rejects with `PoolBusyError` where the queue is full, with any error where it failed. */
+/**
+ * Work off the main thread. Every call rejects with `PoolBusyError` where the queue is full, with any error where it
+ * failed.
+ */
 export interface GroupPool {
   /**
-   * Writes a snapshot of the state at `upTo`, which is durable, or of a later one that is, under the owner's `epoch`. Null, and none is made,
-   * where the state to hand holds records that may not be durable yet.
+   * Writes a snapshot of the state at `upTo`, which is durable, or of a later one that is, under the owner's `epoch`.
+   * Null, and none is made, where the state to hand holds records that may not be durable yet.
    */
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null>;
   /** Brings the replica up to `upTo`, loading it where it is not loaded. */

@@ -19,15 +19,16 @@ export interface SnapshotStore {
   /** Sequence numbers of the complete snapshots, newest first. Left-overs of interrupted writes are not listed. */
   list(): number[];
   /**
-   * Resolves once the snapshot is synced and in place. Replaces one with the same `seq`. A block is done with before the next is asked
-   * for, so that its memory can be that one's.
+   * Resolves once the snapshot is synced and in place. Replaces one with the same `seq`. A block is done with before
+   * the next is asked for, so that its memory can be that one's.
    */
   write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void>;
   /** Throws `DamagedError` where the header is missing, unreadable or fails its checksum. */
   readHeader(seq: number): SnapshotHeader;
   /**
-   * Blocks in the order written, each checked against its CRC-32; throws `DamagedError` naming the block. The bytes of a block are lent: the next one,
-   * or any other read of the store on this thread, overwrites them. Ends the read transaction whenever the iteration ends.
+   * Blocks in the order written, each checked against its CRC-32; throws `DamagedError` naming the block. The bytes of
+   * a block are lent: the next one, or any other read of the store on this thread, overwrites them. Ends the read
+   * transaction whenever the iteration ends.
    */
   borrowBlocks(seq: number): Iterable<SnapshotBlock>;
   remove(seq: number): Promise<void>;

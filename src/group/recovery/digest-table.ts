@@ -1,6 +1,6 @@
 /**
- * Digests by numbers that mostly come in order, in 24 bytes each: a map would take five times as much, and end at 16,777,216. Sorted rows
- * in runs of one size:
+ * Digests by numbers that mostly come in order, in 24 bytes each: a map would take five times as much, and end at
+ * 16,777,216. Sorted rows in runs of one size:
  *
  * | at | type | meaning                        |
  * |----|------|--------------------------------|

@@ -1,6 +1,6 @@
 /**
- * From disk to state: the newest snapshot that holds, then the tail of the log; else the snapshot before, else the whole log.
- * Also what the replica follows the log with, so that live recovery and replica are one code.
+ * From disk to state: the newest snapshot that holds, then the tail of the log; else the snapshot before, else the
+ * whole log. Also what the replica follows the log with, so that live recovery and replica are one code.
  */
 
 import { Bits } from '../../core/bits.js';
@@ -50,7 +50,10 @@ export class Follower {
     this.state.settle();
   }
 
-  /** Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as chained. */
+  /**
+   * Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as
+   * chained.
+   */
   catchUp(log: LogReader, upTo: number): void {
     this.#read(log, upTo, limits.followBytes);
   }
@@ -112,8 +115,8 @@ export function lastSeqOf(log: LogReader): number {
 }
 
 /**
- * Throws `DamagedError` where the log ends before a record that it held when it was verified. Pages that LMDB takes for free are met
- * by the first commit only, and where their list is damaged that commit may have overwritten others.
+ * Throws `DamagedError` where the log ends before a record that it held when it was verified. Pages that LMDB takes for
+ * free are met by the first commit only, and where their list is damaged that commit may have overwritten others.
  */
 export function mustReach(log: LogReader, seq: number): void {
   const lastSeq = lastSeqOf(log);
@@ -132,8 +135,8 @@ export interface Recovered {
 }
 
 /**
- * The state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` where neither a snapshot nor the whole
- * log leads there.
+ * The state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` where neither a snapshot nor
+ * the whole log leads there.
  */
 export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, upTo: number): Recovered | null {
   if (upTo === 0) return null;

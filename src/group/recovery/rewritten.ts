@@ -1,6 +1,7 @@
 /**
- * Rewritten batches of a log that is walked from its begin, and the records that account for them. Such a record stands behind the
- * batches that it names, under retention by all its days: what waits for one is kept in few bytes, and no longer than until then.
+ * Rewritten batches of a log that is walked from its begin, and the records that account for them. Such a record stands
+ * behind the batches that it names, under retention by all its days: what waits for one is kept in few bytes, and no
+ * longer than until then.
  */
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';
@@ -33,7 +34,10 @@ export class RewrittenBatches {
     }
   }
 
-  /** Reads the batches again that were rewritten where the walk had passed, as the records say that came since; never amid a `borrow`. */
+  /**
+   * Reads the batches again that were rewritten where the walk had passed, as the records say that came since; never
+   * amid a `borrow`.
+   */
   *again(log: LogReader): Generator<StoredBatch> {
     for (const [firstSeq, digest] of this.#stated) {
       const stored = log.at(firstSeq);
@@ -51,8 +55,8 @@ export class RewrittenBatches {
   }
 
   /**
-   * For the end of the log: content and the record that states it are written together, so whoever has read the one finds the other.
-   * Throws `DamagedError` where a batch is left.
+   * For the end of the log: content and the record that states it are written together, so whoever has read the one
+   * finds the other. Throws `DamagedError` where a batch is left.
    */
   mustBeAccountedFor(): void {
     const { first } = this.#ahead;

@@ -1,6 +1,7 @@
 /**
- * The check in the background: the whole log and all snapshots against their checksums and chain, over and over, so that damage
- * to what nobody reads is found while there is a backup to mend it from. It changes nothing, and holds the last finding.
+ * The check in the background: the whole log and all snapshots against their checksums and chain, over and over, so
+ * that damage to what nobody reads is found while there is a backup to mend it from. It changes nothing, and holds the
+ * last finding.
  */
 import { limits } from '../../limits.js';
 import type { CheckStatus, VerifyReport } from '../api.js';

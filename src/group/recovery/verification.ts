@@ -1,6 +1,7 @@
 /**
- * Verifies a store without changing anything: snapshots against their checksums and digest, the log against its checksums,
- * chain, rewritten content and audit chain. Runs in a process of its own, since a damaged file can kill its reader.
+ * Verifies a store without changing anything: snapshots against their checksums and digest, the log against its
+ * checksums, chain, rewritten content and audit chain. Runs in a process of its own, since a damaged file can kill its
+ * reader.
  */
 import { createHash } from 'node:crypto';
 import { auditHash, auditStart } from '../../core/records/audit.js';
@@ -18,8 +19,9 @@ import { batchFrom, headerOf, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 
 /**
- * `start`: the newest snapshot that is whole, and the log behind it, as a start reads; `full`: all snapshots, loaded and held against their digests, and the
- * log from its first record; `background`: the same, but of snapshots, as in `start`, only that they are whole, so that no state takes memory or time.
+ * `start`: the newest snapshot that is whole, and the log behind it, as a start reads; `full`: all snapshots, loaded
+ * and held against their digests, and the log from its first record; `background`: the same, but of snapshots, as in
+ * `start`, only that they are whole, so that no state takes memory or time.
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
@@ -49,7 +51,8 @@ export function* verifySteps(
 ): Generator<[done: number, total: number], VerifyReport> {
   const report = yield* stepsBy(mode === 'full' ? verifyContent : verifyBlocks, log, snapshots, expected, mode);
   if (report.ok || mode !== 'start') return report;
-  // Before a start is refused: what does not fit may be the content of a snapshot that is whole, which a start passes over.
+  // Before a start is refused: what does not fit may be the content of a snapshot that is whole, which a start passes
+  // over.
   return yield* stepsBy(verifyContent, log, snapshots, expected, mode);
 }
 
@@ -118,7 +121,9 @@ function verifyContent(snapshots: SnapshotStore, seq: number): Position | { read
   }
 }
 
-/** The same after one of which every block is what was written: whoever loads it finds what is wrong with its content. */
+/**
+ * The same after one of which every block is what was written: whoever loads it finds what is wrong with its content.
+ */
 function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { chain } = headerOf(snapshots, seq);

@@ -1,6 +1,6 @@
 /**
- * Taking an erased subject or a withdrawn event out of the log: walks the chains backwards and rewrites the batches on the way,
- * one bounded piece at a time. Reads only; the actor commits what comes back.
+ * Taking an erased subject or a withdrawn event out of the log: walks the chains backwards and rewrites the batches on
+ * the way, one bounded piece at a time. Reads only; the actor commits what comes back.
  */
 
 import type { IdTag } from '../../core/columns/packed-keys.js';

@@ -1,15 +1,18 @@
 /**
- * Takes erased subjects and withdrawn events out of the log, one job at a time, each with some of both, the oldest first:
+ * Takes erased subjects and withdrawn events out of the log, one job at a time, each with some of both, the oldest
+ * first:
  *
- *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space overwritten
- *   -> recorded as done
+ *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space
+ *   overwritten -> recorded as done
  *
- * Snapshots go late, since they are the way around a batch that is damaged; but before the piece is committed with which the log
- * forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits, while others go on, until it
- * may be tried again, and is split in two where it fails again: one damaged batch holds up what names it, and nothing else.
+ * Snapshots go late, since they are the way around a batch that is damaged; but before the piece is committed with
+ * which the log forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits,
+ * while others go on, until it may be tried again, and is split in two where it fails again: one damaged batch holds up
+ * what names it, and nothing else.
  *
- * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for the free space.
- * Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a restart.
+ * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for
+ * the free space. Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a
+ * restart.
  */
 
 import type { LogRecord } from '../../core/records/records.js';
@@ -64,8 +67,8 @@ export class Redactor {
   /** The record up to which that is known to be so. */
   #expireUpTo = 0;
   /**
-   * Whether a job may take events out by their age; one under way goes on while `mayRemove` is set. What that frees is used again, but the file only grows by it: by
-   * the sums that are kept, and to overwrite what is free.
+   * Whether a job may take events out by their age; one under way goes on while `mayRemove` is set. What that frees is
+   * used again, but the file only grows by it: by the sums that are kept, and to overwrite what is free.
    */
   mayExpire = true;
   /** Whether erasures and withdrawals may be taken up, and a piece of any job be committed. */
@@ -126,7 +129,7 @@ export class Redactor {
     const { retired, times } = this.#state;
     if (this.#retention === null || retired.seq < this.#expireUpTo) return;
     const { before, now, upTo } = this.#retention;
-    this.#expireUpTo = times.lastBefore(retired.seq, upTo, before, now, limits.retirementLookMoments);
+    this.#expireUpTo = times.lastBefore(retired.seq, upTo, before, now, limits.retentionLookMoments);
     if (this.#expireUpTo === retired.seq) this.#retention = null;
   }
 
@@ -171,7 +174,10 @@ export class Redactor {
     return open;
   }
 
-  /** A piece came back from the pool. The next turn writes it; one that forgets who was to be erased, once no snapshot is left. */
+  /**
+   * A piece came back from the pool. The next turn writes it; one that forgets who was to be erased, once no snapshot
+   * is left.
+   */
   redacted(piece: RedactionPiece): RedactorStep[] {
     const job = this.#expect('piece');
     if (job.type === 'removal' && piece.type === 'removal') return this.#removed(job, piece);
@@ -198,8 +204,8 @@ export class Redactor {
   }
 
   /**
-   * The pool could not do its work. Others go on; it may be tried again once `again` says so, split in two where that was a second try. What
-   * leaves by its age waits for the next `retireBefore`.
+   * The pool could not do its work. Others go on; it may be tried again once `again` says so, split in two where that
+   * was a second try. What leaves by its age waits for the next `retireBefore`.
    */
   failed(durableSeq: number): RedactorStep[] {
     const job = this.#expect('piece');

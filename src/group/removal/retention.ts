@@ -1,6 +1,6 @@
 /**
- * Taking events out of the log by their age, batch by batch from the oldest on. What the pairs hold stays: the turn that commits a
- * piece keeps the sums of every pair that the piece names, so the log stays the whole truth. Reads only.
+ * Taking events out of the log by their age, batch by batch from the oldest on. What the pairs hold stays: the turn
+ * that commits a piece keeps the sums of every pair that the piece names, so the log stays the whole truth. Reads only.
  */
 
 import type { IdTag } from '../../core/columns/packed-keys.js';
@@ -62,8 +62,8 @@ function keeps(record: LogRecord): boolean {
 }
 
 /**
- * Whose sums leave with a record; the subject as a copy, since a view would take its whole batch along. Null where a record stays: a
- * withdrawal states sums only, and a restore has to find it.
+ * Whose sums leave with a record; the subject as a copy, since a view would take its whole batch along. Null where a
+ * record stays: a withdrawal states sums only, and a restore has to find it.
  */
 function pairOf(record: LogRecord): { readonly subject: Uint8Array; readonly peer: number } | null {
   switch (record.type) {

@@ -1,6 +1,6 @@
 /**
- * The replica: a state of its own that follows the log with the same `apply`. Each task first catches up to the record that it is
- * given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
+ * The replica: a state of its own that follows the log with the same `apply`. Each task first catches up to the record
+ * that it is given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
  */
 
 import { asOfTime } from '../../core/evidence/decay.js';
@@ -94,8 +94,8 @@ export class Replica {
   }
 
   /**
-   * All of the log: batches may have been rewritten on the strength of records that are newer than any one asked for, and mean
-   * what they did only together with these.
+   * All of the log: batches may have been rewritten on the strength of records that are newer than any one asked for,
+   * and mean what they did only together with these.
    */
   #load(): Follower {
     const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
@@ -106,8 +106,8 @@ export class Replica {
   }
 
   /**
-   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. None, and null, of a state that was loaded with
-   * a commit that may yet be lost: the log would end before its snapshot.
+   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. None, and null, of a state that was
+   * loaded with a commit that may yet be lost: the log would end before its snapshot.
    */
   async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
     const { state, chain } = this.follow(upTo);
@@ -138,7 +138,9 @@ export class Replica {
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, signals };
   }
 
-  /** What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes. */
+  /**
+   * What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes.
+   */
   simulate({ upTo, at, scenario, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
     const { state } = this.follow(upTo);
     const asOf = Math.max(at, state.lastAt);

@@ -45,7 +45,9 @@ export class SnapshotWork {
   #newestMs = 0;
   /** Since when a snapshot is owed, because an erasure removed all, or the newest cannot be used; null: none is. */
   #owedSince: number | null = null;
-  /** Moments of `timers.elapsed()` before which none is tried: after one that failed, and in the quiet after an erasure. */
+  /**
+   * Moments of `timers.elapsed()` before which none is tried: after one that failed, and in the quiet after an erasure.
+   */
   #restUntil = 0;
   #quietUntil = 0;
 
@@ -68,7 +70,10 @@ export class SnapshotWork {
     this.#making = this.#makeAndLookAgain();
   }
 
-  /** Looks again when it is done: what came meanwhile may be due, a failure is to be tried again, and on a node at rest no commit would look. */
+  /**
+   * Looks again when it is done: what came meanwhile may be due, a failure is to be tried again, and on a node at rest
+   * no commit would look.
+   */
   async #makeAndLookAgain(): Promise<void> {
     const { timers, onFailure } = this.#deps;
     let waitMs: number = limits.workRetryMs;
@@ -90,8 +95,8 @@ export class SnapshotWork {
   }
 
   /**
-   * Makes one of all that is durable, unless the newest is that already or an erasure forbids it. Resolves to false, and begins
-   * none, where the newest took longer than `msLeft` says that there is.
+   * Makes one of all that is durable, unless the newest is that already or an erasure forbids it. Resolves to false,
+   * and begins none, where the newest took longer than `msLeft` says that there is.
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;

@@ -1,6 +1,6 @@
 /**
- * When peer weights are computed, and what was computed last. Pure: times come in, a moment to start comes out; the loop owns
- * the timer and the pool.
+ * When peer weights are computed, and what was computed last. Pure: times come in, a moment to start comes out; the
+ * loop owns the timer and the pool.
  */
 import { limits } from '../../limits.js';
 import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';
@@ -27,8 +27,9 @@ export class WeightsSchedule {
   }
 
   /**
-   * When the next computation may start; null where nothing calls for one. `evidenceSeq` is the newest record that weights depend
-   * on. Without a new one they are computed again hourly, since decay moves them, and once after a start, since signals are in no record.
+   * When the next computation may start; null where nothing calls for one. `evidenceSeq` is the newest record that
+   * weights depend on. Without a new one they are computed again hourly, since decay moves them, and once after a
+   * start, since signals are in no record.
    */
   startsAt(evidenceSeq: number, now: number): number | null {
     if (this.#running || evidenceSeq === 0) return null;

@@ -1,4 +1,7 @@
-/** The description of the API: as a document, and as a page made of the installed swagger-ui-dist, with nothing from outside. */
+/**
+ * The description of the API: as a document, and as a page made of the installed swagger-ui-dist, with nothing from
+ * outside.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { openApiDocument } from '../../contract/openapi.js';

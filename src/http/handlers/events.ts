@@ -103,8 +103,8 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
 }
 
 /**
- * An event of a batch is checked as it would be alone, its size included. All but the signature is bounded by the schema: what that admits is
- * not measured.
+ * An event of a batch is checked as it would be alone, its size included. All but the signature is bounded by the
+ * schema: what that admits is not measured.
  */
 function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   const checked = validateEvent(item, moreMax);
@@ -112,7 +112,10 @@ function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   return isJsonWithin(item, limits.eventBodyBytes) ? checked : refused('payload_too_large');
 }
 
-/** `ids` of all events of a batch, null where one has none; `faults`, by their places, of those that were not even submitted. */
+/**
+ * `ids` of all events of a batch, null where one has none; `faults`, by their places, of those that were not even
+ * submitted.
+ */
 function batchReply(
   ids: readonly (string | null)[],
   faults: ReadonlyMap<number, Refusal>,
@@ -135,7 +138,9 @@ function batchReply(
   return okJson(batchResultText({ accepted, duplicates, rejected }, results));
 }
 
-/** A batch is admitted whole: where the node could take none of it, the caller is to send it again, not to read results. */
+/**
+ * A batch is admitted whole: where the node could take none of it, the caller is to send it again, not to read results.
+ */
 function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | undefined {
   const [first] = outcomes;
   if (first === undefined || first.ok) return undefined;

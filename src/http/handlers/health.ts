@@ -17,7 +17,8 @@ export function healthHandlers({
   function health(): ApiReply {
     const { ready, writable, reason, lastSeq, weights } = group.health();
     if (!ready || !writable) return refusalReply(refused('dependency_unavailable', { details: { reason } }));
-    // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that lag still show as lagging.
+    // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that
+    // lag still show as lagging.
     const shownSeq = raisedCount(lastSeq);
     const isCovered = weights.basedOnSeq >= lastSeq;
     return ok({

@@ -1,6 +1,6 @@
 /**
- * What is read at each scrape rather than counted on the way: the group's status, its peers, and what this build and this
- * group are.
+ * What is read at each scrape rather than counted on the way: the group's status, its peers, and what this build and
+ * this group are.
  */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';

@@ -1,6 +1,6 @@
 /**
- * What the node counts on its way, and the text that Prometheus reads. Labels are route templates, statuses and codes; never
- * an id, which would be a leak and a label set without bound. What is read at a scrape stands in `gauges.ts`.
+ * What the node counts on its way, and the text that Prometheus reads. Labels are route templates, statuses and codes;
+ * never an id, which would be a leak and a label set without bound. What is read at a scrape stands in `gauges.ts`.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { routes } from '../../contract/routes.js';
@@ -22,11 +22,16 @@ const readRoutes: ReadonlySet<string> = new Set(
 );
 const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
-/** Gauges of prom-client under names of counters, which `promtool check metrics` refuses; each is the sum of the gauge without `_total`. */
+/**
+ * Gauges of prom-client under names of counters, which `promtool check metrics` refuses; each is the sum of the gauge
+ * without `_total`.
+ */
 const misnamedGauges = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-/** Work of the pools runs from the milliseconds of a small group's weights to a computation that is ended as hanging. */
+/**
+ * Work of the pools runs from the milliseconds of a small group's weights to a computation that is ended as hanging.
+ */
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 

@@ -1,7 +1,7 @@
 /**
- * Counts and times of the public port's answers, by route template, method, status and code. A library's counter looks its
- * labels up at each call, which would cost a score read a sixth of its time; here they are found through the few strings that
- * they are, and become Prometheus text when it asks.
+ * Counts and times of the public port's answers, by route template, method, status and code. A library's counter looks
+ * its labels up at each call, which would cost a score read a sixth of its time; here they are found through the few
+ * strings that they are, and become Prometheus text when it asks.
  */
 import { getOrMake } from '../../core/get-or-make.js';
 

@@ -319,7 +319,7 @@ function createBoundedServer(connectionsMax: number): Server {
   });
   // The parser drops what is beyond in silence: one more shows that there was one more.
   server.maxHeadersCount = limits.headerCount + 1;
-  server.maxConnections = connectionsMax + limits.connectionsTurnedAway;
+  server.maxConnections = connectionsMax + limits.connectionsRefusedAtOnce;
   // A client that has said all it had to say still waits for its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   // Node would destroy what rests: `drain` does it gently.

@@ -1,4 +1,7 @@
-/** The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows come as JSON, as the pool made them. */
+/**
+ * The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows come as JSON, as the pool
+ * made them.
+ */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
 import type { FeedPosition } from '../../group/verdict-changes.js';

@@ -1,6 +1,6 @@
 /**
- * One reader of the verdict stream: first what it missed, at the pace at which it reads, then each change as it is told. What it
- * leaves unread is bounded: it is told to resume, and cut off.
+ * One reader of the verdict stream: first what it missed, at the pace at which it reads, then each change as it is
+ * told. What it leaves unread is bounded: it is told to resume, and cut off.
  */
 import type { Writable } from 'node:stream';
 import type { ResumeData } from '../../contract/verdict-stream.js';
@@ -124,7 +124,10 @@ export class StreamReader {
     return null;
   }
 
-  /** Sends what was told after `since` (null: everything), so that `mark` holds once the last frame is read. False where it is over. */
+  /**
+   * Sends what was told after `since` (null: everything), so that `mark` holds once the last frame is read. False where
+   * it is over.
+   */
   async #walk(mark: FeedPosition, since: number | null): Promise<boolean> {
     const { feed } = this.#parts;
     let from: number | null = 0;

@@ -1,4 +1,6 @@
-/** All readers of the verdict stream: how many there may be, what they are told together, and when the node ends them. */
+/**
+ * All readers of the verdict stream: how many there may be, what they are told together, and when the node ends them.
+ */
 import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
@@ -150,7 +152,10 @@ export class StreamReaders {
   }
 }
 
-/** One frame for all readers, but for those of peers that lost events to an erasure: each of these peers has one of its own. */
+/**
+ * One frame for all readers, but for those of peers that lost events to an erasure: each of these peers has one of its
+ * own.
+ */
 function framesByPeer(
   rows: readonly ChangeRow[],
   frameOf: (texts: readonly string[]) => string,

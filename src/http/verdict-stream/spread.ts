@@ -1,6 +1,6 @@
 /**
- * Gives what was told to many readers without holding the thread: a slice of them at a time, between which other requests are
- * answered. Every reader gets everything in order.
+ * Gives what was told to many readers without holding the thread: a slice of them at a time, between which other
+ * requests are answered. Every reader gets everything in order.
  */
 import { limits } from '../../limits.js';
 import type { ChangeFrames, StreamReader } from './reader.js';
@@ -15,7 +15,9 @@ export class Spread {
   readonly #pieces: Piece[] = [];
   #isScheduled = false;
 
-  /** Resolves once each of the readers has it. Those that join while it lasts are told too; they know what they have. */
+  /**
+   * Resolves once each of the readers has it. Those that join while it lasts are told too; they know what they have.
+   */
   tell(told: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
     return new Promise((done) => {
       this.#pieces.push({ told, left: readers[Symbol.iterator](), done });

@@ -1,6 +1,6 @@
 /**
- * The operator command: one command line in, one exit code out. It touches no process: streams, the terminal and the offline
- * verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
+ * The operator command: one command line in, one exit code out. It touches no process: streams, the terminal and the
+ * offline verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
 import { messageOf } from '../../errors.js';

@@ -1,6 +1,6 @@
 /**
- * `ptf completion`: a script for a shell, made of the command line's own tree. It is complete in itself: it starts nothing at a press
- * of the tabulator, and what was typed is compared, never evaluated (decision 150).
+ * `ptf completion`: a script for a shell, made of the command line's own tree. It is complete in itself: it starts
+ * nothing at a press of the tabulator, and what was typed is compared, never evaluated (decision 150).
  */
 import { Argument, type Command } from 'commander';
 import { examples, type Session } from './session.js';

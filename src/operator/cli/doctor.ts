@@ -1,4 +1,6 @@
-/** `ptf doctor`: looks at everything that a node needs, whether it runs or not, and says what to do. Changes nothing. */
+/**
+ * `ptf doctor`: looks at everything that a node needs, whether it runs or not, and says what to do. Changes nothing.
+ */
 import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -53,7 +55,10 @@ async function examine(session: Session): Promise<Finding[]> {
   ];
 }
 
-/** What is found of the store of a folder without a node, and why a start would refuse it although it holds. Null where nobody may look. */
+/**
+ * What is found of the store of a folder without a node, and why a start would refuse it although it holds. Null where
+ * nobody may look.
+ */
 async function storeOf(
   session: Session,
   dir: string,

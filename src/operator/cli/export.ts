@@ -1,6 +1,6 @@
 /**
- * `ptf export`: the audit log and the history of peer weights, one JSON object per line on standard output. It holds one page at a
- * time, and waits for whoever reads.
+ * `ptf export`: the audit log and the history of peer weights, one JSON object per line on standard output. It holds
+ * one page at a time, and waits for whoever reads.
  */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';

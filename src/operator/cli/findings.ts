@@ -1,4 +1,7 @@
-/** What an examination makes of what it saw: each judgement is a pure function from facts to findings, with what to do about them. */
+/**
+ * What an examination makes of what it saw: each judgement is a pure function from facts to findings, with what to do
+ * about them.
+ */
 import type { IdentityMode } from '../../core/vocabulary.js';
 import type { StatusValue, VerifyValue } from '../protocol/protocol.js';
 
@@ -56,7 +59,10 @@ export interface FolderFacts {
 }
 
 const MB = 1e6;
-/** The formula of "Sizing" in OPERATING.md, as measured there: a player with 2.3 peers, an event id, a node with its replica. */
+/**
+ * The formula of "Sizing" in OPERATING.md, as measured there: a player with 2.3 peers, an event id, a node with its
+ * replica.
+ */
 const PLAYER_BYTES = 127;
 const EVENT_ID_BYTES = 23;
 const STATE_TIMES = 3.5;
@@ -85,8 +91,8 @@ const warn = (check: string, text: string, advice: string): Finding => ({ check,
 const fail = (check: string, text: string, advice: string): Finding => ({ check, result: 'fail', text, advice });
 
 /**
- * `running`: a node runs, and so was started with a configuration that holds; this one may be another. `refusals`: why a start with it
- * would refuse the folder.
+ * `running`: a node runs, and so was started with a configuration that holds; this one may be another. `refusals`: why
+ * a start with it would refuse the folder.
  */
 export function judgeConfiguration(
   facts: ConfigurationFacts,

@@ -36,7 +36,10 @@ const slow: ReadonlySet<CommandName> = new Set([
   'verify',
 ]);
 
-/** The value of a command; `progress` hears how far long work has come. Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
+/**
+ * The value of a command; `progress` hears how far long work has come. Rejects with `NoNodeError`, or with an
+ * `OperatorError` that has the code of the refusal.
+ */
 export async function callNode<C extends CommandName>(
   dir: string,
   command: C,

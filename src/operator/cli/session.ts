@@ -1,4 +1,7 @@
-/** What every command of `ptf` works with: the terminal, the node behind its socket, and the ways that commands have in common. */
+/**
+ * What every command of `ptf` works with: the terminal, the node behind its socket, and the ways that commands have in
+ * common.
+ */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../../group/api.js';
 import type {
@@ -46,15 +49,21 @@ export interface CommandDeps {
   defaultDir(): string;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
-  /** Why a start with this environment, which is without fault, would refuse a folder whose store holds; empty where it would not. */
+  /**
+   * Why a start with this environment, which is without fault, would refuse a folder whose store holds; empty where it
+   * would not.
+   */
   startFaults(dir: string): Promise<readonly string[]>;
   /**
-   * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where the
-   * folder is another user's.
+   * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where
+   * the folder is another user's.
    */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
   readonly copies: Copies;
-  /** Frees a copied data folder of the owner that runs on the original. Rejects with `OperatorError` where that owner works on this very folder. */
+  /**
+   * Frees a copied data folder of the owner that runs on the original. Rejects with `OperatorError` where that owner
+   * works on this very folder.
+   */
   adoptFolder(dir: string): Promise<'adopted' | 'free'>;
 }
 

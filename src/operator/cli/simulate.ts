@@ -1,4 +1,7 @@
-/** `ptf simulate`: what the verdicts would be under another assumption, and how that is shown. The node computes; nothing is written. */
+/**
+ * `ptf simulate`: what the verdicts would be under another assumption, and how that is shown. The node computes;
+ * nothing is written.
+ */
 import type { Command } from 'commander';
 import { verdicts } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';

@@ -1,6 +1,6 @@
 /**
- * Text for terminals: aligned columns that fit the terminal's width, with nothing in them that a terminal would obey. Infinity
- * as a width fits everything.
+ * Text for terminals: aligned columns that fit the terminal's width, with nothing in them that a terminal would obey.
+ * Infinity as a width fits everything.
  */
 
 export type Cell = string | number;
@@ -30,8 +30,8 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
 }
 
 /**
- * Rows under their heads, numbers to the right. Where they are too wide, columns of words are cut, the widest first, but never
- * one of `whole`; where not even that fits, each row becomes a block of its own, in which nothing is cut.
+ * Rows under their heads, numbers to the right. Where they are too wide, columns of words are cut, the widest first,
+ * but never one of `whole`; where not even that fits, each row becomes a block of its own, in which nothing is cut.
  */
 export function table(
   rows: readonly (readonly Cell[])[],

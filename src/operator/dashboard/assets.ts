@@ -1,4 +1,7 @@
-/** The files of the page: its own modules, style and icon, and uPlot as installed. Read once, served from memory, nothing else. */
+/**
+ * The files of the page: its own modules, style and icon, and uPlot as installed. Read once, served from memory,
+ * nothing else.
+ */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,7 @@
-/** The dashboard's door: who comes from our own page, who has a session, how one begins and ends, and what is open to all. */
+/**
+ * The dashboard's door: who comes from our own page, who has a session, how one begins and ends, and what is open to
+ * all.
+ */
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';

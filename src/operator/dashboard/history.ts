@@ -131,13 +131,17 @@ export class WeightHistory {
   #sampledAt = Number.NEGATIVE_INFINITY;
   #computedAt: number | null = null;
 
-  /** Whether a sample is due: sooner where weights were published since. A clock that was set back does not put it off. */
+  /**
+   * Whether a sample is due: sooner where weights were published since. A clock that was set back does not put it off.
+   */
   isDue(at: number, computedAt: number | null): boolean {
     const restMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
     return at < this.#sampledAt || at >= this.#sampledAt + restMs;
   }
 
-  /** `peers`: all of them in the order of their numbers, or the first ones; their weights were computed at `computedAt`. */
+  /**
+   * `peers`: all of them in the order of their numbers, or the first ones; their weights were computed at `computedAt`.
+   */
   add(at: number, computedAt: number | null, peers: readonly PeerView[]): void {
     this.#sampledAt = at;
     this.#computedAt = computedAt;

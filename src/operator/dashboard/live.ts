@@ -1,4 +1,7 @@
-/** The pages that are open: server-sent events to each of them, as long as its session lives and it reads what it is sent. */
+/**
+ * The pages that are open: server-sent events to each of them, as long as its session lives and it reads what it is
+ * sent.
+ */
 import type { ServerResponse } from 'node:http';
 import { limits } from '../../limits.js';
 import type { Session, Sessions } from './sessions/sessions.js';

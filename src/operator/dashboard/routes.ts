@@ -1,4 +1,7 @@
-/** The routes of the dashboard behind the door: what a signed-in operator may ask. Each answers with a value or a refusal. */
+/**
+ * The routes of the dashboard behind the door: what a signed-in operator may ask. Each answers with a value or a
+ * refusal.
+ */
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
@@ -89,7 +92,8 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
     answerWith(ctx, await answerCommand(answers, name, { ...asObject(ctx.request.body), ...by }));
   });
 
-  // The hosted form's call, on the page's own origin: the public port may be another site's, and is open to machines only.
+  // The hosted form's call, on the page's own origin: the public port may be another site's, and is open to machines
+  // only.
   router.post('/api/v1/peers/register', async (ctx) => {
     const body = { ...asObject(ctx.request.body), by: signatureOf(ctx.state.session) };
     const added = await answerCommand(answers, 'peers-add', body);

@@ -1,6 +1,7 @@
 /**
- * The dashboard's server, on an address of its own: helmet's headers, the door (a session, and changes from our own page only),
- * then the routes. It opens nothing but its socket; the group and everything else it needs are handed to it.
+ * The dashboard's server, on an address of its own: helmet's headers, the door (a session, and changes from our own
+ * page only), then the routes. It opens nothing but its socket; the group and everything else it needs are handed to
+ * it.
  */
 import { createServer, type Server } from 'node:http';
 import type { Router } from '@koa/router';

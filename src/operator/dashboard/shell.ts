@@ -1,4 +1,7 @@
-/** The two documents of the dashboard: the form to sign in, and the shell that its modules fill. No script or style in them. */
+/**
+ * The two documents of the dashboard: the form to sign in, and the shell that its modules fill. No script or style in
+ * them.
+ */
 import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 

@@ -1,6 +1,6 @@
 /**
- * Watches the node for the dashboard: samples what the plots show, counts verdicts while somebody looks, and tells the open
- * pages. One beat for all of them, and never a second one while the first is under way.
+ * Watches the node for the dashboard: samples what the plots show, counts verdicts while somebody looks, and tells the
+ * open pages. One beat for all of them, and never a second one while the first is under way.
  */
 import type { Logger } from 'pino';
 import type { GroupApi, VerdictCounts } from '../../group/api.js';

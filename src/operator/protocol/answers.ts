@@ -1,4 +1,7 @@
-/** Answers each command of the operator from the group: requests into calls, views into the values of `values.ts`. No sockets here. */
+/**
+ * Answers each command of the operator from the group: requests into calls, views into the values of `values.ts`. No
+ * sockets here.
+ */
 import { granted, type Outcome } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
@@ -15,7 +18,10 @@ import {
   verifyValue,
 } from './values.js';
 
-/** One command by its name; the switch of types is the table's. Codes: schema_validation_failed, and those of the command. */
+/**
+ * One command by its name; the switch of types is the table's. Codes: schema_validation_failed, and those of the
+ * command.
+ */
 export async function answerCommand<C extends CommandName>(
   answers: Answers,
   name: C,

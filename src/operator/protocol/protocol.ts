@@ -1,6 +1,6 @@
 /**
- * What the operator command and the node say to each other over the socket: each command's request, the schema that admits
- * it, and its value. Both ends check requests with the same schemas.
+ * What the operator command and the node say to each other over the socket: each command's request, the schema that
+ * admits it, and its value. Both ends check requests with the same schemas.
  */
 import type { PeerRelation, WitnessReason } from '../../core/relations.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../../core/vocabulary.js';

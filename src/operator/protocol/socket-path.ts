@@ -1,6 +1,6 @@
 /**
- * Where the operator's socket of a data folder lies: `operator.sock` in it, or, where that path is too long for a socket, in a
- * private folder of the system's temporary one, which `operator.path` names.
+ * Where the operator's socket of a data folder lies: `operator.sock` in it, or, where that path is too long for a
+ * socket, in a private folder of the system's temporary one, which `operator.path` names.
  */
 import { lstatSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,8 +64,8 @@ function namedPath(dir: string): string | undefined {
 }
 
 /**
- * Whether the folder of a named path belongs to whoever named it, and to nobody else: in a temporary folder that is open to
- * all, another user may have put one in place of a removed one.
+ * Whether the folder of a named path belongs to whoever named it, and to nobody else: in a temporary folder that is
+ * open to all, another user may have put one in place of a removed one.
  */
 function isPrivate(dir: string, named: string): boolean {
   const folder = dirname(named);

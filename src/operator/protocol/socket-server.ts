@@ -1,6 +1,6 @@
 /**
- * The operator's door to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's own
- * user may open. Never on a port.
+ * The operator's door to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's
+ * own user may open. Never on a port.
  */
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * A backup on disk: a data folder's store in `store/`, and `backup.json`, which is written last. Without that file a folder is
- * no backup, whatever else stands in it.
+ * A backup on disk: a data folder's store in `store/`, and `backup.json`, which is written last. Without that file a
+ * folder is no backup, whatever else stands in it.
  */
 import { hash } from 'node:crypto';
 import {

@@ -1,7 +1,7 @@
 /**
- * Puts a restored store into its data folder. It is built aside in `.restoring`, with a plan written once it is whole; then what
- * the folder held steps aside and the new store takes its place, name by name. Cut short anywhere, it is begun anew where there is
- * no plan, and carried on where there is one. While `.restoring` is there, no node starts.
+ * Puts a restored store into its data folder. It is built aside in `.restoring`, with a plan written once it is whole;
+ * then what the folder held steps aside and the new store takes its place, name by name. Cut short anywhere, it is
+ * begun anew where there is no plan, and carried on where there is one. While `.restoring` is there, no node starts.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ import { closeAndSync, isBackup, makePrivate, NotEmptyError, namesIn } from './b
 const STAGING = '.restoring';
 const PLAN = 'plan.json';
 const STORE = 'store';
-/** The report of a restore: whoever ran it may be gone before it could be shown, and a second run would not know what the first undid. */
+/**
+ * The report of a restore: whoever ran it may be gone before it could be shown, and a second run would not know what
+ * the first undid.
+ */
 const REPORT = 'restored.json';
 /** The staging folder on its way out. */
 const LEAVING = '.tmp-restored';
@@ -62,8 +65,8 @@ export class Restoring {
   }
 
   /**
-   * Begins a restore into `dataDir`. Rejects with `NotEmptyError` where it holds anything and `replace` is not set, and with
-   * `FolderOwnedError` where a node, or another restore, runs on it.
+   * Begins a restore into `dataDir`. Rejects with `NotEmptyError` where it holds anything and `replace` is not set, and
+   * with `FolderOwnedError` where a node, or another restore, runs on it.
    */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
     makePrivate(dataDir);

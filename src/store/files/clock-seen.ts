@@ -1,4 +1,7 @@
-/** When a node last ran with a clock that it trusted, in a small file of the data folder: a group at rest writes no record that would tell. */
+/**
+ * When a node last ran with a clock that it trusted, in a small file of the data folder: a group at rest writes no
+ * record that would tell.
+ */
 import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';
 import { readText } from './small-file.js';

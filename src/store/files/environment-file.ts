@@ -1,12 +1,13 @@
 /**
- * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold kills the
- * whole process (SIGBUS) and a file of 0 bytes opens as an empty store.
+ * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold
+ * kills the whole process (SIGBUS) and a file of 0 bytes opens as an empty store.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 
-// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte order (little-endian).
+// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte
+// order (little-endian).
 export const PAGE_HEADER_BYTES = 24;
 const META_BYTES = 168;
 const MAGIC = 0xbeefc0de;
@@ -85,7 +86,8 @@ function damageOf(descriptor: number): string | undefined {
   if (second === undefined) return 'the second meta page is not valid';
   if (second.pageBytes !== first.pageBytes) return 'the meta pages name different page sizes';
   const newest = second.txn > first.txn ? second : first;
-  // Each commit writes the meta page that the one before did not: one that lost its number would bring an older state back.
+  // Each commit writes the meta page that the one before did not: one that lost its number would bring an older state
+  // back.
   const commitsApart = Math.abs(second.txn - first.txn);
   if (commitsApart !== 1 && newest.txn > 0) return 'the meta pages are not those of the last two commits';
   const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;

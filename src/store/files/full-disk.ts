@@ -9,7 +9,9 @@ export function freeBytesOf(dir: string): number {
   return bavail * bsize;
 }
 
-/** Throws `DiskFullError` where a write of LMDB on the disk of `dir` might not find its space: it would end the process. */
+/**
+ * Throws `DiskFullError` where a write of LMDB on the disk of `dir` might not find its space: it would end the process.
+ */
 export function demandRoom(dir: string): void {
   const freeBytes = freeBytesOf(dir);
   if (freeBytes >= limits.commitFreeBytes) return;
@@ -28,8 +30,9 @@ export function isFull(dir: string): boolean {
 }
 
 /**
- * For when a process was killed over files below `dir`: throws `DiskFullError` where the disk explains that. A file that is mapped into
- * memory and cannot have the page that it needs kills (SIGBUS) as one that is cut does, and a write without room may (decision 130).
+ * For when a process was killed over files below `dir`: throws `DiskFullError` where the disk explains that. A file
+ * that is mapped into memory and cannot have the page that it needs kills (SIGBUS) as one that is cut does, and a write
+ * without room may (decision 130).
  */
 export function refuseIfFull(dir: string): void {
   if (!isFull(dir)) return;

@@ -1,4 +1,7 @@
-/** The salt of a data folder that belongs to a group: the configured one, or in development the one that was made for it. */
+/**
+ * The salt of a data folder that belongs to a group: the configured one, or in development the one that was made for
+ * it.
+ */
 import { join } from 'node:path';
 import { limits } from '../../limits.js';
 import { readIfThere } from './small-file.js';

@@ -1,6 +1,7 @@
 /**
- * A file that holds disk space for the few commits a node must make on a full disk: the claim of its folder at a start, an operator's
- * change of a peer, and the release of the folder. LMDB does not survive every commit that finds no space, so the space must exist before.
+ * A file that holds disk space for the few commits a node must make on a full disk: the claim of its folder at a start,
+ * an operator's change of a peer, and the release of the folder. LMDB does not survive every commit that finds no
+ * space, so the space must exist before.
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,9 @@ export class Reserve {
     this.#file = join(dir, 'reserve');
   }
 
-  /** Makes the file as large as it should be, or as the disk permits. A file system that compresses must not shrink it. */
+  /**
+   * Makes the file as large as it should be, or as the disk permits. A file system that compresses must not shrink it.
+   */
   fill(): void {
     try {
       if (this.#size() >= limits.reserveBytes) return;

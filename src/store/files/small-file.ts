@@ -18,8 +18,8 @@ export function readIfThere(path: string): string | null {
 }
 
 /**
- * `readIfThere` again and again. A file that cannot be read, as where a flood left no descriptors, is what it was when it last could:
- * whoever asks every few seconds must not end for one failure.
+ * `readIfThere` again and again. A file that cannot be read, as where a flood left no descriptors, is what it was when
+ * it last could: whoever asks every few seconds must not end for one failure.
  */
 export function rereader(path: string): () => string | null {
   let last: string | null = null;

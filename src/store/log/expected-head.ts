@@ -1,6 +1,6 @@
 /**
- * A lower bound of what the log must reach, kept outside it in `head.json`: LMDB opens a file of 0 bytes as an empty store,
- * and this is what tells a lost log from a new one.
+ * A lower bound of what the log must reach, kept outside it in `head.json`: LMDB opens a file of 0 bytes as an empty
+ * store, and this is what tells a lost log from a new one.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { replaceFile } from '../files/durable-file.js';
 import { isMissing } from '../files/environment-file.js';
 
 /**
- * Null where none was ever written, and for an empty file, which is what a power cut can leave of one that was not synced.
- * Throws `DamagedError` where the file holds anything else than a head.
+ * Null where none was ever written, and for an empty file, which is what a power cut can leave of one that was not
+ * synced. Throws `DamagedError` where the file holds anything else than a head.
  */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = fileOf(dataDir);
@@ -28,7 +28,9 @@ export function readExpectedHead(dataDir: string): ExpectedHead | null {
   return head;
 }
 
-/** Without `sync` a power cut may bring the head before back, a lower bound as well, or an empty file, which is none. */
+/**
+ * Without `sync` a power cut may bring the head before back, a lower bound as well, or an empty file, which is none.
+ */
 export async function writeExpectedHead(
   dataDir: string,
   head: ExpectedHead,

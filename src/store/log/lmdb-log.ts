@@ -27,8 +27,8 @@ export function logFolderOf(dataDir: string): string {
 }
 
 /**
- * Opens the log of a data folder for reading. Throws `DamagedError` where there is none or its file is cut. `alone`: nothing else of
- * this process has it open, and nothing in it may change, not even by LMDB's own hand.
+ * Opens the log of a data folder for reading. Throws `DamagedError` where there is none or its file is cut. `alone`:
+ * nothing else of this process has it open, and nothing in it may change, not even by LMDB's own hand.
  */
 export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogReader {
   const folder = logFolderOf(dataDir);
@@ -41,9 +41,9 @@ export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogR
 }
 
 /**
- * Begins to write to the log of a data folder, which holds one, and takes it back: nothing is changed. LMDB looks at its list of free
- * pages only then, and may end the process where that is damaged: so it is tried in one that may end. Rejects with `DamagedError`
- * for damage that LMDB tells.
+ * Begins to write to the log of a data folder, which holds one, and takes it back: nothing is changed. LMDB looks at
+ * its list of free pages only then, and may end the process where that is damaged: so it is tried in one that may end.
+ * Rejects with `DamagedError` for damage that LMDB tells.
  */
 export async function tryWriting(dataDir: string): Promise<void> {
   const folder = logFolderOf(dataDir);
@@ -104,8 +104,9 @@ export class LmdbLogReader implements LogReader {
   }
 
   /**
-   * Counts the batches, each step in one short read transaction, and yields that no record is verified yet, of how many. Throws
-   * `DamagedError` where the log does not hold as many as it counts: a page that leads to some of them is damaged.
+   * Counts the batches, each step in one short read transaction, and yields that no record is verified yet, of how
+   * many. Throws `DamagedError` where the log does not hold as many as it counts: a page that leads to some of them is
+   * damaged.
    */
   *checkCount(): Generator<[done: number, total: number]> {
     const { log, path } = this.environment;
@@ -152,7 +153,9 @@ export class LmdbLogReader implements LogReader {
     });
   }
 
-  /** What the next read overwrites. A key that stands where its order does not put it is met in passing, and not found. */
+  /**
+   * What the next read overwrites. A key that stands where its order does not put it is met in passing, and not found.
+   */
   #borrowed(key: Uint8Array): StoredBatch {
     const firstSeq = seqOfKey(key);
     const { log, path } = this.environment;

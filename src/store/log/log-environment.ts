@@ -46,8 +46,9 @@ export interface PageCounts {
 const BUILDING = '.tmp-log-';
 
 /**
- * Makes the environment in the folder `path` where there is none: aside, and put in its place once it is whole and synced, since LMDB's
- * file and each database in it are commits of their own. Of two that do so at once one comes first, and the other finds it there.
+ * Makes the environment in the folder `path` where there is none: aside, and put in its place once it is whole and
+ * synced, since LMDB's file and each database in it are commits of their own. Of two that do so at once one comes
+ * first, and the other finds it there.
  */
 export async function formLogEnvironment(path: string): Promise<void> {
   if (existsSync(dataFileOf(path))) return;
@@ -73,8 +74,9 @@ export function removeHalfFormed(path: string): void {
 }
 
 /**
- * Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. With `readOnly` nothing
- * is created or changed, and what is missing is a `DamagedError`: in a damaged file LMDB may not find a database that is there.
+ * Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. With
+ * `readOnly` nothing is created or changed, and what is missing is a `DamagedError`: in a damaged file LMDB may not
+ * find a database that is there.
  */
 export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
   if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -176,8 +178,8 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
 }
 
 /**
- * Has LMDB begin with what this turn of the event loop wrote, in place of after the next turn, in which hundreds of requests may be read first. Resolves
- * or rejects with it. Nothing can be added to it afterwards.
+ * Has LMDB begin with what this turn of the event loop wrote, in place of after the next turn, in which hundreds of
+ * requests may be read first. Resolves or rejects with it. Nothing can be added to it afterwards.
  */
 export function startWriting({ root }: LogEnvironment): Promise<boolean> {
   return root.batch(() => undefined);
@@ -191,9 +193,10 @@ export interface Replacement {
 }
 
 /**
- * How a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves bytes that shrink or move behind in the gap of a leaf
- * page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps. So a value in a leaf page
- * is overwritten in place at its old size, or moves out; one in overflow pages stays in such. No leaf page ever splits.
+ * How a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves bytes that shrink or move behind in the gap of
+ * a leaf page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps. So a value in
+ * a leaf page is overwritten in place at its old size, or moves out; one in overflow pages stays in such. No leaf page
+ * ever splits.
  */
 export function replacementOf(bytes: number, oldBytes: number, pageBytes: number): Replacement {
   const neededBytes = LENGTH_BYTES + bytes;
@@ -203,7 +206,10 @@ export function replacementOf(bytes: number, oldBytes: number, pageBytes: number
   return { storedBytes: Math.max(neededBytes, pageBytes >> 1), movesOut: isInLeaf };
 }
 
-/** For the `catch` of a commit to the environment in `path`. lmdb-js hangs the true error, as a promise that rejects, on the one it gives. */
+/**
+ * For the `catch` of a commit to the environment in `path`. lmdb-js hangs the true error, as a promise that rejects, on
+ * the one it gives.
+ */
 export function unknownOutcome(path: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {
@@ -222,7 +228,10 @@ const LMDB_ERROR_MAX = -30_779;
 /** EINVAL: what LMDB says where pages make no sense before it has begun to read. */
 const INVALID = 22;
 
-/** What LMDB says of pages that make no sense is damage, and names no file: here it does. Any other error stays what it is. */
+/**
+ * What LMDB says of pages that make no sense is damage, and names no file: here it does. Any other error stays what it
+ * is.
+ */
 export function namedDamage(error: unknown, path: string): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error && 'code' in cause && typeof cause.code === 'number')) return error;

@@ -1,4 +1,6 @@
-/** Reads pages of an LMDB data file with plain reads, and holds each against what LMDB's own writing of it makes true. */
+/**
+ * Reads pages of an LMDB data file with plain reads, and holds each against what LMDB's own writing of it makes true.
+ */
 import { readSync } from 'node:fs';
 import {
   type MetaPage,
@@ -173,7 +175,10 @@ export class Pages {
   }
 }
 
-/** Takes every page of a tree, and reads the entries of its leaves in order: of all, or of the newest leaf. Throws `PageError`. */
+/**
+ * Takes every page of a tree, and reads the entries of its leaves in order: of all, or of the newest leaf. Throws
+ * `PageError`.
+ */
 export function walk(
   pages: Pages,
   { depth, root }: PageTree,

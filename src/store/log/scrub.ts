@@ -1,6 +1,6 @@
 /**
- * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the page
- * is used again, so values of zeros claim every free page once, and are removed again.
+ * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the
+ * page is used again, so values of zeros claim every free page once, and are removed again.
  */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,8 +23,8 @@ export interface ScrubTimes {
 /** So few free pages are looked at one by one; of more, only their number. */
 const FEW_PAGES = 128;
 /**
- * Of free pages so many are not claimed at once: what the last two commits freed, which cannot be had yet, and what a commit takes for its
- * trees. Claiming for them would make the file grow.
+ * Of free pages so many are not claimed at once: what the last two commits freed, which cannot be had yet, and what a
+ * commit takes for its trees. Claiming for them would make the file grow.
  */
 const SPARED_PAGES = 32;
 /** Claims that one page of a tree has room for, at the least. */
@@ -71,8 +71,9 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
 }
 
 /**
- * The commit that gives all pages back lists them in pages that lie side by side. While all are claimed there is no such room but at the
- * end of the file, which would grow by that list with every scrub, and so would the next list. So it is taken beforehand.
+ * The commit that gives all pages back lists them in pages that lie side by side. While all are claimed there is no
+ * such room but at the end of the file, which would grow by that list with every scrub, and so would the next list. So
+ * it is taken beforehand.
  */
 async function takeRoom(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { freePages, pageBytes } = pageCountsOf(environment);
@@ -88,7 +89,8 @@ async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promis
 }
 
 /**
- * Writes each batch that moved out of its leaf page once more, as it is: LMDB copies the leaf page for it, without its gap.
+ * Writes each batch that moved out of its leaf page once more, as it is: LMDB copies the leaf page for it, without its
+ * gap.
  */
 async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { root, log, moved } = environment;
@@ -109,8 +111,9 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
 }
 
 /**
- * Claims in large pieces, for as long as the number of free pages says that they are to be had: where a reader holds the newest of them, LMDB
- * takes pages from the end of the file instead. Those behind the last page, which a commit that a crash cut short left, are taken there.
+ * Claims in large pieces, for as long as the number of free pages says that they are to be had: where a reader holds
+ * the newest of them, LMDB takes pages from the end of the file instead. Those behind the last page, which a commit
+ * that a crash cut short left, are taken there.
  */
 async function claimMany(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { pageBytes } = pageCountsOf(environment);
@@ -129,9 +132,9 @@ async function claimMany(environment: LogEnvironment, commit: Commit): Promise<v
 }
 
 /**
- * Claims pages until none is left of those that are free now. One counts as claimed once the list of free pages no longer names it: a page
- * that is taken and given back within one commit is never written, and stays on the list. The number of free pages would not do, since each
- * commit frees a few.
+ * Claims pages until none is left of those that are free now. One counts as claimed once the list of free pages no
+ * longer names it: a page that is taken and given back within one commit is never written, and stays on the list. The
+ * number of free pages would not do, since each commit frees a few.
  */
 async function claimRest(
   environment: LogEnvironment,
@@ -150,15 +153,16 @@ async function claimRest(
     left = still;
     if (inVain > 0) await readersPass(lookedAt);
     const pages = Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES);
-    // The same values time and again: the pages that they leave are overwritten already, and free for the commits that follow.
+    // The same values time and again: the pages that they leave are overwritten already, and free for the commits that
+    // follow.
     await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));
   }
   throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);
 }
 
 /**
- * All free pages, as they are listed; undefined where the list does not name as many as are free. LMDB at times keeps one or two of them to itself
- * for a commit, and a commit may have come meanwhile.
+ * All free pages, as they are listed; undefined where the list does not name as many as are free. LMDB at times keeps
+ * one or two of them to itself for a commit, and a commit may have come meanwhile.
  */
 function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undefined {
   const { lastTxn, freePages } = pageCountsOf(environment);
@@ -192,7 +196,10 @@ async function claimPages(environment: LogEnvironment, commit: Commit, first: nu
   });
 }
 
-/** Waits until no reader stands at or before the commit `txn`; the node's own are short, those of other tools may not be. */
+/**
+ * Waits until no reader stands at or before the commit `txn`; the node's own are short, those of other tools may not
+ * be.
+ */
 async function untilReadersPass(
   environment: LogEnvironment,
   txn: number,

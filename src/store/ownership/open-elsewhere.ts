@@ -1,4 +1,7 @@
-/** Has the log of a data folder opened by a process of its own, by which LMDB knows the newest commit again where another process hid it. */
+/**
+ * Has the log of a data folder opened by a process of its own, by which LMDB knows the newest commit again where
+ * another process hid it.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { execPath } from 'node:process';

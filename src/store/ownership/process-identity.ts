@@ -23,8 +23,8 @@ export function thisProcess(): ProcessIdentity {
 }
 
 /**
- * Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such process, or
- * only what its parent has not collected yet: a killed node stays a zombie for as long as its parent likes.
+ * Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such
+ * process, or only what its parent has not collected yet: a killed node stays a zombie for as long as its parent likes.
  */
 export function processStartOf(pid: number): string | null {
   const stat = readText(`/proc/${pid}/stat`);

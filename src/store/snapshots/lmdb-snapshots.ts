@@ -1,6 +1,6 @@
 /**
- * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page of LMDB
- * has no checksum, so every value carries one over its place, its key and its bytes.
+ * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page
+ * of LMDB has no checksum, so every value carries one over its place, its key and its bytes.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -35,7 +35,10 @@ const REPLACED = '.old-';
 const CRC_BYTES = 4;
 const KEY_LENGTH_BYTES = 2;
 const HEADER_INDEX = 0;
-/** So much of a snapshot that is being written waits for the disk, and a block: what the log commits meanwhile waits behind it. */
+/**
+ * So much of a snapshot that is being written waits for the disk, and a block: what the log commits meanwhile waits
+ * behind it.
+ */
 const UNSYNCED_BYTES_MAX = 1_048_576;
 
 export class LmdbSnapshotStore implements SnapshotStore {
@@ -43,8 +46,9 @@ export class LmdbSnapshotStore implements SnapshotStore {
   readonly #mustEnd: (epoch: number) => boolean;
 
   /**
-   * `dir` is the data folder, which exists. A write under an owner's epoch gives up, and rejects, once `mustEnd` says so: a thread that
-   * is ended between the begin and the commit of one of its transactions never comes to its end, and holds up the process for ever.
+   * `dir` is the data folder, which exists. A write under an owner's epoch gives up, and rejects, once `mustEnd` says
+   * so: a thread that is ended between the begin and the commit of one of its transactions never comes to its end, and
+   * holds up the process for ever.
    */
   constructor(dir: string, mustEnd: (epoch: number) => boolean = () => false) {
     this.#dir = dir;
@@ -65,7 +69,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
-      // LMDB's lock file stays: to make one takes a page of the disk, which a full one does not have, and whoever opens it then dies.
+      // LMDB's lock file stays: to make one takes a page of the disk, which a full one does not have, and whoever opens
+      // it then dies.
       await this.#build(building, header, blocks);
       await syncPath(dataFileOf(building));
       await syncPath(building);
@@ -73,7 +78,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
       this.#goOn(header);
       await this.#replace(building, name);
     } catch (error) {
-      // What filled the disk must not stay there: the next try has another name. The first error says more than one of this.
+      // What filled the disk must not stay there: the next try has another name. The first error says more than one of
+      // this.
       await rm(building, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }
@@ -141,7 +147,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
     try {
       let index = HEADER_INDEX;
       let unsyncedBytes = 0;
-      // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits for it.
+      // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits
+      // for it.
       for (const block of blocks) {
         index += 1;
         // Before anything else reads from LMDB: a block of another snapshot is lent.
@@ -196,7 +203,9 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 }
 
-/** On the calling thread, the replica's or that of a copy: the tables behind the blocks must not change while it waits. */
+/**
+ * On the calling thread, the replica's or that of a copy: the tables behind the blocks must not change while it waits.
+ */
 function syncNow(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -246,8 +255,8 @@ function keyOf(index: number): Buffer {
 }
 
 /**
- * Values as they are stored, all made in the same memory, as blocks are: each is good until the next is asked for. A put in a transaction
- * of its own has copied it by then.
+ * Values as they are stored, all made in the same memory, as blocks are: each is good until the next is asked for. A
+ * put in a transaction of its own has copied it by then.
  */
 class Values {
   #memory = Buffer.alloc(0);
@@ -274,7 +283,10 @@ class Values {
   }
 }
 
-/** The checked bytes behind the CRC, which the next read of LMDB on this thread overwrites; undefined where there is no value or it fails. */
+/**
+ * The checked bytes behind the CRC, which the next read of LMDB on this thread overwrites; undefined where there is no
+ * value or it fails.
+ */
 function checkedValue(environment: Environment, index: number): Buffer | undefined {
   const value = environment.getBinaryFast(keyOf(index));
   if (value === undefined || value.length < CRC_BYTES) return undefined;

@@ -1,4 +1,6 @@
-/** What the work of a backup and of a restore has in common: how it stands, how it is ended, and what its errors mean. */
+/**
+ * What the work of a backup and of a restore has in common: how it stands, how it is ended, and what its errors mean.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.js';

@@ -1,6 +1,7 @@
 /**
- * Entry of the process that makes a backup or a restore: the task is in its arguments, what comes of it goes to its parent. It
- * reads files that may be damaged, and whatever ends it, by a signal or with its parent, ends it with nothing half done in place.
+ * Entry of the process that makes a backup or a restore: the task is in its arguments, what comes of it goes to its
+ * parent. It reads files that may be damaged, and whatever ends it, by a signal or with its parent, ends it with
+ * nothing half done in place.
  */
 import { randomBytes } from 'node:crypto';
 import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../../group/backup/backup-tasks.js';

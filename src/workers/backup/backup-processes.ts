@@ -1,6 +1,6 @@
 /**
- * Backup and restore as a caller sees them: the work runs in a process of its own, which a damaged file may kill, and which
- * costs a running node nothing but the disk. Also what a verification of any folder is.
+ * Backup and restore as a caller sees them: the work runs in a process of its own, which a damaged file may kill, and
+ * which costs a running node nothing but the disk. Also what a verification of any folder is.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -151,8 +151,8 @@ export class PiscinaPool implements GroupPool {
   }
 
   /**
-   * Ends the threads; one that still loads gets `loadMs` to do so, and `poolMs` to close what it holds. A snapshot that is being
-   * written is given up at once. Pending for ever where a thread cannot be ended, however often it is called.
+   * Ends the threads; one that still loads gets `loadMs` to do so, and `poolMs` to close what it holds. A snapshot that
+   * is being written is given up at once. Pending for ever where a thread cannot be ended, however often it is called.
    */
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
@@ -204,19 +204,19 @@ export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads
     maxQueue,
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: 1,
-    // A worker that sleeps in Atomics.wait between two tasks, as is the default, never turns its event loop: what LMDB's binding
-    // leaves to a timer at each renewed read would never run, and pile up.
+    // A worker that sleeps in Atomics.wait between two tasks, as is the default, never turns its event loop: what
+    // LMDB's binding leaves to a timer at each renewed read would never run, and pile up.
     atomics: 'disabled',
   });
-  // What it tells here belongs to no task: a worker that died between two, and is replaced, or an answer to a task that was given
-  // up, as at a stop. Unheard, it would end the process.
+  // What it tells here belongs to no task: a worker that died between two, and is replaced, or an answer to a task that
+  // was given up, as at a stop. Unheard, it would end the process.
   pool.on('error', () => undefined);
   return pool;
 }
 
 /**
- * Lets a pool's workers close what they hold, then ends them. A thread that is ended amid a call into LMDB, or while it still
- * opens its environment, can take the whole process along.
+ * Lets a pool's workers close what they hold, then ends them. A thread that is ended amid a call into LMDB, or while it
+ * still opens its environment, can take the whole process along.
  */
 async function end(pool: Piscina, closeMs: number): Promise<void> {
   await within(closeMs, Promise.allSettled(onEach(pool, 'close')));

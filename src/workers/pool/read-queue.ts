@@ -1,6 +1,6 @@
 /**
- * What waits for the thread that reads the log. A listing walks up to a thousand batches, and anybody may ask for one: so those of
- * callers without a key wait behind all others, and nobody waits for longer than is worth the wait.
+ * What waits for the thread that reads the log. A listing walks up to a thousand batches, and anybody may ask for one:
+ * so those of callers without a key wait behind all others, and nobody waits for longer than is worth the wait.
  */
 import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
@@ -25,7 +25,10 @@ export class ReadQueue {
     this.#waitMs = waitMs;
   }
 
-  /** Does `read` in its turn. Rejects as that does, or with `PoolBusyError` where too many wait, or this one waited too long. */
+  /**
+   * Does `read` in its turn. Rejects as that does, or with `PoolBusyError` where too many wait, or this one waited too
+   * long.
+   */
   async run<R>(lane: Lane, read: () => Promise<R>): Promise<R> {
     await this.#turn(this.#lanes[lane]);
     try {

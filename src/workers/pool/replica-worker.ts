@@ -1,4 +1,7 @@
-/** Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread never waits. */
+/**
+ * Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread
+ * never waits.
+ */
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Simulation } from '../../core/scoring/simulation.js';

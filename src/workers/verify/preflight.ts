@@ -8,8 +8,8 @@ import { keptSalt } from '../../store/files/kept-salt.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 
 /**
- * Why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty where it would not. `salt`: the
- * configured one, or null.
+ * Why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty where it would
+ * not. `salt`: the configured one, or null.
  */
 export async function startFaults(
   dir: string,

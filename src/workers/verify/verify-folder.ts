@@ -10,8 +10,8 @@ import { checkPages } from '../../store/log/page-check.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 
 /**
- * As `verifyFolder` with `start`, and with a first write that is taken back: what a start is about to do is tried here, where LMDB
- * may end the process.
+ * As `verifyFolder` with `start`, and with a first write that is taken back: what a start is about to do is tried here,
+ * where LMDB may end the process.
  */
 export async function verifyForStart(dir: string): Promise<VerifyReport> {
   const report = await verifyFolder(dir, 'start');
@@ -25,8 +25,8 @@ export async function verifyForStart(dir: string): Promise<VerifyReport> {
 }
 
 /**
- * Waits for `onProgress` between two steps. Never rejects for damage: the report says it. Some damage kills the process that reads it, so the caller
- * should be one of its own.
+ * Waits for `onProgress` between two steps. Never rejects for damage: the report says it. Some damage kills the process
+ * that reads it, so the caller should be one of its own.
  */
 export async function verifyFolder(
   dir: string,

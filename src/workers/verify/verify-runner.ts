@@ -1,6 +1,6 @@
 /**
- * Verification in a process of its own: a cut or flipped file may kill whoever reads it (SIGBUS, SIGSEGV), and that must be a
- * finding, not the end of a node.
+ * Verification in a process of its own: a cut or flipped file may kill whoever reads it (SIGBUS, SIGSEGV), and that
+ * must be a finding, not the end of a node.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,10 @@ export type VerifyMessage =
 
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
-/** Signals by which others end a process; damage never does. SIGKILL is also how a system ends one that takes too much memory. */
+/**
+ * Signals by which others end a process; damage never does. SIGKILL is also how a system ends one that takes too much
+ * memory.
+ */
 const fromOutside: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 /** What a reader that died leaves as its report. */
@@ -29,8 +32,8 @@ export function reportOfDeath(dir: string, how: string): VerifyReport {
 }
 
 /**
- * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an `AbortError` where
- * `ending` ends it, and with `UnreadError` where a full disk or somebody else ended it.
+ * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an
+ * `AbortError` where `ending` ends it, and with `UnreadError` where a full disk or somebody else ended it.
  */
 export function verifyInChild(
   dir: string,
@@ -55,7 +58,8 @@ export function verifyInChild(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (report !== null) return resolve(report);
-      // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a damaged store.
+      // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a
+      // damaged store.
       if (signal === 'SIGINT') return resolve(verifyInChild(dir, mode, onProgress, ending));
       try {
         refuseUnread(dir, signal);

@@ -750,7 +750,8 @@ test('options that cannot be meant are refused', () => {
     // A word that is none of the two would pass for one of them.
     ...['last_known', 'Neutral', '', 5].map((fallback) => ({ url, fallback: fallback as Fallback })),
     // A timer of the platform holds 2^31 - 1 ms, and takes anything above for 1 ms.
-    // Text, as from the environment of a program without types, added to a time makes another text, and every call too late.
+    // Text, as from the environment of a program without types, added to a time makes another text, and every call too
+    // late.
     ...times.flatMap((name) =>
       [0, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY, '100'].map((ms) => ({ url, [name]: ms })),
     ),

@@ -1,4 +1,7 @@
-/** A game server that is killed: adds events to a spool as fast as it may, and says of each on its output that it was accepted. */
+/**
+ * A game server that is killed: adds events to a spool as fast as it may, and says of each on its output that it was
+ * accepted.
+ */
 import { argv, stdout } from 'node:process';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';

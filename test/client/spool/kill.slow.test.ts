@@ -1,4 +1,7 @@
-/** The spool under kills: of the process that adds, at random moments, and of the node. Every event that was accepted arrives, once. */
+/**
+ * The spool under kills: of the process that adds, at random moments, and of the node. Every event that was accepted
+ * arrives, once.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Real connections that do not open, or that are all taken: what a call may take holds all the same, over both transports. */
+/**
+ * Real connections that do not open, or that are all taken: what a call may take holds all the same, over both
+ * transports.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -29,7 +32,10 @@ test.after(() => {
 
 const peerId = '3f0a1c52-9d1e-4f0b-8a77-0c5d1b2e4f60';
 const event = { eventType: 'report_spam', playerId: 'p', gameId: 'g', severity: 0.5 } as const;
-/** undici gives a connection up after 10 s, and the writes of these tests take longer: what ends before this waited for neither. */
+/**
+ * undici gives a connection up after 10 s, and the writes of these tests take longer: what ends before this waited for
+ * neither.
+ */
 const soonMs = 5_000;
 
 async function took(work: Promise<unknown>): Promise<number> {

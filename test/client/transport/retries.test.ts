@@ -1,4 +1,7 @@
-/** Writes that meet a node which is away for a while: as long as their deadline has room they try again, and they do not come all at once. */
+/**
+ * Writes that meet a node which is away for a while: as long as their deadline has room they try again, and they do not
+ * come all at once.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';

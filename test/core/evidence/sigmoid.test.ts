@@ -3,7 +3,10 @@ import * as assert from 'uvu/assert';
 import { logit } from '../../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../../src/core/evidence/sigmoid.js';
 
-/** Log-odds from -60 to 60, denser than the steps of the table, and on both sides of where one step ends and the next begins. */
+/**
+ * Log-odds from -60 to 60, denser than the steps of the table, and on both sides of where one step ends and the next
+ * begins.
+ */
 const logOdds = Array.from({ length: 120_001 }, (_, i) => (i - 60_000) / 1_000);
 for (let k = -1_385; k <= 1_385; k++) {
   const end = ((k + 0.5) / 16) * Math.LN2;

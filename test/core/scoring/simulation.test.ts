@@ -238,7 +238,8 @@ test('what the log no longer holds keeps its present worth under another half-li
     if (i + 1 !== left) other.take(record, i + 1, stamped);
   const subjects = other.subjects();
   const sum = subjects.entries.lowering(subjects.firstEntry(given.row('p')));
-  // The first event is worth 2^-1 when the half-life changes and 2^-3 now; the second 2^-2 now, under the other half-life 2^-0.5.
+  // The first event is worth 2^-1 when the half-life changes and 2^-3 now; the second 2^-2 now, under the other
+  // half-life 2^-0.5.
   assert.ok(Math.abs(sum - (0.125 + Math.SQRT1_2)) < 1e-12, String(sum));
 });
 

@@ -17,7 +17,10 @@ function batchOf(records: readonly LogRecord[], firstSeq: number, at: number): B
   return writer.seal(firstSeq, at, Buffer.alloc(NONCE_BYTES), chainStart);
 }
 
-/** A life in batches of up to 700 records: players that come again within a batch, erasures and new half-lives between events. */
+/**
+ * A life in batches of up to 700 records: players that come again within a batch, erasures and new half-lives between
+ * events.
+ */
 function lived(seed: number, players: number): { given: Given; batches: Batch[] } {
   const random = new Random(seed);
   const given = new Given(3).peers(8);
@@ -96,7 +99,8 @@ for (const players of [1, 5, 300, 100_000]) {
   test(`events sorted beforehand lead to the same state as one by one, ${players} players`, () => {
     const { given, batches } = lived(players + 1, players);
     const digest = stateDigest(given.state);
-    // Room for few fills up again and again; for all of them, it is only what looks into the tables that ends a stretch.
+    // Room for few fills up again and again; for all of them, it is only what looks into the tables that ends a
+    // stretch.
     for (const count of [0, 1, 500, 10_000]) {
       const state = takenInSorted(given, batches, count);
       assert.is(stateDigest(state), digest);

@@ -22,7 +22,10 @@ function allAgree(row: number, _peer: number, draw: () => number): number {
   return draw() < 0.1 ? 0 : (row % 5 === 0 ? 1 : -1) * draw() * 4;
 }
 
-/** Every player has one to three entries; some of them are without mass, where nothing else is said. Peer 2 is revoked, peer 0 pre-trusted. */
+/**
+ * Every player has one to three entries; some of them are without mass, where nothing else is said. Peer 2 is revoked,
+ * peer 0 pre-trusted.
+ */
 export function drawnView(players: number, peers: number, { skew = 1, says = allAgree }: Drawn = {}): GatheredView {
   const random = new Random(11);
   const first = new Uint32Array(players + 1);

@@ -1,4 +1,6 @@
-/** In a large group the first rounds of the log-odds look at a part of the players: what comes out is nearly the same. */
+/**
+ * In a large group the first rounds of the log-odds look at a part of the players: what comes out is nearly the same.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
@@ -7,7 +9,10 @@ import type { EvidenceColumns } from '../../../src/core/trust/votes/columns.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf } from './small-groups.js';
 
-/** Peers of four kinds: sharp, blurred, one-sided and lying; one to three of them on each player, a fifth of which is bad. */
+/**
+ * Peers of four kinds: sharp, blurred, one-sided and lying; one to three of them on each player, a fifth of which is
+ * bad.
+ */
 function drawGroup(players: number, peers: number): EvidenceColumns {
   const draws = new Random(7);
   const random = () => draws.next();

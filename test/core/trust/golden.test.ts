@@ -1,6 +1,7 @@
 /**
- * The computation and the read against an independent implementation in numpy, set by set. Needs the data folder in PTF_SHARED_DATA (with
- * `reference/v2/golden.json` two levels above, and a second folder of sets beside it); without it this file says so and leaves the comparison out.
+ * The computation and the read against an independent implementation in numpy, set by set. Needs the data folder in
+ * PTF_SHARED_DATA (with `reference/v2/golden.json` two levels above, and a second folder of sets beside it); without it
+ * this file says so and leaves the comparison out.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A wave of fresh peers in a group that has been there for a while moves next to nothing; they come to count as they grow old. */
+/**
+ * A wave of fresh peers in a group that has been there for a while moves next to nothing; they come to count as they
+ * grow old.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';

@@ -78,7 +78,8 @@ test('two peers of one witness group are no pair', () => {
 test('agreement around the own means bounds agreement around the group', () => {
   // Both vote bad on 3 of 4, never bad together beyond chance. u = .8 or -.2, around mu = .2:
   // sums: u0 u1 = 2 (.64) + 2 (-.16) = .96, u^2 = 3 (.64) + .04 = 1.96 each: r = .49, in full.
-  // v = .25 or -.75, around the own .75: v0 v1 = 2 (.0625) + 2 (-.1875) = -.25, v^2 = 3 (.0625) + .5625 = .75: r = -1/3, cut to -1.
+  // v = .25 or -.75, around the own .75: v0 v1 = 2 (.0625) + 2 (-.1875) = -.25, v^2 = 3 (.0625) + .5625 = .75: r =
+  // -1/3, cut to -1.
   const rows = [...repeat(2, [bad(0), bad(1)]), [bad(0), good(1)], [good(0), bad(1)]];
   const pairs = pairsOf(rows, { mu: 0.2, own: Float64Array.of(0.75, 0.75) });
   near(pairs.agreement[0], -4 / 7);

@@ -158,7 +158,8 @@ test('two colluders that say the same of everybody are one witness without a gat
 });
 
 test('of many discounted pairs the hundred strongest are named', () => {
-  // 40 liars agree with one another, each about six players of ten of its own, and but for a fifth of these; so they are no clones.
+  // 40 liars agree with one another, each about six players of ten of its own, and but for a fifth of these; so they
+  // are no clones.
   const { rows, isBad } = honestGroup(60, 200);
   const random = seeded(4);
   const lied = rows.map((row, i) => {

@@ -1,4 +1,7 @@
-/** What scoring promises, on drawn groups: their peers, players, clones and liars are drawn, and so is who is pre-trusted. */
+/**
+ * What scoring promises, on drawn groups: their peers, players, clones and liars are drawn, and so is who is
+ * pre-trusted.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
@@ -91,7 +94,8 @@ test('in a group of eight peers or more the clone of one condemns one player in 
     let changed = 0;
     before.verdict.forEach((verdict, i) => {
       compared++;
-      // The rates of the group are summed over one peer more, so that weights move a little, and who stood at an edge may cross it.
+      // The rates of the group are summed over one peer more, so that weights move a little, and who stood at an edge
+      // may cross it.
       if (isLow(after.verdict[i]) === isLow(verdict)) return;
       changed++;
       assert.ok(Math.abs(after.score[i]! - before.score[i]!) < 6, `${before.score[i]} became ${after.score[i]}`);

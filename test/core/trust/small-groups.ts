@@ -42,7 +42,9 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Every fifth player is bad; honest peers `0..honest-1` each see it with probability .7 and are right in nine of ten. */
+/**
+ * Every fifth player is bad; honest peers `0..honest-1` each see it with probability .7 and are right in nine of ten.
+ */
 export function honestGroup(honest: number, players: number, seed = 1): { rows: Entry[][]; isBad: boolean[] } {
   const random = seeded(seed);
   const isBad = Array.from({ length: players }, (_, i) => i % 5 === 0);

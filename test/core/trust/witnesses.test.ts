@@ -85,7 +85,10 @@ test('adding a clone of a peer hardly moves what the others count for', () => {
   }
 });
 
-/** Honest peers, of which one errs on a sixth of the good players, and two more that import its list and judge a seventh of the players themselves. */
+/**
+ * Honest peers, of which one errs on a sixth of the good players, and two more that import its list and judge a seventh
+ * of the players themselves.
+ */
 function importers() {
   const group = honestGroup(8, 900, 5);
   const random = seeded(9);

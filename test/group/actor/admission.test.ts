@@ -49,7 +49,8 @@ test('a burst into a calm node is let in until the mailbox is full', () => {
 
 test('where a turn is slow, a burst is let in up to so much work', () => {
   const one = node();
-  // The mean moves by a tenth of what a turn differs from it: a batch takes 800 ms from here on, and two may wait before a third.
+  // The mean moves by a tenth of what a turn differs from it: a batch takes 800 ms from here on, and two may wait
+  // before a third.
   one.admission.turnTaken(batch, batchMs + 10 * (800 - batchMs));
   assert.is(limits.burstWorkMs, 2_000);
   assert.is(letIn(one), 3);

@@ -1,4 +1,7 @@
-/** What the shell around an actor sees to when the pool answers late. The rest of it the simulation and the nodes of other tests show. */
+/**
+ * What the shell around an actor sees to when the pool answers late. The rest of it the simulation and the nodes of
+ * other tests show.
+ */
 import { setTimeout as delay, setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -33,7 +36,10 @@ class TestGauge implements DiskGauge {
   }
 }
 
-/** A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked, and when snapshots went; `told`: what metrics were. */
+/**
+ * A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked,
+ * and when snapshots went; `told`: what metrics were.
+ */
 async function grown(onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error))) {
   const gauge = new TestGauge();
   const disk = new DiskWatch({
@@ -145,7 +151,8 @@ test('an answer goes through the promises of its request before anything else is
   assert.equal(told, ['answered', 'committed']);
 });
 
-// Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name any more.
+// Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name
+// any more.
 test('a replica is asked once more to have read all when the snapshots of an erasure are gone', async () => {
   const { loop, calls, pass, erase } = await grown();
   pass();

@@ -18,7 +18,9 @@ const collect = runInNewContext('gc') as () => void;
 const first: LogRecord = { type: 'epoch_moved', epoch: 1, factor: 1 };
 const left: LogRecord = { type: 'epoch_moved', epoch: 2, factor: 1 };
 
-/** So many batches of one record each, all rewritten, and behind them the records that say so: a log under retention. */
+/**
+ * So many batches of one record each, all rewritten, and behind them the records that say so: a log under retention.
+ */
 class RetiredLog implements LogReader {
   readonly #batches: Iterator<Batch>;
   readonly #lastSeq: number;

@@ -1,4 +1,7 @@
-/** When log and snapshots are checked in the background, and what stands of it; and that a living log is not taken for a damaged one. */
+/**
+ * When log and snapshots are checked in the background, and what stands of it; and that a living log is not taken for a
+ * damaged one.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch } from '../../../src/core/records/batch.js';

@@ -1,4 +1,7 @@
-/** Events that are too old leave the log; what they said of players stays, whatever else happens and wherever a crash falls. */
+/**
+ * Events that are too old leave the log; what they said of players stays, whatever else happens and wherever a crash
+ * falls.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch } from '../../../src/core/records/batch.js';
@@ -58,7 +61,8 @@ test('ids of retired events stay taken, and a retired event cannot be withdrawn'
   assert.is(machine.actor.durableSeq, before);
 });
 
-// Found by review: the withdrawal was carried out, and a restore from a backup of the moment between brought the event back.
+// Found by review: the withdrawal was carried out, and a restore from a backup of the moment between brought the event
+// back.
 test('an event that retires while its withdrawal is on its way cannot be withdrawn', async () => {
   const { machine } = await lived(6);
   const located = (await machine.ask('locate', { type: 'locate', eventId: 'id-3-' })) as Located;

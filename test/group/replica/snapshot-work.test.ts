@@ -5,7 +5,10 @@ import * as assert from 'uvu/assert';
 import { SnapshotWork } from '../../../src/group/replica/snapshot-work.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 
-/** Snapshots that take `ms` each, of a group whose newest record the test moves, and which was recovered from one of those in `store`. */
+/**
+ * Snapshots that take `ms` each, of a group whose newest record the test moves, and which was recovered from one of
+ * those in `store`.
+ */
 function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFrom = 0) {
   const stand = {
     durableSeq: 1,
@@ -117,7 +120,8 @@ test('a snapshot that failed is tried again, though nothing is written meanwhile
   assert.is(stand.begun, 2);
 });
 
-// Found by review: each start said that the newest was damaged and left it there, and the next one took the place of the good one.
+// Found by review: each start said that the newest was damaged and left it there, and the next one took the place of
+// the good one.
 test('a snapshot that recovery could not use is replaced at once, and costs no other', async () => {
   for (const written of [0, 1]) {
     const store = new MemorySnapshotStore();

@@ -42,7 +42,8 @@ test('without a new record weights are computed again hourly, since decay moves 
   assert.is(schedule.startsAt(5, t0 + 1), t0 + limits.weightsRepublishMs);
 });
 
-// Health said that weights took account of all events one commit before they were in force: reads in between knew nothing of them.
+// Health said that weights took account of all events one commit before they were in force: reads in between knew
+// nothing of them.
 test('weights count as computed once what came of them is durable, and not before', async () => {
   const computed: WeightsComputed = {
     basedOnSeq: 5,
@@ -84,7 +85,8 @@ test('weights count as computed once what came of them is durable, and not befor
   assert.equal([work.schedule.basedOnSeq, work.schedule.computedAt], [5, t0]);
 });
 
-// Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an hour.
+// Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an
+// hour.
 test('a node that starts on published weights computes once, since what stands out about peers is in no record', () => {
   const schedule = new WeightsSchedule(2000, 5, t0);
   assert.ok(schedule.startsAt(5, t0 + 1)! <= t0 + 1);

@@ -1,4 +1,7 @@
-/** Every operation against every kind of caller, each cell from one table. The wire's own rules about keys stand in `access.test.ts`. */
+/**
+ * Every operation against every kind of caller, each cell from one table. The wire's own rules about keys stand in
+ * `access.test.ts`.
+ */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,8 +13,8 @@ import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-cli
 const salt = 'a salt of sixteen bytes';
 
 /**
- * `owner` acts on what is its own; `other` is an active peer that acts on what is the owner's, under the owner's name; `off` and
- * `off, bad key` are callers of a node whose peer authentication is off.
+ * `owner` acts on what is its own; `other` is an active peer that acts on what is the owner's, under the owner's name;
+ * `off` and `off, bad key` are callers of a node whose peer authentication is off.
  */
 const callers = [
   'no key',

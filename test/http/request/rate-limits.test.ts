@@ -1,4 +1,7 @@
-/** Limits per peer and per address: off by default, the same on the fast path and through Koa, and told as the contract says. */
+/**
+ * Limits per peer and per address: off by default, the same on the fast path and through Koa, and told as the contract
+ * says.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addressKeyOf, CallerLimit } from '../../../src/http/request/rate-limits.js';

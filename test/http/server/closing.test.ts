@@ -31,8 +31,8 @@ const endings: readonly (readonly [what: string, sent: string, behind: string, s
 const sendingMs = limits.connectionsCheckingIntervalMs + 200;
 
 /**
- * All that comes back to one that goes on sending for a while before it reads anything. `since`: from when that while counts, by
- * `performance.now()`, infinite until then; from its first word where absent.
+ * All that comes back to one that goes on sending for a while before it reads anything. `since`: from when that while
+ * counts, by `performance.now()`, infinite until then; from its first word where absent.
  */
 async function readsLate(port: number, sent: string, behind: string, since?: () => number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -111,7 +111,8 @@ test('nothing is done to a connection that is gone', () => {
   assert.equal(ended, []);
 });
 
-// Found on a busy machine: a head that was cut where reading stopped was called late in the moment in which it was read from again.
+// Found on a busy machine: a head that was cut where reading stopped was called late in the moment in which it was read
+// from again.
 test('a caller that was not read from until a moment ago is not late, and has the time of a head', () => {
   const { time, ended, guard, open } = guarded();
   const socket = open();
@@ -189,7 +190,8 @@ test('a caller that takes nothing of its answers for too long is ended, and one 
   }
 });
 
-// Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to the disk.
+// Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to
+// the disk.
 test('a connection with many that wait is not read from, whoever lets it flow', async () => {
   const { guard } = guarded();
   const requests: IncomingMessage[] = [];
@@ -208,7 +210,8 @@ test('a connection with many that wait is not read from, whoever lets it flow', 
     const socket = requests[0]?.socket as Socket;
     for (let i = 0; i < limits.pipelinedPerConnection; i++) assert.ok(guard.enqueue({ socket, headers: {} }));
     assert.ok(socket.isPaused());
-    // As who drops a body does; and as who begins to read one that stops it at once: its socket says that it flows though it does not.
+    // As who drops a body does; and as who begins to read one that stops it at once: its socket says that it flows
+    // though it does not.
     for (const flow of [() => socket.resume(), () => socket.resume().pause()]) {
       flow();
       send();

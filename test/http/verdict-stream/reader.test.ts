@@ -1,4 +1,7 @@
-/** One reader of the stream against a feed that does as it is told: what it does not read is bounded, and nothing old comes back. */
+/**
+ * One reader of the stream against a feed that does as it is told: what it does not read is bounded, and nothing old
+ * comes back.
+ */
 import { Writable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -19,7 +19,10 @@ export interface Seen {
   readonly complaints: string[];
 }
 
-/** Calls `define`, which defines tests that need a browser, and runs the tests. `otherwise` says what stays untested without one. */
+/**
+ * Calls `define`, which defines tests that need a browser, and runs the tests. `otherwise` says what stays untested
+ * without one.
+ */
 export function testInBrowser(define: () => void, otherwise: string): void {
   if (chromiumPath === undefined) {
     process.stdout.write(`SKIPPED: chromium is not installed, so ${otherwise}\n`);
@@ -69,7 +72,10 @@ export function namelessOf(page: Page): Promise<string[]> {
     .map((element) => element.outerHTML)`);
 }
 
-/** Boxes that hide what is too wide for them or let it be scrolled, but for texts that end in an ellipsis or are not for the eye. */
+/**
+ * Boxes that hide what is too wide for them or let it be scrolled, but for texts that end in an ellipsis or are not for
+ * the eye.
+ */
 export function cutBoxesOf(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('body, body :not(input, select, textarea, .hidden)')]
     .filter((box) => {
@@ -97,7 +103,10 @@ export function cutBadgesOf(page: Page): Promise<string[]> {
     .map((badge) => badge.outerHTML)`);
 }
 
-/** Texts with less contrast to their ground than the 4.5 to 1 of WCAG 2.2, 1.4.3, which asks nothing of what is disabled. */
+/**
+ * Texts with less contrast to their ground than the 4.5 to 1 of WCAG 2.2, 1.4.3, which asks nothing of what is
+ * disabled.
+ */
 export function paleOf(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
@@ -137,8 +146,8 @@ export function paleOf(page: Page): Promise<string[]> {
 }
 
 /**
- * Waits until a plot has at least so many pixels of a colour, neither grey nor nothing. One script that looks by itself: the page's
- * policy forbids what `waitForFunction` does at a second look.
+ * Waits until a plot has at least so many pixels of a colour, neither grey nor nothing. One script that looks by
+ * itself: the page's policy forbids what `waitForFunction` does at a second look.
  */
 export function drawn(page: Page, plot: string, pixelsMin: number): Promise<void> {
   return page.evaluate(`new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * What the dashboard shows of a group in each of its states, in a real Chromium: over a group that answers as a test wants it, and
- * over a node whose process stands still. A complaint of the console fails the test.
+ * What the dashboard shows of a group in each of its states, in a real Chromium: over a group that answers as a test
+ * wants it, and over a node whose process stands still. A complaint of the console fails the test.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -152,7 +152,8 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
   const { dir, file, pageBytes } = await leftLog();
   count(openLogReader(dir));
   const content = readFileSync(file);
-  // A leaf (2) with several nodes loses the last of them: 2 bytes each, from where its header ends to what stands at byte 20.
+  // A leaf (2) with several nodes loses the last of them: 2 bytes each, from where its header ends to what stands at
+  // byte 20.
   for (let page = 2; page * pageBytes < content.length; page += 1) {
     const at = page * pageBytes;
     const isLeaf = content.readUInt16LE(at + 18) === 2;

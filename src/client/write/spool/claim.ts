@@ -1,6 +1,7 @@
 /**
- * The claim on a spool's folder: a Unix socket in it that the owner listens on, so that the kernel itself says whether the owner
- * lives. Each starter raises its own flag first and looks at the others' after (docs/decisions/0162-spool-folder-claim.md).
+ * The claim on a spool's folder: a Unix socket in it that the owner listens on, so that the kernel itself says whether
+ * the owner lives. Each starter raises its own flag first and looks at the others' after
+ * (docs/decisions/0162-spool-folder-claim.md).
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';

@@ -1,7 +1,10 @@
 /** CRC-32 run backwards, which finds the number of a record of which nobody knows how many are missing before it. */
 import * as zlib from 'node:zlib';
 
-/** What a step mixes into the register for a byte, and the byte again for the top eight bits of that, which no two share. */
+/**
+ * What a step mixes into the register for a byte, and the byte again for the top eight bits of that, which no two
+ * share.
+ */
 const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~zlib.crc32(Buffer.of(byte), 0xffff_ffff));
 const byteOf = new Uint8Array(256);
 for (const [byte, value] of mixed.entries()) byteOf[value >>> 24] = byte;

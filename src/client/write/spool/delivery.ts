@@ -48,7 +48,10 @@ export class Delivery {
   #dropped = 0;
   #damaged = 0;
   #lastError: TrustError | null = null;
-  /** Halved where the node finds a batch as a whole at fault, until the event at fault stands alone, and where one does not get through in time. */
+  /**
+   * Halved where the node finds a batch as a whole at fault, until the event at fault stands alone, and where one does
+   * not get through in time.
+   */
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
@@ -222,7 +225,10 @@ export class Delivery {
     );
   }
 
-  /** These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after the next `open`. */
+  /**
+   * These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after
+   * the next `open`.
+   */
   async #passed({ seq, count, bytes }: Stretch): Promise<void> {
     const { mark, journal } = this.#options;
     this.#pending -= count;

@@ -1,6 +1,6 @@
 /**
- * The offline queue of events: what `add` has accepted survives the process and the node's absence, and is delivered in order, once.
- * Files are the journal's business; this joins it to the node, and owns the policy of a full spool.
+ * The offline queue of events: what `add` has accepted survives the process and the node's absence, and is delivered in
+ * order, once. Files are the journal's business; this joins it to the node, and owns the policy of a full spool.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
@@ -21,8 +21,8 @@ import { DeliveredMark } from './side-files.js';
  *
  * - `refuse`: `add` rejects with `spool_full`.
  * - `wait`: `add` waits until there is room, or its signal gives up.
- * - `drop-oldest`: the oldest events are dropped and counted. While a batch is on its way nothing is: until then the spool may grow to
- *   twice its bound, and refuses beyond.
+ * - `drop-oldest`: the oldest events are dropped and counted. While a batch is on its way nothing is: until then the
+ *   spool may grow to twice its bound, and refuses beyond.
  *
  * @public
  */
@@ -33,7 +33,10 @@ export type FullPolicy = 'refuse' | 'wait' | 'drop-oldest';
  * @public
  */
 export interface SpoolOptions {
-  /** The folder, on a local disk; made where it is missing. One process at a time. It holds player ids unless the client has the salt. */
+  /**
+   * The folder, on a local disk; made where it is missing. One process at a time. It holds player ids unless the client
+   * has the salt.
+   */
   readonly folder: string;
   /** Where events are delivered to. */
   readonly to: SpoolTarget;
@@ -64,16 +67,18 @@ interface ForRoom {
 }
 
 /**
- * A queue of events on disk between a game and its node. `add` resolves once the event is synced to disk; from then on it is delivered in
- * order, across restarts and while the node is away, exactly once by its id.
+ * A queue of events on disk between a game and its node. `add` resolves once the event is synced to disk; from then on
+ * it is delivered in order, across restarts and while the node is away, exactly once by its id.
  *
- * Events that the service rejects for good are set aside in `set-aside.ndjson` in the folder (two files of 16 MiB at most) and reported.
+ * Events that the service rejects for good are set aside in `set-aside.ndjson` in the folder (two files of 16 MiB at
+ * most) and reported.
  * @public
  */
 export class EventSpool {
   /**
-   * What the start took out of the folder's files: the end of one that was torn amid a write, with events of which `add` had not resolved, cut off; or one
-   * without a whole event in it, kept as `*.damaged`, as which it is named here.
+   * What the start took out of the folder's files: the end of one that was torn amid a write, with events of which
+   * `add` had not resolved, cut off; or one without a whole event in it, kept as `*.damaged`, as which it is named
+   * here.
    */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
@@ -101,8 +106,8 @@ export class EventSpool {
   }
 
   /**
-   * Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on it, `spool_failed` where
-   * the disk refuses, and `invalid_argument` where its path is too long.
+   * Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on
+   * it, `spool_failed` where the disk refuses, and `invalid_argument` where its path is too long.
    */
   static async open(options: SpoolOptions): Promise<EventSpool> {
     try {
@@ -147,8 +152,8 @@ export class EventSpool {
   }
 
   /**
-   * Accepts an event and resolves with its id once it is on disk. Rejects with `invalid_argument`, `spool_full`, `spool_failed` or `closed`;
-   * then the event was not accepted, and may be added again under the same id.
+   * Accepts an event and resolves with its id once it is on disk. Rejects with `invalid_argument`, `spool_full`,
+   * `spool_failed` or `closed`; then the event was not accepted, and may be added again under the same id.
    */
   async add(event: TrustEvent, options: CallOptions = {}): Promise<string> {
     const body = this.#options.to.prepare(event);
@@ -176,7 +181,10 @@ export class EventSpool {
     return written;
   }
 
-  /** Resolves once everything that was added before is through: delivered, set aside or dropped. What is added meanwhile is not waited for. */
+  /**
+   * Resolves once everything that was added before is through: delivered, set aside or dropped. What is added meanwhile
+   * is not waited for.
+   */
   async drained(options: CallOptions = {}): Promise<void> {
     await this.#lastWritten.catch(() => undefined);
     await this.#delivery.drained(options.signal);

@@ -1,6 +1,6 @@
 /**
- * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count, read in
- * order, dropped from the front a file at a time. Knows nothing of events.
+ * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count,
+ * read in order, dropped from the front a file at a time. Knows nothing of events.
  */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,7 +45,9 @@ export interface Read {
   readonly damage: Stretch | null;
 }
 
-/** The end of a file that a start cut off as torn, or a file without a whole record that it put aside, by its new name. */
+/**
+ * The end of a file that a start cut off as torn, or a file without a whole record that it put aside, by its new name.
+ */
 export interface Cut {
   readonly file: string;
   readonly bytes: number;
@@ -117,7 +119,10 @@ export class Journal {
     return firstSeq;
   }
 
-  /** Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger; up to the next damaged one. */
+  /**
+   * Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger; up to the
+   * next damaged one.
+   */
   async read(seq: number, countMax: number, bytesMax: number): Promise<Read> {
     const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
     if (segment === undefined) return { entries: [], damage: null };

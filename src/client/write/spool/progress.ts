@@ -60,7 +60,10 @@ export interface SpoolProgress {
   readonly setAside: number;
   /** Events given up because the spool was full. */
   readonly dropped: number;
-  /** Events that the disk spoiled: passed over. The files that hold what is left of them stay in the folder as `*.damaged`. */
+  /**
+   * Events that the disk spoiled: passed over. The files that hold what is left of them stay in the folder as
+   * `*.damaged`.
+   */
   readonly damaged: number;
   /** What keeps delivery back; null while nothing does. */
   readonly lastError: TrustError | null;

@@ -1,6 +1,6 @@
 /**
- * The bytes of a spool's segment file: a header with the number of its first record, then records, each with its length and a
- * CRC-32 over its number and its bytes. Says what is whole; changes no file.
+ * The bytes of a spool's segment file: a header with the number of its first record, then records, each with its length
+ * and a CRC-32 over its number and its bytes. Says what is whole; changes no file.
  */
 import * as zlib from 'node:zlib';
 import { bounds } from '../../bounds.js';
@@ -98,8 +98,9 @@ export interface Piece {
 type Extent = Pick<Piece, 'count' | 'bytes'>;
 
 /**
- * What a file holds from record `firstSeq` on, which begins at `from`. `end`: the number behind its last one; infinite where nothing says it. Then the file ends with a torn write
- * where no whole record follows and lengths lead nowhere, and none of that was ever accepted.
+ * What a file holds from record `firstSeq` on, which begins at `from`. `end`: the number behind its last one; infinite
+ * where nothing says it. Then the file ends with a torn write where no whole record follows and lengths lead nowhere,
+ * and none of that was ever accepted.
  */
 export function* piecesOf(bytes: Buffer, firstSeq: number, end: number, from = HEADER_BYTES): Generator<Piece, void> {
   let at = from;
@@ -120,8 +121,8 @@ function damageAt(bytes: Buffer, at: number, seq: number, end: number): Extent |
 }
 
 /**
- * Up to the next whole record, which may begin anywhere, since the length may be what is damaged. Any record has some number by its checksum; that of a whole
- * one leaves as many behind `seq` as there is room for.
+ * Up to the next whole record, which may begin anywhere, since the length may be what is damaged. Any record has some
+ * number by its checksum; that of a whole one leaves as many behind `seq` as there is room for.
  */
 function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
   const recordBytesMin = RECORD_HEAD_BYTES + 1;
@@ -140,7 +141,8 @@ function numberOf(record: Buffer, near: number): number {
   const upper = Buffer.alloc(4);
   upper.writeUInt32LE(high);
   const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
-  // Four bytes are mixed into an empty register as they are, so that where zeros stand for them they are what comes out.
+  // Four bytes are mixed into an empty register as they are, so that where zeros stand for them they are what comes
+  // out.
   return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
 }
 

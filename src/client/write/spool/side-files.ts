@@ -1,4 +1,6 @@
-/** The two small files beside a spool's segments: how far delivery is, and the events that the service will never take. */
+/**
+ * The two small files beside a spool's segments: how far delivery is, and the events that the service will never take.
+ */
 import { appendFile, type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
@@ -8,9 +10,9 @@ const SLOT_BYTES = 32;
 const USED_BYTES = 20;
 
 /**
- * The number of the last record that is through. Two slots, written in turn, so that one of them is whole after any kill. It is not
- * synced: what a lost mark sends again the node answers as stored already. Its file has its full length from the start, so that a disk that
- * is full later has room for it.
+ * The number of the last record that is through. Two slots, written in turn, so that one of them is whole after any
+ * kill. It is not synced: what a lost mark sends again the node answers as stored already. Its file has its full length
+ * from the start, so that a disk that is full later has room for it.
  */
 export class DeliveredMark {
   readonly #handle: FileHandle;
@@ -39,7 +41,10 @@ export class DeliveredMark {
     return new DeliveredMark(handle, newest.turn, newest.seq);
   }
 
-  /** `seq` holds from here on also where the write fails. The next write takes the slot of the failed one: the other is whole. */
+  /**
+   * `seq` holds from here on also where the write fails. The next write takes the slot of the failed one: the other is
+   * whole.
+   */
   async set(seq: number): Promise<void> {
     this.seq = seq;
     const turn = this.#turn + 1;
@@ -56,7 +61,9 @@ export class DeliveredMark {
   }
 }
 
-/** Appends lines of JSON to `set-aside.ndjson`; a full file becomes `set-aside.1.ndjson`, and the one before it goes. */
+/**
+ * Appends lines of JSON to `set-aside.ndjson`; a full file becomes `set-aside.1.ndjson`, and the one before it goes.
+ */
 export async function setAside(folder: string, lines: readonly object[]): Promise<void> {
   const path = join(folder, 'set-aside.ndjson');
   const size = await stat(path).then(

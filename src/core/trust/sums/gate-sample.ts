@@ -1,7 +1,8 @@
 /**
- * What the gates are settled from in a very large group (decision 209): two peers are held against each other on about so many of the players that they
- * share, and the votes of one are counted on about so many of its players; on all where there are no more. Players are chosen by their seeded mix, which
- * falls below a threshold of the pair, or of the peer: none that a peer can choose.
+ * What the gates are settled from in a very large group (decision 209): two peers are held against each other on about
+ * so many of the players that they share, and the votes of one are counted on about so many of its players; on all
+ * where there are no more. Players are chosen by their seeded mix, which falls below a threshold of the pair, or of the
+ * peer: none that a peer can choose.
  */
 
 import type { AsOf } from '../../evidence/decay.js';
@@ -28,8 +29,8 @@ export class GateSample {
   readonly #least: number;
 
   /**
-   * `part`: empty columns to read votes into, which it leaves empty. `floor`: the mix below which players are looked at in any case. Its large columns are
-   * the scratch's.
+   * `part`: empty columns to read votes into, which it leaves empty. `floor`: the mix below which players are looked at
+   * in any case. Its large columns are the scratch's.
    */
   constructor(state: EvidenceView, asOf: AsOf, part: VoteColumns, floor: number, c: TrustConstants, scratch: Scratch) {
     const { peers, excluded } = part;
@@ -65,7 +66,10 @@ export class GateSample {
     for (let e = votes.end; e < end; e++) if (mix >= this.own[votes.peer[e]!]!) votes.leaveOut(e);
   }
 
-  /** Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row chooses. */
+  /**
+   * Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row
+   * chooses.
+   */
   #countSome(state: EvidenceView, asOf: AsOf, part: VoteColumns, yieldCore: () => void): void {
     const { subjects } = state;
     const { entries } = subjects;

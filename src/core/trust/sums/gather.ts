@@ -33,8 +33,8 @@ const PART_ENTRIES = 4_096;
 const SAMPLE_SPARE = 1.1;
 
 /**
- * `at` is in ms since 1970; evidence of a player that is newer is taken at the moment of the newest, as a read takes it. The
- * columns are the scratch's, so they hold until it begins anew.
+ * `at` is in ms since 1970; evidence of a player that is newer is taken at the moment of the newest, as a read takes
+ * it. The columns are the scratch's, so they hold until it begins anew.
  */
 export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, scratch: Scratch): GroupVotes {
   const { subjects, peerWeights } = state;
@@ -84,7 +84,10 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   return { sums, judged, part: isSampled ? below / WHOLE : 1, facts };
 }
 
-/** More than players whose mix falls below `below` have; where chance should want more still, the last ones are left out. */
+/**
+ * More than players whose mix falls below `below` have; where chance should want more still, the last ones are left
+ * out.
+ */
 function sampledEntries({ subjects, peers }: GatheredView, below: number): number {
   const expected = subjects.entries.size * (below / WHOLE);
   return Math.ceil(expected * SAMPLE_SPARE) + peers.size;

@@ -1,6 +1,6 @@
 /**
- * The sums over the players that two peers both reported, for every two peers. What they say is worked out at once by a visitor (clones, copied
- * lists, the pairs of the gate), so that sparse ones need not be kept.
+ * The sums over the players that two peers both reported, for every two peers. What they say is worked out at once by a
+ * visitor (clones, copied lists, the pairs of the gate), so that sparse ones need not be kept.
  */
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { pairOf } from '../../tables/pair-number.js';
@@ -13,8 +13,9 @@ export const MIDDLE = 0.5;
 
 export interface PairVisitor {
   /**
-   * The sums of the pair `j < k` stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2; and at `at + BOTH_LOWER`
-   * the number of players that both lower. `part`: how many of the players that they share these are, in (0, 1].
+   * The sums of the pair `j < k` stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
+   * u_k^2; and at `at + BOTH_LOWER` the number of players that both lower. `part`: how many of the players that they
+   * share these are, in (0, 1].
    */
   add(j: number, k: number, sums: Float64Array, at: number, part: number): void;
 }
@@ -44,9 +45,10 @@ export function pairSums(
 }
 
 /**
- * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, the mix below which players
- * are looked at, and the number of players that both lower. Around the middle, since around what votes are judged is known only once all are
- * there. A pair that fills a cache line of its own halves the time of the pass at 1,000 peers.
+ * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, the
+ * mix below which players are looked at, and the number of players that both lower. Around the middle, since around
+ * what votes are judged is known only once all are there. A pair that fills a cache line of its own halves the time of
+ * the pass at 1,000 peers.
  */
 const STRIDE = 8;
 
@@ -119,7 +121,9 @@ class DensePairSums implements PairSums {
   }
 }
 
-/** Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are. */
+/**
+ * Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are.
+ */
 class SparsePairSums implements PairSums {
   readonly #scratch: Scratch;
   #votes: Votes | null = null;

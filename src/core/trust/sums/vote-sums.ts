@@ -1,6 +1,6 @@
 /**
- * What the gate is settled from, and operators are told: sums over all votes of a group, or over a sample of them. Votes are taken in by parts, so that memory
- * follows the peers and their pairs, not the players.
+ * What the gate is settled from, and operators are told: sums over all votes of a group, or over a sample of them.
+ * Votes are taken in by parts, so that memory follows the peers and their pairs, not the players.
  */
 import { unit } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
@@ -50,8 +50,8 @@ export class VoteSums {
   }
 
   /**
-   * Of the players that it reported, those that another peer reported too. A peer that shares none most likely has another salt, so that few are no estimate: pairs see
-   * all that they share.
+   * Of the players that it reported, those that another peer reported too. A peer that shares none most likely has
+   * another salt, so that few are no estimate: pairs see all that they share.
    */
   get shared(): Uint32Array {
     const { reported } = this;

@@ -1,8 +1,9 @@
 /** What the peer-trust computation takes: a column view made for one pass over many players. */
 
 /**
- * Decayed evidence, one entry per (player, peer), a player's entries contiguous (CSR) and in the order of their peers. The order of
- * players is that of every sum: the same order gives the same bits, another order the same values to rounding.
+ * Decayed evidence, one entry per (player, peer), a player's entries contiguous (CSR) and in the order of their peers.
+ * The order of players is that of every sum: the same order gives the same bits, another order the same values to
+ * rounding.
  */
 export interface EvidenceColumns {
   /** Number of peers, `P`. */

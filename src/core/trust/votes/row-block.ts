@@ -29,7 +29,10 @@ export class RowBlock implements RowColumns {
     if (!this.#lieInOrder()) this.#prefetch(subjects.entries);
   }
 
-  /** Whether the entries of most rows lie near those of the row before, as a start lays them out: the processor fetches these by itself. */
+  /**
+   * Whether the entries of most rows lie near those of the row before, as a start lays them out: the processor fetches
+   * these by itself.
+   */
   #lieInOrder(): boolean {
     const { size, first } = this;
     let astray = 0;
@@ -38,8 +41,8 @@ export class RowBlock implements RowColumns {
   }
 
   /**
-   * Reads the entries, so that the memory behind comes side by side: one after the other, each would be waited for. Returns a sum that
-   * means nothing; without it a compiler could leave the reading out.
+   * Reads the entries, so that the memory behind comes side by side: one after the other, each would be waited for.
+   * Returns a sum that means nothing; without it a compiler could leave the reading out.
    */
   #prefetch(entries: EvidenceSubjects['entries']): number {
     const { size, first, count } = this;

@@ -1,7 +1,7 @@
 /**
- * What a computation is lent by the thread that it runs on. Its large columns are kept for the next one: given back to the system instead,
- * they are unmapped in one piece, and mapped and counted against the collector each time anew: all of that stops the other threads of the
- * process for milliseconds.
+ * What a computation is lent by the thread that it runs on. Its large columns are kept for the next one: given back to
+ * the system instead, they are unmapped in one piece, and mapped and counted against the collector each time anew: all
+ * of that stops the other threads of the process for milliseconds.
  */
 
 /** An eighth more than asked for: a group that grows does not need new ones each time. */

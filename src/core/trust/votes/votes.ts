@@ -8,7 +8,10 @@ export interface Votes extends Pick<VoteSpace, 'peer' | 'mass' | 'x'> {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
-  /** Per player the seeded mix that decides, in a very large group, which pairs of peers are held against each other on it. */
+  /**
+   * Per player the seeded mix that decides, in a very large group, which pairs of peers are held against each other on
+   * it.
+   */
   readonly mix: Uint16Array;
   /** Per vote 1 where it is counted for its peer, else 0. */
   readonly counted: Uint8Array;
@@ -71,7 +74,10 @@ export class VoteColumns implements Votes, VoteSpace {
   }
 }
 
-/** The votes of evidence that stands in columns. Throws where the entries of a player are in another order than that of their peers. */
+/**
+ * The votes of evidence that stands in columns. Throws where the entries of a player are in another order than that of
+ * their peers.
+ */
 export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
   const { players, offsets, peer, lowering, raising } = evidence;
   const votes = new VoteColumns(excluded, offsets[players]!, scratch);

@@ -1,4 +1,7 @@
-/** Calls to the server the page came from. A refusal is an error that carries its code; a lost session leads to the form. */
+/**
+ * Calls to the server the page came from. A refusal is an error that carries its code; a lost session leads to the
+ * form.
+ */
 import type { CommandName, Requests, Values } from '../../protocol/protocol.js';
 import type { RefusalValue } from '../wire.js';
 

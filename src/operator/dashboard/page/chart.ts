@@ -38,7 +38,8 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
   let drawn: uPlot | null = null;
 
   function draw(): void {
-    // Told of its size before it stands in the page, where it has neither a size nor the page's colours; it is told again there.
+    // Told of its size before it stands in the page, where it has neither a size nor the page's colours; it is told
+    // again there.
     if (!plot.isConnected) return;
     drawn?.destroy();
     const color = (name: string): string => resolvedColor(plot, name);

@@ -1,4 +1,7 @@
-/** Dialogs: one that asks before something is changed, and one that shows a secret once. The browser keeps the focus in them. */
+/**
+ * Dialogs: one that asks before something is changed, and one that shows a secret once. The browser keeps the focus in
+ * them.
+ */
 import { faultText } from './api.js';
 import { button, type Child, fill, h } from './dom.js';
 

@@ -1,4 +1,6 @@
-/** Makes elements: the one way in which the page comes to its content. Text stays text, and nothing is parsed as markup. */
+/**
+ * Makes elements: the one way in which the page comes to its content. Text stays text, and nothing is parsed as markup.
+ */
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 

@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether the dashboard's own page sent a request that changes something. Browsers say so themselves: in `Sec-Fetch-Site`
- * where the page came over TLS or from this machine, else in `Origin`. What says neither is no browser of an operator.
+ * Whether the dashboard's own page sent a request that changes something. Browsers say so themselves: in
+ * `Sec-Fetch-Site` where the page came over TLS or from this machine, else in `Origin`. What says neither is no browser
+ * of an operator.
  */
 export function isOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const site = headers['sec-fetch-site'];
@@ -18,8 +19,8 @@ export function isOverTls({ headers }: Pick<IncomingMessage, 'headers'>): boolea
 }
 
 /**
- * The address to count tries under. A proxy on this machine appends the caller's to `X-Forwarded-For`; what anybody else
- * says there is worth nothing.
+ * The address to count tries under. A proxy on this machine appends the caller's to `X-Forwarded-For`; what anybody
+ * else says there is worth nothing.
  */
 export function addressOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
   const own = socket.remoteAddress ?? '';

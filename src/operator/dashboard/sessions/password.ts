@@ -39,7 +39,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** Whether `kept` is the hash of this password, in a time that does not depend on where they differ. Throws where `kept` is no hash. */
+/**
+ * Whether `kept` is the hash of this password, in a time that does not depend on where they differ. Throws where `kept`
+ * is no hash.
+ */
 export async function isPassword(password: string, kept: string): Promise<boolean> {
   const parsed = parse(kept);
   if (parsed === null) throw new Error('the kept hash of the password is not readable');

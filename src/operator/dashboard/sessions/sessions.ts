@@ -1,6 +1,7 @@
 /**
- * The sessions of the dashboard: who signed in, as a signed token that a cookie carries and an entry here that makes it count.
- * Without its entry a token is worth nothing, so that a sign-out, a new password and the end of the process end a session.
+ * The sessions of the dashboard: who signed in, as a signed token that a cookie carries and an entry here that makes it
+ * count. Without its entry a token is worth nothing, so that a sign-out, a new password and the end of the process end
+ * a session.
  */
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
@@ -51,7 +52,9 @@ export class Sessions {
     this.#passwordHash = passwordHash;
   }
 
-  /** A new session of whoever proved to know the password with this hash, and its token. The oldest makes room for it. */
+  /**
+   * A new session of whoever proved to know the password with this hash, and its token. The oldest makes room for it.
+   */
   async open(operator: string | null, passwordHash: string): Promise<{ session: Session; token: string }> {
     const now = this.#clock.now();
     const id = randomBytes(idBytes).toString('base64url');
@@ -101,8 +104,8 @@ export class Sessions {
   }
 
   /**
-   * Whether a token whose signature holds still counts: one that was signed elsewhere does as long as it says, one of ours only
-   * while its session lives.
+   * Whether a token whose signature holds still counts: one that was signed elsewhere does as long as it says, one of
+   * ours only while its session lives.
    */
   holds(claims: { readonly iss?: string | undefined; readonly jti?: string | undefined }): boolean {
     return claims.iss !== issuer || this.#live(claims.jti) !== undefined;

@@ -1,6 +1,7 @@
 /**
- * Signing in: a name and a password in, a session or the reason against it out. Tries are counted before they are checked, by
- * address and all together, and checked one after the other, since each takes a core and 64 MiB for a moment.
+ * Signing in: a name and a password in, a session or the reason against it out. Tries are counted before they are
+ * checked, by address and all together, and checked one after the other, since each takes a core and 64 MiB for a
+ * moment.
  */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { limits } from '../../../limits.js';

@@ -1,4 +1,6 @@
-/** The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim. */
+/**
+ * The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim.
+ */
 import {
   existsSync,
   mkdirSync,

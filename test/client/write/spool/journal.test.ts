@@ -1,4 +1,7 @@
-/** The files of a spool: what was appended is read back in order, what a crash tore is cut, at every byte, and what is damaged is stepped over. */
+/**
+ * The files of a spool: what was appended is read back in order, what a crash tore is cut, at every byte, and what is
+ * damaged is stepped over.
+ */
 import {
   copyFileSync,
   mkdirSync,

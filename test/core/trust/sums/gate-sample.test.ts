@@ -1,4 +1,7 @@
-/** In a very large group gates are settled from samples of the players, for each peer and pair: what is in them, and what comes of it. */
+/**
+ * In a very large group gates are settled from samples of the players, for each peer and pair: what is in them, and
+ * what comes of it.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../../src/core/evidence/decay.js';

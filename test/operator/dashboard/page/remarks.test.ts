@@ -1,4 +1,7 @@
-/** What the page says of a peer. The texts are those that an operator is meant to read; the rules are those of docs/SCORING.md. */
+/**
+ * What the page says of a peer. The texts are those that an operator is meant to read; the rules are those of
+ * docs/SCORING.md.
+ */
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';

@@ -1,4 +1,6 @@
-/** The overview: how much comes and goes, how fast it is answered, what the scores say, and how the node's parts stand. */
+/**
+ * The overview: how much comes and goes, how fast it is answered, what the scores say, and how the node's parts stand.
+ */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
 import { get } from '../api.js';
 import { lineChart } from '../chart.js';

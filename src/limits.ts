@@ -310,6 +310,8 @@ export const limits = {
    * ones.
    */
   walkRecordsMax: 20_000,
+  /** Reads of the log, of two such walks each at most, for the events of one submission that may be repeated. */
+  repeatReadsMax: 16,
   readerBatchesKept: 32,
   /** Players that one count of verdicts looks at; of more, every n-th. */
   verdictRowsMax: 1_048_576,

@@ -142,6 +142,33 @@ test('all checks of one pair share a walk, however many they are', async () => {
   assert.equal(held(machine), [lowering, 600]);
 });
 
+test('checks of more pairs than one read reaches are left for the next read, and none is answered unread', async () => {
+  const machine = await started();
+  const players = ['p', 'q', 'r'];
+  const said = players.flatMap((player) =>
+    Array.from({ length: 5 }, (_, i) => event({ player, timestamp: t0 - i * hourMs })),
+  );
+  await send(machine, ...said);
+  const deepest = players.map((player) => event({ player }));
+  machine.offer('asks', submit(...deepest), 3);
+  await machine.work();
+  const unknown = machine.answers.get('asks') as RepeatsUnknown;
+  assert.is(unknown.checks.length, 3);
+  const first = readRepeats(machine.log, unknown, 6);
+  assert.equal(
+    first.map(({ index, seq }) => [index, seq > 0]),
+    [
+      [0, true],
+      [1, true],
+    ],
+  );
+  const rest = { ...unknown, checks: unknown.checks.filter(({ index }) => index === 2) };
+  assert.equal(
+    readRepeats(machine.log, rest, 6).map(({ index, seq }) => [index, seq > 0]),
+    [[2, true]],
+  );
+});
+
 test('withdrawing the first lets the next count, live, over a restart and from a snapshot', async () => {
   const machine = await started();
   const [first, second] = [event(), event({ severity: 0.5 })];

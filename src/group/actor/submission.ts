@@ -3,6 +3,7 @@
  */
 import type { RepeatFound, SubmitEvents } from '../../core/commands.js';
 import type { Outcome, Refusal } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { AcceptedEvent } from '../api.js';
 import type { Answers } from '../commands.js';
 import type { RepeatQuery } from '../ports/pool.js';
@@ -28,9 +29,17 @@ export async function submitAll(
   if (Array.isArray(answer)) return answer;
   const { events, checks, asOf, retired, withdrawn } = answer;
   if (tries === 0) return events.map(() => overloaded());
-  const found = await to.read({ checks, retired, withdrawn });
-  if (!found.ok) return events.map(() => found);
-  return submitAll(to, { caller, events, checked: { asOf, found: found.value } }, tries - 1);
+  const found: RepeatFound[] = [];
+  for (let reads = 0; found.length < checks.length; reads++) {
+    // A batch about many long pairs: smaller ones take their turn among what others ask of the reader.
+    if (reads === limits.repeatReadsMax) return events.map(() => overloaded());
+    const answered = new Set(found.map(({ index }) => index));
+    const unread = checks.filter(({ index }) => !answered.has(index));
+    const piece = await to.read({ checks: unread, retired, withdrawn });
+    if (!piece.ok) return events.map(() => piece);
+    found.push(...piece.value);
+  }
+  return submitAll(to, { caller, events, checked: { asOf, found } }, tries - 1);
 }
 
 function offered(to: Submitting, submission: SubmitEvents): Promise<Answers['submit']> {

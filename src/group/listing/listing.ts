@@ -59,19 +59,26 @@ export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuer
 }
 
 /**
- * Looks for the checks back through their chains, each of which is read once, however many checks it has; all of them
- * together read `limits.walkRecordsMax` records at most.
+ * Looks for the checks back through their chains, each of which is read once, `recordsMax` records at most, however
+ * many checks it has. Once all chains together took as many, the checks of the others are left out of the answer: the
+ * caller asks for them again. The answer holds those of one chain at least.
  */
-export function readRepeats(log: LogReader, { checks, retired, withdrawn }: RepeatQuery): RepeatFound[] {
+export function readRepeats(
+  log: LogReader,
+  { checks, retired, withdrawn }: RepeatQuery,
+  recordsMax: number = limits.walkRecordsMax,
+): RepeatFound[] {
   const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
   const wanted = new Map<number, Set<string>>();
   for (const check of checks) getOrMake(wanted, check.head, () => new Set()).add(saidBy(check));
   const found = new Map<number, Map<string, number>>();
-  let left = limits.walkRecordsMax;
+  let read = 0;
   for (const [head, missing] of wanted) {
+    if (read >= recordsMax) break;
     const newest = getOrMake(found, head, () => new Map());
-    for (let seq = head; seq > retired && missing.size > 0 && left > 0; left--) {
+    const readMax = read + recordsMax;
+    for (let seq = head; seq > retired && missing.size > 0 && read < readMax; read++) {
       const { record } = reader.read(seq);
       if (!('prev' in record)) break;
       if (record.type === 'event_accepted' && !isWithdrawn.has(seq)) {
@@ -81,9 +88,10 @@ export function readRepeats(log: LogReader, { checks, retired, withdrawn }: Repe
       seq = record.prev;
     }
   }
-  return checks.map((check) => {
+  return checks.flatMap((check) => {
     const { index, head } = check;
-    return { index, head, seq: found.get(head)?.get(saidBy(check)) ?? 0 };
+    const newest = found.get(head);
+    return newest === undefined ? [] : [{ index, head, seq: newest.get(saidBy(check)) ?? 0 }];
   });
 }
 

@@ -1,0 +1,51 @@
+/** A submission is decided once the log was read for each of its events that may be repeated, in bounded reads. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SubmitEvents } from '../../../src/core/commands.js';
+import { granted } from '../../../src/errors.js';
+import { type Submitting, submitAll } from '../../../src/group/actor/submission.js';
+import type { RepeatQuery } from '../../../src/group/ports/pool.js';
+import { limits } from '../../../src/limits.js';
+
+/** An actor that wants to know of `count` events, and a reader that answers one check in each read. */
+function scripted(count: number) {
+  const reads: number[] = [];
+  const offered: SubmitEvents[] = [];
+  const events = Array.from({ length: count }, () => ({})) as unknown as SubmitEvents['events'];
+  const checks = events.map((_, index) => ({ index, head: 1 + index, eventType: 1, timestamp: 0 }) as const);
+  const to: Submitting = {
+    offer(submission, answered) {
+      offered.push(submission);
+      if (submission.checked !== undefined) answered(events.map(() => granted({ receivedAt: 1 })));
+      else answered({ type: 'repeats_unknown', events, checks, asOf: 1, retired: 0, withdrawn: [] });
+      return undefined;
+    },
+    async read(query: RepeatQuery) {
+      reads.push(query.checks.length);
+      const { index, head } = query.checks[0]!;
+      return granted([{ index, head, seq: 0 }]);
+    },
+  };
+  return { to, reads, offered, submission: { caller: 0, events } };
+}
+
+test('what one read leaves out is read by further ones, before the submission is offered again', async () => {
+  const { to, reads, offered, submission } = scripted(3);
+  const outcomes = await submitAll(to, submission, 1);
+  assert.ok(outcomes.every(({ ok }) => ok));
+  assert.equal(reads, [3, 2, 1]);
+  assert.equal(
+    offered[1]!.checked!.found.map(({ index }) => index),
+    [0, 1, 2],
+  );
+});
+
+test('a submission that asks for more reads than one may is refused, and nothing of it is taken', async () => {
+  const { to, reads, offered, submission } = scripted(limits.repeatReadsMax + 1);
+  const outcomes = await submitAll(to, submission, 1);
+  assert.equal([...new Set(outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.code)))], ['overloaded']);
+  assert.is(reads.length, limits.repeatReadsMax);
+  assert.is(offered.length, 1);
+});
+
+test.run();

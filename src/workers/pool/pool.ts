@@ -115,11 +115,11 @@ export class PiscinaPool implements GroupPool {
   }
 
   walkChanges(work: WalkWork): Promise<ChangeWalk | null> {
-    return run(this.#replica, 'walkTold', work);
+    return run(this.#replica, 'walkChanges', work);
   }
 
   endFeed(): Promise<void> {
-    return run(this.#replica, 'endTelling', undefined);
+    return run(this.#replica, 'endFeed', undefined);
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

@@ -72,9 +72,9 @@ test('what a simulation foretells of a revocation is what the reads say after it
   const after = await Promise.all(players.map(verdictOf));
   const moved = players.filter((_, i) => before[i]!.verdict !== after[i]!.verdict).length;
   assert.is(simulated.changed_count, moved);
-  const scores = (reads: readonly { score: number }[]) => reads.map(({ score }) => score.toFixed(1));
-  for (const { after: then } of simulated.changed)
-    assert.ok(scores(after).includes(then.score.toFixed(1)), String(then.score));
+  // Reads are rounded to hundredths, and may be of a later minute.
+  const isRead = (score: number) => after.some((read) => Math.abs(read.score - score) < 0.05);
+  for (const { after: then } of simulated.changed) assert.ok(isRead(then.score), String(then.score));
 });
 
 test('an assumption is needed, and its peers must be peers of the group', async () => {

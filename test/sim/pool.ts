@@ -109,11 +109,11 @@ export class SimPool implements GroupPool {
   }
 
   walkChanges(work: WalkWork): Promise<ChangeWalk | null> {
-    return this.#run('replica', 'walkTold', () => this.#replica.walkChanges(work));
+    return this.#run('replica', 'walkChanges', () => this.#replica.walkChanges(work));
   }
 
   endFeed(): Promise<void> {
-    return this.#run('replica', 'endTelling', () => this.#replica.endFeed());
+    return this.#run('replica', 'endFeed', () => this.#replica.endFeed());
   }
 
   list(query: ListingQuery): Promise<Listing | null> {

@@ -205,7 +205,7 @@ export class Redactor {
 
   /**
    * The pool could not do its work. Others go on; it may be tried again once `again` says so, split in two where that
-   * was a second try. What leaves by its age waits for the next `retireBefore`.
+   * was a second try. What leaves by its age waits for the next `expireBefore`.
    */
   failed(durableSeq: number): RedactorStep[] {
     const job = this.#expect('piece');

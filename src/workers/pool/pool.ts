@@ -239,7 +239,8 @@ interface RunOptions {
   readonly transferList?: MessagePort[];
 }
 
-async function run<R>(lazy: LazyPool, name: string, task: unknown, options: RunOptions = {}): Promise<R> {
+/** `name` is the function that the worker exports under the name of the port's method. */
+async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
   const { timeoutMs, transferList } = options;
   const pool = lazy.start();
   try {

@@ -77,7 +77,7 @@ test('a lag is told where it is above 1 ms and a tenth of the latency', () => {
     lagNote('reads', [{ lag: of(lagMs), kinds: [{ latencies: of(latencyMs) }] as unknown as Driven['kinds'] }]);
   assert.is(
     note(2, 10),
-    'reads: the load itself was late, 2.0 ms at the 99th percentile, of 10.0 ms: these latencies are partly its own',
+    'reads: the load generator was late by 2.0 ms at the 99th percentile, of 10.0 ms: these latencies include its delay',
   );
   assert.is(note(0.9, 1), undefined);
   assert.is(note(2, 30), undefined);

@@ -188,8 +188,8 @@ test('what is no result is refused by its name, with what was expected', () => {
     ['# Bench', /is not JSON: expected a result/],
     ['null', /expected an object/],
     ['[]', /expected an object/],
-    ['{"format":2}', /expected its format to be 1/],
-    ['{"environment":{},"goals":[],"rows":[]}', /one of quality/],
+    ['{"format":2}', /expected format 1/],
+    ['{"environment":{},"goals":[],"rows":[]}', /a result of quality/],
     ...Object.keys(result)
       .filter((part) => !['format', 'courses'].includes(part))
       .map((part) => [without(part), new RegExp(`its ${part} are missing`)] as const),

@@ -1,7 +1,7 @@
 /**
- * A file that holds disk space for the few commits a node must make on a full disk: the claim of its folder at a start,
- * an operator's change of a peer, and the release of the folder. LMDB does not survive every commit that finds no
- * space, so the space must exist before.
+ * A file that reserves disk space for the few commits that a node must make on a full disk: the claim of its folder at
+ * a start, an operator's change of a peer, and the release of the folder. LMDB does not survive every commit without
+ * space, so the space must be reserved in advance.
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,14 +13,15 @@ export class Reserve {
   readonly #dir: string;
   readonly #file: string;
 
-  /** `dir` is the data folder, which exists. */
+  /** `dir` is the data folder, which must exist. */
   constructor(dir: string) {
     this.#dir = dir;
     this.#file = join(dir, 'reserve');
   }
 
   /**
-   * Makes the file as large as it should be, or as the disk permits. A file system that compresses must not shrink it.
+   * Extends the file to its full size, or as far as the disk permits. The content must not be compressible, so that no
+   * file system shrinks it.
    */
   fill(): void {
     try {
@@ -28,11 +29,11 @@ export class Reserve {
       const bytes = Math.min(limits.reserveBytes, freeBytesOf(this.#dir));
       writeFileSync(this.#file, randomBytes(bytes), { mode: 0o600 });
     } catch {
-      // A full disk: what could be written of it stays.
+      // The disk is full. The written part stays.
     }
   }
 
-  /** Runs `act`. On a full disk `act` finds the space of the reserve free, which is taken again afterwards. */
+  /** Runs `act`. On a full disk the reserve is freed for `act` and filled again afterwards. */
   async during<T>(act: () => Promise<T>): Promise<T> {
     if (!isFull(this.#dir)) return act();
     rmSync(this.#file, { force: true });

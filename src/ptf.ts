@@ -63,8 +63,8 @@ function configuration(): ConfigurationFacts {
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  const { groupId, identityMode, environment: name, salt } = outcome.config;
-  return startProblems(dir, { groupId, identityMode, environment: name }, salt);
+  const { groupId, identityMode, environment: name, salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  return startProblems(dir, { groupId, identityMode, environment: name }, salt, { now: Date.now(), acceptedUntil });
 }
 
 async function confirm(question: string): Promise<boolean> {

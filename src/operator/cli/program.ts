@@ -33,7 +33,7 @@ const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
 /** The whole command line. With `json`, help that nobody asked for is not printed. */
-export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Rendered) => void): Command {
+export function programOf(deps: CommandDeps, json: boolean, done: (rendered: show.Rendered) => void): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')

@@ -20,13 +20,18 @@ export class Reserve {
   }
 
   /**
-   * Extends the file to its full size, or as far as the disk permits. The content must not be compressible, so that no
-   * file system shrinks it.
+   * Extends the file to its full size, or to half of the free space, because the reserve must not fill the disk. The
+   * content must not be compressible, so that no file system shrinks it.
    */
   fill(): void {
+    this.#write(2);
+  }
+
+  /** Writes the file if it is too small, with at most one `part`th of the free space. */
+  #write(part: number): void {
     try {
       if (this.#size() >= limits.reserveBytes) return;
-      const bytes = Math.min(limits.reserveBytes, freeBytesOf(this.#dir));
+      const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.#dir) / part));
       writeFileSync(this.#file, randomBytes(bytes), { mode: 0o600 });
     } catch {
       // The disk is full. The written part stays.
@@ -40,7 +45,20 @@ export class Reserve {
     try {
       return await act();
     } finally {
-      this.fill();
+      this.#write(1);
+    }
+  }
+
+  /**
+   * Runs `act`, and once more with the space of the reserve free where `act` found the disk full: for what may find
+   * that the folder and its reserve belong to another process.
+   */
+  async ifFull<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      return this.during(act);
     }
   }
 

@@ -57,7 +57,7 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   const record = parsed(readText(ownerFileOf(dir, epoch)) ?? '');
   // A power cut may leave an empty file. Its owner cannot be identified, so only its heartbeat can show that it is
   // alive.
-  return record?.epoch === epoch ? record : { ...recordOf(nobody, epoch), claimed_at: 'an unknown time' };
+  return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 
 /** Returns the highest epoch of the files in `dir`; 0 for none. */
@@ -104,7 +104,7 @@ export function parsed(text: string): OwnerRecord | undefined {
   }
 }
 
-const nobody: ProcessIdentity = { pid: 0, processStart: null, bootId: null, pidNamespace: null };
+const noOwner: ProcessIdentity = { pid: 0, processStart: null, bootId: null, pidNamespace: null };
 
 function epochsIn(dir: string): number[] {
   return readdirSync(dir).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);

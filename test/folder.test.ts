@@ -176,7 +176,7 @@ test('a salt that the node made and that was cut is made anew before a group is 
   writeFileSync(file, '');
   const { exit, output } = await refusal({ DATA_DIR: dir });
   assert.is(exit, 1);
-  assert.match(output, /group-salt.* is cut/);
+  assert.match(output, /group-salt.* is truncated/);
   rmSync(dir, { recursive: true });
 });
 

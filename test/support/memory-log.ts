@@ -71,7 +71,8 @@ export class MemoryLog implements LogReader {
 
   #indexOf(seq: number): number {
     const index = this.#indexFrom(seq);
-    if (this.#batches[index]?.firstSeq !== seq) throw new Error(`there is no batch at ${seq} to replace`);
+    if (this.#batches[index]?.firstSeq !== seq)
+      throw new Error(`cannot replace the batch at ${seq}: it does not exist`);
     return index;
   }
 

@@ -50,8 +50,8 @@ export class Reserve {
   }
 
   /**
-   * Runs `act`, and once more with the space of the reserve free where `act` found the disk full: for what may find
-   * that the folder and its reserve belong to another process.
+   * Runs `act`, and again with the reserve freed if `act` found the disk full. Suits an `act` that may find that the
+   * folder and its reserve belong to another process.
    */
   async ifFull<T>(act: () => Promise<T>): Promise<T> {
     try {

@@ -81,7 +81,7 @@ test('what a key changes varies by it, and everything varies by Accept', () => {
 test('a refusal has its text, code and details, and a problem holds the same as extensions', () => {
   const reply = refusalReply(refused('duplicate_event', { details: { event_id: 'e', owner: 'other' } }));
   const body = {
-    error: 'an event with this event_id is stored already',
+    error: 'an event with this event_id is already stored',
     code: 'duplicate_event',
     details: { event_id: 'e', owner: 'other' },
   };

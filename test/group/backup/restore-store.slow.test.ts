@@ -234,7 +234,7 @@ test('a log that did not go on from the backup tells nothing, and is refused', a
   }
   const error = await rejection(restored(await backupOf(life.machine.log), fork.machine.log));
   assert.instance(error, ForeignLogError);
-  assert.match(String(error), 'they part after record 9');
+  assert.match(String(error), 'they differ after record 9');
 });
 
 test('an old log that ends before the backup, as a disk that was set back has it, takes nothing away', async () => {

@@ -206,7 +206,7 @@ test('a batch that came back as it was before an erasure is damage, to a check a
   assert.equal(verifyStore(logOf(stored), machine.snapshots, null, 'full').faults, []);
   for (const back of earlier) {
     const log = logOf(stored.map((now) => (now.firstSeq === batch ? back : now)));
-    const fault = `record ${batch}: rewritten content that no record accounts for`;
+    const fault = `record ${batch}: no record accounts for its rewritten content`;
     assert.match(verifyStore(log, machine.snapshots, null, 'full').faults.join(), fault);
     const sink = { add: async () => undefined, replace: async () => undefined };
     assert.match(String(await rejection(copyLog(log, sink, () => undefined))), fault);

@@ -1,4 +1,4 @@
-/** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
+/** Given/when/then for the core: a state built from records, and commands decided on it, without clock and store. */
 import { hash } from 'node:crypto';
 import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
@@ -35,12 +35,12 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
   };
 }
 
-/** The subject of a short name. */
+/** Returns the subject of a short name. */
 export function subjectOf(name: string): Buffer {
   return hash('sha256', name, 'buffer');
 }
 
-/** The same as an event is submitted under. */
+/** Returns the same subject as the key of an event. */
 export function subjectKeyOf(name: string): SubjectKey {
   return keyOf(subjectOf(name));
 }
@@ -80,10 +80,7 @@ export class Given {
     return this;
   }
 
-  /**
-   * Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told
-   * otherwise.
-   */
+  /** Publishes weights for all peers. By default all gates are open and no peer has two-sided evidence. */
   weigh(
     more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {},
   ): this {
@@ -119,8 +116,8 @@ export class Given {
   }
 
   /**
-   * Decides an event of a peer and applies what comes of it; answers the event's sequence number. `repeats`: whether it
-   * repeats another.
+   * Decides an event of a peer and applies the records. Returns the event's sequence number. `repeats`: whether the
+   * event repeats another.
    */
   event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0, repeats = false): Outcome<number> {
     const moved = decideEpoch(this.state, now);
@@ -134,7 +131,7 @@ export class Given {
     return { ok: true, value: seq };
   }
 
-  /** The withdrawal of the event that is record `eventSeq`, as the group would ask for it. */
+  /** Returns the command that withdraws the event at record `eventSeq`, as the group would build it. */
   withdrawal(caller: number | null, eventSeq: number): WithdrawEvent {
     const read = (seq: number) => this.records[seq - 1]!.record;
     const event = read(eventSeq) as EventAccepted;

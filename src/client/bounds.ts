@@ -92,8 +92,8 @@ export const bounds = {
   // The command ptf-peer
   /** Of a configuration, a secret or a state that is read whole. */
   peerFileBytes: 64 * KiB,
-  peerCallMs: 5_000,
-  peerDeadlineMs: 15_000,
+  peerCallMs: 4_000,
+  peerDeadlineMs: 5_000,
   /** Pages of 200 peers until a group's largest number of peers is through. */
   peerPagesMax: 50,
   clockToleranceMs: 60_000,

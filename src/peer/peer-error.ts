@@ -2,7 +2,8 @@
  * The one error of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. It never holds a
  * key, a salt or a raw player id.
  */
-import type { TrustError } from '../client/trust-error.js';
+import { TrustError } from '../client/trust-error.js';
+import { plainWords } from './node/plain-words.js';
 
 /**
  * Exit codes of `ptf-peer`: 0 done, 1 some lines or checks were refused, 2 wrong usage, 3 the node could not be reached
@@ -25,6 +26,16 @@ export class PeerError extends Error {
 /** The error of wrong usage: exit code 2. */
 export function wrongUsage(message: string): PeerError {
   return new PeerError('wrong_usage', message, 2);
+}
+
+/** Runs calls of a command to the node at `url`; what it answers, or does not, ends the command in plain words. */
+export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promise<T> {
+  try {
+    return await calls();
+  } catch (error) {
+    if (!(error instanceof TrustError)) throw error;
+    throw new PeerError(error.code, plainWords(error, url), endOf(error).exitCode);
+  }
 }
 
 /** A client's error as the end of a command: `invalid_argument` is wrong usage, anything else exit code 3. */

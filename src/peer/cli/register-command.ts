@@ -8,7 +8,7 @@ import { TrustClient } from '../../client/trust-client.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import { NodeReader } from '../node/node-reader.js';
-import { PeerError, wrongUsage } from '../peer-error.js';
+import { PeerError, talkingTo, wrongUsage } from '../peer-error.js';
 import { gathered, webAddress } from './options.js';
 import { examples, type Session } from './session.js';
 
@@ -63,10 +63,10 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
     throw wrongUsage(`${path} exists; --force replaces it, and the key in it cannot be read again`);
   }
   const salt = await saltOf(options, session);
-  await checkSalt(url, salt.text);
+  await talkingTo(url, () => checkSalt(url, salt.text));
   const { apiKey, peerId: id } =
     peerId === undefined
-      ? await registered(options, name!, gameIds)
+      ? await talkingTo(url, () => registered(options, name!, gameIds))
       : { peerId, apiKey: await keyOf(options, session) };
   const file: ConfigFile = {
     url,

@@ -59,7 +59,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['node/process', 'require-node', 'require-open-files'],
   ptf: [...outside, 'node/node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
-  client: ['node-version'],
+  'player-ids': [],
+  client: ['node-version', 'player-ids'],
   testing: ['client'],
   'test-node': ['main'],
 };
@@ -87,6 +88,7 @@ const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   'node/unknown-variables': ['fastest-levenshtein'],
   'node/logger': ['pino'],
   client: clientPackages,
+  'player-ids': ['node:net', 'steamid'],
 };
 
 /** Packages that have one home: what others need of them comes in through a port. */

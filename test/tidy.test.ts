@@ -20,6 +20,7 @@ const outside = [
   'workers',
   'http',
   'operator',
+  'player-ids',
   'node/config',
   'node/variables',
   'node/logger',
@@ -39,9 +40,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   workers: [...actor, 'store'],
   validation: ground,
   contract: [...ground, 'core', 'validation'],
-  http: [...actor, 'validation', 'contract'],
+  http: [...actor, 'validation', 'contract', 'player-ids'],
   operator: [...actor, 'validation'],
-  'node/variables': [...ground, 'core'],
+  'node/variables': [...ground, 'core', 'player-ids'],
   'node/unknown-variables': ['node/variables'],
   'node/config': [...ground, 'core', 'node/unknown-variables', 'node/variables'],
   'node/logger': ['node/variables'],
@@ -61,6 +62,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   'player-ids': [],
   client: ['node-version', 'player-ids'],
+  // The command on the peer's side, shipped with the client: nothing of the service, nothing native.
+  peer: ['client', 'player-ids'],
   testing: ['client'],
   'test-node': ['main'],
 };

@@ -20,6 +20,7 @@ const outside = [
   'workers',
   'http',
   'operator',
+  'player-ids',
   'node/config',
   'node/variables',
   'node/logger',
@@ -39,9 +40,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   workers: [...actor, 'store'],
   validation: ground,
   contract: [...ground, 'core', 'validation'],
-  http: [...actor, 'validation', 'contract'],
+  http: [...actor, 'validation', 'contract', 'player-ids'],
   operator: [...actor, 'validation'],
-  'node/variables': [...ground, 'core'],
+  'node/variables': [...ground, 'core', 'player-ids'],
   'node/unknown-variables': ['node/variables'],
   'node/config': [...ground, 'core', 'node/unknown-variables', 'node/variables'],
   'node/logger': ['node/variables'],
@@ -59,9 +60,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['node/process', 'require-node', 'require-open-files'],
   ptf: [...outside, 'node/node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
-  client: ['node-version'],
+  'player-ids': [],
+  client: ['node-version', 'player-ids'],
   // The command on the peer's side, shipped with the client: nothing of the service, nothing native.
-  peer: ['client'],
+  peer: ['client', 'player-ids'],
   'ptf-peer': ['peer'],
   testing: ['client'],
   'test-node': ['main'],
@@ -80,7 +82,15 @@ const clientPackages = [
 ];
 
 /** What `ptf-peer` may use besides. */
-const peerPackages = [...clientPackages, 'commander', 'node:http', 'standardwebhooks'];
+const peerPackages = [
+  ...clientPackages,
+  '@date-fns/tz',
+  'commander',
+  'csv-parse',
+  'jsonc-parser',
+  'node:http',
+  'standardwebhooks',
+];
 
 /** Parts that are held to these packages; any other part may use what package.json lists. */
 const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
@@ -93,6 +103,7 @@ const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   'node/unknown-variables': ['fastest-levenshtein'],
   'node/logger': ['pino'],
   client: clientPackages,
+  'player-ids': ['node:net', 'steamid'],
   peer: peerPackages,
   'ptf-peer': ['cli-progress', 'node:fs', 'node:os', 'node:readline', 'node:stream'],
 };

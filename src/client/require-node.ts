@@ -6,5 +6,4 @@
 import { nodeVersionFault } from '../node-version.js';
 
 const fault = nodeVersionFault(process.versions.node);
-if (fault !== null)
-  throw Object.assign(new Error(`peer-trust-federation/client ${fault}`), { code: 'ERR_NODE_TOO_OLD' });
+if (fault !== null) throw Object.assign(new Error(`the peer trust client ${fault}`), { code: 'ERR_NODE_TOO_OLD' });

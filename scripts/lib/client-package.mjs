@@ -78,7 +78,7 @@ function writeCommand(folder) {
   return packages;
 }
 
-/** All public types in one file, which both module systems share: those of the contract that they name are part of it. */
+/** All public types in one file, those of the contract that they name among them. Both module systems share it. */
 function writeTypes(folder, work) {
   const entry = join(root, 'dist/client/entry.d.ts');
   const { rootDir, outDir, ...compilerOptions } = JSON.parse(

@@ -87,7 +87,7 @@ const firstUnseen = new RegExp(`[${unseen}]`, 'u');
  * What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is
  * not empty.
  */
-export function characterFault(text: string): string | undefined {
+export function characterViolation(text: string): string | undefined {
   if (visibleText.test(text)) return undefined;
   const found = firstUnseen.exec(text)?.[0];
   if (found === undefined) return 'must not begin or end with a blank';
@@ -103,15 +103,15 @@ export function isEventId(text: string): boolean {
 }
 
 /** For each pattern above, why it refused a text, as the end of a sentence. */
-export const patternFaults: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
-  [visible, characterFault],
+export const patternViolations: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
+  [visible, characterViolation],
   [
     visibleWithoutComma,
-    (text: string) => characterFault(text) ?? 'must not hold a comma; each game is an item of its own',
+    (text: string) => characterViolation(text) ?? 'must not hold a comma; each game is an item of its own',
   ],
   [
     eventId.pattern,
-    (text: string) => characterFault(text) ?? 'must consist of letters, digits and the characters . _ : -',
+    (text: string) => characterViolation(text) ?? 'must consist of letters, digits and the characters . _ : -',
   ],
   [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],
   [operatorPatterns.oneLine, () => 'must be more than blanks, and one line without control characters'],

@@ -54,7 +54,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       requestAnswered() {},
       idRefused() {},
       streamReaders() {},
-      streamTold() {},
+      streamSynced() {},
       streamEnded() {},
     },
   };

@@ -7,7 +7,7 @@ import { type Outcome, type Refusal, refused } from '../../errors.js';
 import type { Holder } from '../../group/holder.js';
 import type { FaceDeps } from '../deps.js';
 import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../request/answering.js';
-import type { Incoming, RoomFault } from '../request/pipeline.js';
+import type { Incoming, RoomCheck } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
 import type { ApiReply, ArrivingBody } from '../request/request.js';
 import type { FastPath } from '../server/fast-path-port.js';
@@ -43,7 +43,7 @@ export function createRequestPath(
       captures: fastRoute.captures,
       query: target.query,
       remote: request.socket,
-      readBody: (fault, holder, arriving) => readJson(request, fault, holder, arriving),
+      readBody: (roomCheck, holder, arriving) => readJson(request, roomCheck, holder, arriving),
     };
     try {
       const reply = fastRoute.endpoint.answer(incoming);
@@ -69,7 +69,7 @@ interface Answering {
  */
 function readJson(
   request: IncomingMessage,
-  fault: RoomFault,
+  roomCheck: RoomCheck,
   holder: Holder,
   arriving: ArrivingBody | null,
 ): Promise<Outcome<unknown>> {
@@ -77,7 +77,7 @@ function readJson(
     let chunks: Buffer[] = [];
     // Not `resolve` itself, which holds the promise, and the promise what was read.
     let pending: typeof resolve | undefined = resolve;
-    const take = (): Buffer[] => {
+    const takeChunks = (): Buffer[] => {
       const taken = chunks;
       chunks = [];
       return taken;
@@ -87,20 +87,20 @@ function readJson(
       pending = undefined;
     };
     const giveUp = (): void => {
-      take();
+      takeChunks();
       settle(refused('malformed_json'));
     };
     if (arriving !== null) arriving.onDrop = giveUp;
     request.on('data', (chunk: Buffer) => {
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
-    request.once('end', () => settle(parsed(request, take(), fault(holder, arriving))));
+    request.once('end', () => settle(parsed(request, takeChunks(), roomCheck(holder, arriving))));
     request.once('error', giveUp);
   });
 }
 
-function parsed(request: IncomingMessage, chunks: readonly Buffer[], fault: Refusal | undefined): Outcome<unknown> {
-  if (fault !== undefined) return fault;
+function parsed(request: IncomingMessage, chunks: readonly Buffer[], roomCheck: Refusal | undefined): Outcome<unknown> {
+  if (roomCheck !== undefined) return roomCheck;
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   return isAnswerable(request) ? parseJson(bodyText(body)) : refused('malformed_json');
 }

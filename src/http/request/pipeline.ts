@@ -16,7 +16,7 @@ import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { FaceDeps } from '../deps.js';
 import { callerOf, mayRegister } from './auth.js';
-import { bodyFault } from './body.js';
+import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
@@ -36,14 +36,14 @@ export interface Incoming {
    * in pieces.
    */
   readonly readBody: (
-    fault: RoomFault,
+    refusal: RoomCheck,
     holder: Holder,
     arriving: ArrivingBody | null,
   ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
 /** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
-export type RoomFault = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
+export type RoomCheck = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
 
 export interface Endpoint {
   readonly route: Route;
@@ -66,7 +66,7 @@ export interface SharedBounds {
 }
 
 /** Stands for the holder of a body that takes no room which holders share. */
-const NOBODY: Holder = '';
+const NO_CALLER: Holder = '';
 
 /** Joins a route of the table, its handler and the checks between them. */
 export function createEndpoint<Id extends OperationId>(
@@ -151,16 +151,16 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #readBody(incoming: Incoming, caller: PeerView | null): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
     const { body } = this.route;
     if (body === undefined) return this.#validate(undefined);
-    const fault = bodyFault(incoming.headers, body.bytesMax);
-    if (fault !== undefined) return fault;
+    const refusal = bodyRefusal(incoming.headers, body.bytesMax);
+    if (refusal !== undefined) return refusal;
     return then(this.#readJson(incoming, caller), (parsed) => (parsed.ok ? this.#validate(parsed.value) : parsed));
   }
 
   #readJson(incoming: Incoming, caller: PeerView | null): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (this.#eventsMax === 0) return incoming.readBody(this.#roomFault, NOBODY, null);
+    if (this.#eventsMax === 0) return incoming.readBody(this.#roomCheck, NO_CALLER, null);
     const { remote } = incoming;
     const holder = holderOf(caller, remote);
-    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault, holder, null);
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomCheck, holder, null);
     const { group } = this.#deps;
     const { overloaded } = group;
     const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
@@ -172,13 +172,13 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       group.noteRefusal();
       return refused('overloaded');
     }
-    const read = incoming.readBody(this.#roomFault, holder, arriving);
+    const read = incoming.readBody(this.#roomCheck, holder, arriving);
     if (read instanceof Promise) return read.finally(() => arriving.end());
     arriving.end();
     return read;
   }
 
-  readonly #roomFault: RoomFault = (holder, arriving) => {
+  readonly #roomCheck: RoomCheck = (holder, arriving) => {
     if (this.#eventsMax === 0 || this.#deps.group.admits(arriving?.events ?? 1, holder)) return undefined;
     return refused('overloaded');
   };

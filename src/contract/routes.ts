@@ -320,6 +320,18 @@ export const routes = {
     success: { 200: { description: 'OpenAPI 3.1.', schema: responses.openApiSchema } },
     codes: [],
   },
+  getOpenApi30: {
+    method: 'GET',
+    path: '/api/v1/openapi-3.0.json',
+    tag: 'Service',
+    summary: 'This description for generators that do not read OpenAPI 3.1',
+    auth: 'none',
+    cache: 'public',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'OpenAPI 3.0.3.', schema: responses.openApiSchema } },
+    codes: [],
+  },
   getDocs: {
     method: 'GET',
     path: '/docs',

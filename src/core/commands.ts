@@ -49,6 +49,8 @@ export interface Registration {
   readonly peerName: string;
   readonly gameIds: readonly string[];
   readonly contactEmail?: string;
+  /** Ed25519, 32 bytes, base64url. */
+  readonly publicKey?: string;
 }
 
 /** What bounds a group beyond the limits of the service; from the configuration. */
@@ -82,6 +84,13 @@ export interface RotateKey {
   readonly peerId: string;
   readonly keyDigest: string;
   readonly overlapMs: number;
+  readonly by: string;
+}
+
+export interface SetPublicKey {
+  readonly peerId: string;
+  /** Ed25519, 32 bytes, base64url; null removes the key. */
+  readonly publicKey: string | null;
   readonly by: string;
 }
 

@@ -203,6 +203,7 @@ export class GroupState {
           keyDigest: record.key_digest,
           oldKeyDigest: null,
           oldKeyUntil: 0,
+          ...(record.public_key === undefined ? {} : { publicKey: record.public_key }),
           eventCount: 0,
         });
         this.peerWeights.refreshPeer(this, record.peer);
@@ -215,6 +216,9 @@ export class GroupState {
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
+        break;
+      case 'peer_public_key_set':
+        this.peers.at(record.peer).publicKey = record.public_key ?? undefined;
         break;
       case 'peers_related':
         this.relations = related(this.relations, record);

@@ -9,6 +9,10 @@ export type Environment = (typeof environments)[number];
 export const registrationModes = ['open', 'session', 'closed'] as const;
 export type RegistrationMode = (typeof registrationModes)[number];
 
+/** Whether writes must be signed: never looked at, by peers with a public key, or by all. */
+export const requestSignings = ['off', 'optional', 'required'] as const;
+export type RequestSigning = (typeof requestSignings)[number];
+
 /** Who erases at once: any peer, a peer that alone reported the player, or the operator alone. */
 export const erasureModes = ['peer', 'own', 'operator'] as const;
 export type ErasureMode = (typeof erasureModes)[number];

@@ -52,6 +52,8 @@ export interface PeerView {
   readonly gameIds: readonly string[];
   readonly status: PeerStatus;
   readonly registeredAt: number;
+  /** The Ed25519 key that the peer signs its writes with: 32 bytes, base64url; null where it does not sign. */
+  readonly publicKey: string | null;
   /** Events ever accepted from this peer. */
   readonly eventCount: number;
   readonly preTrusted: boolean;
@@ -297,6 +299,8 @@ export interface GroupViews {
   delayedEventCount(peer: PeerView): number;
   /** Peers numbered from `from` on, oldest first, at most `limit`. */
   peers(from: number, limit: number): PeerView[];
+  /** Whether a peer asked for an erasure at `at` (ms since 1970) or later. */
+  hasErasedSince(peer: PeerView, at: number): boolean;
   /** Undefined: no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
   /**
@@ -344,6 +348,8 @@ export interface GroupOperations {
   setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
   /** `overlapMs` 0 kills the old key at once; at most `limits.keyOverlapMsMax`. */
   rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;
+  /** The key that a peer signs its writes with (32 bytes, base64url), or null for none. */
+  setPublicKey(peerId: string, publicKey: string | null, by: string): Promise<Outcome<PeerView>>;
   preTrust(
     change: 'add' | 'remove',
     peerId: string,

@@ -8,6 +8,7 @@ import type {
   RelatePeers,
   RepeatCheck,
   RotateKey,
+  SetPublicKey,
   SubmitEvents,
   WithdrawEvent,
 } from '../core/commands.js';
@@ -55,6 +56,7 @@ export type Command =
   | ({ readonly type: 'register' } & RegisterPeer)
   | ({ readonly type: 'peer_status' } & ChangePeerStatus)
   | ({ readonly type: 'rotate_key' } & RotateKey)
+  | ({ readonly type: 'public_key' } & SetPublicKey)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
   | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
   | ({ readonly type: 'purge_peers' } & PurgePeers)
@@ -73,6 +75,7 @@ export interface Answers {
   register: Outcome<number>;
   peer_status: Outcome<number>;
   rotate_key: Outcome<number>;
+  public_key: Outcome<number>;
   pre_trust: Outcome<null>;
   configured_pre_trust: Outcome<null>;
   purge_peers: Outcome<readonly string[]>;

@@ -236,6 +236,10 @@ export class Group extends GroupReads implements GroupApi {
     return this.#issued(await this.#ask({ type: 'rotate_key', peerId, overlapMs, keyDigest, by }), apiKey);
   }
 
+  async setPublicKey(peerId: string, publicKey: string | null, by: string): Promise<Outcome<PeerView>> {
+    return this.#peerOutcome(await this.#ask({ type: 'public_key', peerId, publicKey, by }));
+  }
+
   async preTrust(
     change: 'add' | 'remove',
     peerId: string,

@@ -135,6 +135,11 @@ export abstract class GroupReads implements GroupViews {
     return { total, events, next: end < total ? end : null };
   }
 
+  hasErasedSince({ index }: PeerView, at: number): boolean {
+    const newest = this.running.state.erasuresBy.get(index)?.at(-1);
+    return newest !== undefined && newest >= at;
+  }
+
   /** The moment of reads, in ms since 1970. */
   protected get readAt(): number {
     return this.#asOf.of(this.running.state).at;
@@ -146,7 +151,7 @@ export abstract class GroupReads implements GroupViews {
 
   protected viewOf(peer: Peer): PeerView {
     const { state } = this.running;
-    const { index, peerId, peerName, gameIds, status, registeredAt, eventCount } = peer;
+    const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, eventCount } = peer;
     const { tau, a, b, weight } = state.peerWeights;
     const preTrusted = state.preTrusted.includes(index);
     return {
@@ -156,6 +161,7 @@ export abstract class GroupReads implements GroupViews {
       gameIds,
       status,
       registeredAt,
+      publicKey,
       eventCount,
       preTrusted,
       tau: tau[index]!,

@@ -128,6 +128,12 @@ function checkTogether(config: Config, settings: Settings): void {
   if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
     settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
   }
+  if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
+    settings.note(
+      variables.requestSigning.name,
+      'must not be required with PEER_AUTH_ENABLED=false: nobody signs then',
+    );
+  }
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');

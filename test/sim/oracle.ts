@@ -167,6 +167,8 @@ export class Oracle {
         return { ok: true };
       case 'purge_peers':
         throw new Error('the simulation purges nobody');
+      case 'public_key':
+        throw new Error('the simulation signs nothing');
       case 'relate_peers':
         return this.#relate(command, now);
       case 'withdraw':

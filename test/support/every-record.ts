@@ -138,4 +138,5 @@ export const everyRecord: readonly LogRecord[] = [
   },
   { type: 'scoring_changed', scoring: 2, audit },
   { type: 'peers_related', first: 0, second: 1, relation: 'same', audit },
+  { type: 'peer_public_key_set', peer: 0, public_key: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs', audit },
 ];

@@ -46,6 +46,7 @@ const typeIds: Record<RecordType, number> = {
   peers_related: 19,
   evidence_taken_back: 20,
   events_erased: 21,
+  peer_public_key_set: 30,
 };
 
 const typeNames = new Map<number, RecordType>(

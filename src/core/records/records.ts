@@ -45,6 +45,17 @@ export interface PeerRegistered {
   readonly contact_email: string | null;
   /** SHA-256 of the key, hex. */
   readonly key_digest: string;
+  /** The Ed25519 key that the peer signs writes with: 32 bytes, base64url; absent where it signs none. */
+  readonly public_key?: string;
+  readonly audit: AuditPart;
+}
+
+/** A peer's Ed25519 public key from here on; null: the peer does not sign. */
+export interface PeerPublicKeySet {
+  readonly type: 'peer_public_key_set';
+  readonly peer: number;
+  /** 32 bytes, base64url. */
+  readonly public_key: string | null;
   readonly audit: AuditPart;
 }
 
@@ -259,6 +270,7 @@ export type LogRecord =
   | PeerRegistered
   | PeerStatusChanged
   | PeerKeyRotated
+  | PeerPublicKeySet
   | PreTrustSet
   | HalfLifeChanged
   | EpochMoved

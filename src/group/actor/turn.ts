@@ -14,6 +14,7 @@ import {
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
+  decidePublicKey,
   decidePurge,
   decideRegistration,
   decideRelation,
@@ -107,6 +108,8 @@ export class Turn<T> {
         return this.#decide(decidePeerStatus(state, command, this.#now));
       case 'rotate_key':
         return this.#decide(decideKeyRotation(state, command, this.#now));
+      case 'public_key':
+        return this.#decide(decidePublicKey(state, command, this.#now));
       case 'pre_trust':
         return this.#decide(decidePreTrust(state, command, this.#now));
       case 'configured_pre_trust':

@@ -1,6 +1,7 @@
 /** Reads the command line's own notations; each throws commander's error, which says what is allowed. */
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
+import { publicKey } from '../../validation/identifiers.js';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -47,6 +48,14 @@ export function parseNames(text: string): readonly string[] {
     .filter((name) => name !== '');
   if (names.length > 0) return names;
   throw new InvalidArgumentError('Write at least one, with commas between: chess,go');
+}
+
+const publicKeyText = new RegExp(publicKey.pattern);
+
+/** An Ed25519 public key, 32 bytes in base64url. */
+export function parsePublicKey(text: string): string {
+  if (publicKeyText.test(text)) return text;
+  throw new InvalidArgumentError('A public key is 32 raw bytes in base64url: 43 characters, without padding.');
 }
 
 /** A subject hash, lower-cased. */

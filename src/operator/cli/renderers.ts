@@ -126,6 +126,14 @@ export function showRotatedKey(value: Values['peers-rotate-key']): Shown {
   return { value, lines: () => [peerLine(value), old, ...keyLines(value.api_key)] };
 }
 
+export function showPublicKey(value: PeerValue): Shown {
+  const told =
+    value.public_key === null
+      ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
+      : `Its writes must be signed from now on, with the key ${value.public_key}`;
+  return { value, lines: () => [peerLine(value), told] };
+}
+
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
 }

@@ -77,6 +77,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
         peerName: request.peer_name,
         gameIds: request.game_ids,
         ...(request.contact_email === undefined ? {} : { contactEmail: request.contact_email }),
+        ...(request.public_key === undefined ? {} : { publicKey: request.public_key }),
       };
       const outcome = await group.register(registration, actorOf(request), true);
       return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
@@ -93,6 +94,10 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
         api_key: apiKey,
         overlap_ms: request.overlap_ms,
       }));
+    },
+
+    async 'peers-set-key'(request) {
+      return mapped(await group.setPublicKey(request.peer_id, request.public_key, actorOf(request)), peerValue);
     },
 
     async 'peers-purge'(request) {

@@ -6,7 +6,7 @@ import type { PeerRelation, WitnessReason } from '../../core/relations.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { contactEmail, gameIds, operatorPatterns, peerName } from '../../validation/identifiers.js';
+import { contactEmail, gameIds, operatorPatterns, peerName, publicKey } from '../../validation/identifiers.js';
 import type { Schema } from '../../validation/schema.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 
@@ -23,7 +23,10 @@ export interface Requests {
     readonly peer_name: string;
     readonly game_ids: readonly string[];
     readonly contact_email?: string;
+    readonly public_key?: string;
   };
+  /** Null removes the key. */
+  readonly 'peers-set-key': Signed & { readonly peer_id: string; readonly public_key: string | null };
   readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
   readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
   /** Revokes peers that never sent an event. */
@@ -64,6 +67,8 @@ export interface PeerValue {
   readonly game_ids: readonly string[];
   readonly status: PeerStatus;
   readonly registered_at: string;
+  /** The Ed25519 key that the peer signs its writes with, base64url; null where it does not sign. */
+  readonly public_key: string | null;
   readonly event_count: number;
   readonly pre_trusted: boolean;
   readonly weight: number;
@@ -211,6 +216,7 @@ export interface Values {
   readonly 'peers-add': PeerValue & { readonly api_key: string };
   readonly 'peers-status': PeerValue;
   readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
+  readonly 'peers-set-key': PeerValue;
   readonly 'peers-purge': { readonly purged: readonly string[] };
   readonly 'peers-relate': {
     readonly relation: PeerRelation['relation'];
@@ -258,12 +264,13 @@ function shape(properties: Readonly<Record<string, Schema>>, optional: readonly 
 const schemas: Readonly<Record<CommandName, Schema>> = {
   status: shape({}),
   'peers-list': shape({ from: count(0, limits.peersMaxCeiling), limit: count(1, limits.pageMax) }),
-  'peers-add': shape({ peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, by }, [
-    'contact_email',
-    'by',
-  ]),
+  'peers-add': shape(
+    { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey, by },
+    ['contact_email', 'public_key', 'by'],
+  ),
   'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  'peers-set-key': shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
   'peers-purge': shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
   'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),

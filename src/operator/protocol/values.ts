@@ -72,6 +72,7 @@ export function peerValue(peer: PeerView): PeerValue {
     game_ids: peer.gameIds,
     status: peer.status,
     registered_at: isoTime(peer.registeredAt),
+    public_key: peer.publicKey,
     event_count: peer.eventCount,
     pre_trusted: peer.preTrusted,
     weight: peer.weight,

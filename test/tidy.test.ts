@@ -67,6 +67,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** What a game server loads must run without the service: no package of the service, nothing native. */
 const clientPackages = [
   'eventsource-parser',
+  'http-message-signatures',
   'undici',
   'node:crypto',
   'node:events',

@@ -134,6 +134,15 @@ export const limits = {
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 
+  // Allow list
+  /** Players that records of the allow list name, those whose entry is over among them. */
+  allowedSubjectsMax: 10_000,
+  /** Records of one of them. */
+  allowedRecordsMax: 1_000,
+  /** How far ahead an entry may end. */
+  allowedMsMax: 3_650 * DAY_MS,
+  allowNoteLength: 200,
+
   // Signed requests
   /** How far a signature's creation may lie from the node's clock. */
   signatureWindowS: 300,

@@ -150,6 +150,13 @@ const confidence = {
   description: '0: no signal. At most 4 decimals.',
 } as const;
 
+const allowed = {
+  type: 'boolean',
+  const: true,
+  description:
+    "Only of a player on the group's allow list: score, confidence and verdict are neutral then, whatever was reported.",
+} as const;
+
 const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
 
 const evidence = {
@@ -200,6 +207,7 @@ export const trustScoreSchema = {
     confidence,
     verdict,
     event_count: count,
+    allowed,
     updated_at: updatedAt,
     explain: { ...explanationSchema, description: 'Only with `explain=true`.' },
   },
@@ -231,7 +239,7 @@ export const verdictSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['player_id', 'verdict', 'confidence', 'updated_at'],
-  properties: { player_id: playerId, verdict, confidence, updated_at: updatedAt },
+  properties: { player_id: playerId, verdict, confidence, allowed, updated_at: updatedAt },
 } as const;
 export type VerdictBody = FromSchema<typeof verdictSchema>;
 

@@ -94,6 +94,22 @@ export interface SetPublicKey {
   readonly by: string;
 }
 
+/** An entry of the group's allow list. */
+export interface AllowPlayer {
+  readonly subject: Uint8Array;
+  /** A new id, for the audit log. */
+  readonly id: string;
+  /** ms since 1970. */
+  readonly until: number;
+  readonly note: string;
+  readonly by: string;
+}
+
+export interface DisallowPlayer {
+  readonly subject: Uint8Array;
+  readonly by: string;
+}
+
 export interface ChangePreTrust {
   readonly change: 'add' | 'remove';
   readonly peerId: string;

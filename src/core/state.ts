@@ -26,6 +26,7 @@ import type {
   WeightsPublished,
 } from './records/records.js';
 import type { PeerRelation } from './relations.js';
+import { AllowList } from './tables/allow-list.js';
 import { ErasedEvents } from './tables/erased-events.js';
 import { EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
@@ -117,6 +118,7 @@ export class GroupState {
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
   retired = { seq: 0, open: false };
   eventCount = 0;
+  readonly allowed = new AllowList();
   readonly erasedEvents = new ErasedEvents();
   readonly hourlyCounts = new HourlyCounts();
 
@@ -219,6 +221,15 @@ export class GroupState {
         break;
       case 'peer_public_key_set':
         this.peers.at(record.peer).publicKey = record.public_key ?? undefined;
+        break;
+      case 'player_allowed':
+        if (record.subject !== null) {
+          const { id, until, note } = record;
+          this.allowed.set(record.subject, { id, until, note: note ?? '' }, seq);
+        }
+        break;
+      case 'player_allowance_ended':
+        if (record.subject !== null) this.allowed.remove(record.subject, seq);
         break;
       case 'peers_related':
         this.relations = related(this.relations, record);
@@ -354,9 +365,12 @@ export class GroupState {
     this.#countErasure(record.peer, at);
   }
 
-  /** Where the chains of a subject begin, and the requests that name it. */
+  /**
+   * Where the chains of a subject begin, and the records beside them that name it: requests for its erasure, and entries
+   * of the allow list, which end here.
+   */
   #headsOf(subject: string): number[] {
-    const heads = [...(this.pendingErasures.get(subject) ?? [])];
+    const heads = [...(this.pendingErasures.get(subject) ?? []), ...this.allowed.erase(subject)];
     const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return heads;
     const first = this.subjects.firstEntry(row);

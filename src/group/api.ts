@@ -247,6 +247,17 @@ export interface CheckStatus {
   readonly faults: readonly string[];
 }
 
+/** A player on the group's allow list. */
+export interface AllowedPlayer {
+  /** Subject hash, hex. */
+  readonly subject: string;
+  /** Names the entry in the audit log. */
+  readonly entryId: string;
+  /** ms since 1970, at the end of a minute. */
+  readonly until: number;
+  readonly note: string;
+}
+
 /** An erasure that waits for the operator. */
 export interface PendingErasure {
   /** Subject hash, hex. */
@@ -359,6 +370,14 @@ export interface GroupOperations {
   purgePeers(idleMs: number, by: string): Promise<Outcome<readonly string[]>>;
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
+  /** The entries of the allow list that are not over, in the order of their subjects. */
+  allowedPlayers(): readonly AllowedPlayer[];
+  /** The entry of one player; undefined where it has none, or where it is over. */
+  allowedPlayer(subject: Uint8Array): AllowedPlayer | undefined;
+  /** Puts a player on the allow list until a moment (ms since 1970). Codes: invalid_parameter, overloaded. */
+  allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>>;
+  /** Takes a player off the list. Codes: subject_not_found. */
+  disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>>;
   /** Subject hashes (hex) whose erasure waits for the operator. */
   pendingErasures(): readonly PendingErasure[];
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */

@@ -1,7 +1,9 @@
 /** The commands that a group's actor takes, and what each answers. */
 import type {
+  AllowPlayer,
   ChangePeerStatus,
   ChangePreTrust,
+  DisallowPlayer,
   EraseSubject,
   PurgePeers,
   RegisterPeer,
@@ -57,6 +59,8 @@ export type Command =
   | ({ readonly type: 'peer_status' } & ChangePeerStatus)
   | ({ readonly type: 'rotate_key' } & RotateKey)
   | ({ readonly type: 'public_key' } & SetPublicKey)
+  | ({ readonly type: 'allow' } & AllowPlayer)
+  | ({ readonly type: 'disallow' } & DisallowPlayer)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
   | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
   | ({ readonly type: 'purge_peers' } & PurgePeers)
@@ -76,6 +80,9 @@ export interface Answers {
   peer_status: Outcome<number>;
   rotate_key: Outcome<number>;
   public_key: Outcome<number>;
+  /** Until when the entry counts, ms since 1970. */
+  allow: Outcome<number>;
+  disallow: Outcome<null>;
   pre_trust: Outcome<null>;
   configured_pre_trust: Outcome<null>;
   purge_peers: Outcome<readonly string[]>;

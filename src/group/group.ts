@@ -17,6 +17,7 @@ import type { GroupLoop } from './actor/loop.js';
 import { type Submitting, submitAll } from './actor/submission.js';
 import type {
   AcceptedEvent,
+  AllowedPlayer,
   AuditEntry,
   AuditPage,
   Erasure,
@@ -261,6 +262,31 @@ export class Group extends GroupReads implements GroupApi {
 
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>> {
     return this.#ask({ type: 'relate_peers', relation, peerId, otherId, by });
+  }
+
+  allowedPlayers(): readonly AllowedPlayer[] {
+    const { readAt } = this;
+    return this.running.state.allowed.all().flatMap(([subject, { entry }]) => {
+      if (entry === null || entry.until < readAt) return [];
+      return [{ subject, entryId: entry.id, until: entry.until, note: entry.note }];
+    });
+  }
+
+  allowedPlayer(subject: Uint8Array): AllowedPlayer | undefined {
+    const hex = subjectHex(subject);
+    const entry = this.running.state.allowed.of(hex)?.entry ?? null;
+    if (entry === null || entry.until < this.readAt) return undefined;
+    return { subject: hex, entryId: entry.id, until: entry.until, note: entry.note };
+  }
+
+  async allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>> {
+    const id = this.#deps.random.uuid();
+    const answer = await this.#ask({ type: 'allow', subject, id, until, note, by });
+    return answer.ok ? granted({ subject: subjectHex(subject), entryId: id, until: answer.value, note }) : answer;
+  }
+
+  disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>> {
+    return this.#ask({ type: 'disallow', subject, by });
   }
 
   pendingErasures(): readonly PendingErasure[] {

@@ -47,6 +47,8 @@ const typeIds: Record<RecordType, number> = {
   evidence_taken_back: 20,
   events_erased: 21,
   peer_public_key_set: 30,
+  player_allowed: 31,
+  player_allowance_ended: 32,
 };
 
 const typeNames = new Map<number, RecordType>(

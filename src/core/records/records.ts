@@ -235,6 +235,26 @@ export interface EventsRetired {
   readonly done: boolean;
 }
 
+/** A player reads as neutral until a moment, whatever was reported. */
+export interface PlayerAllowed {
+  readonly type: 'player_allowed';
+  /** Hex; null once the subject was erased. */
+  readonly subject: string | null;
+  /** Names the entry in the audit log. */
+  readonly id: string;
+  readonly until: number;
+  /** Null once the subject was erased. */
+  readonly note: string | null;
+  readonly audit: AuditPart;
+}
+
+/** The entry of the allow list is over before its time. */
+export interface PlayerAllowanceEnded {
+  readonly type: 'player_allowance_ended';
+  readonly subject: string | null;
+  readonly audit: AuditPart;
+}
+
 export interface WeightsPublished {
   readonly type: 'weights_published';
   readonly based_on_seq: number;
@@ -271,6 +291,8 @@ export type LogRecord =
   | PeerStatusChanged
   | PeerKeyRotated
   | PeerPublicKeySet
+  | PlayerAllowed
+  | PlayerAllowanceEnded
   | PreTrustSet
   | HalfLifeChanged
   | EpochMoved

@@ -186,8 +186,10 @@ export function decideErasure(
   const row = state.subjects.find(command.subject);
   const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
-  // A request may outlive what it is about: a restore repeats it, and not the events after the backup.
-  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse('subject_not_found');
+  // A request may outlive what it is about: a restore repeats it, and not the events after the backup. An entry of the
+  // allow list needs no events.
+  const isNamed = state.pendingErasures.has(subject) || state.allowed.of(subject) !== undefined;
+  if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
     const wait = quotaWaitMs(state, bounds, command.caller, now);
     if (wait > 0) return refuse('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });

@@ -72,6 +72,8 @@ export interface ErrorDetails {
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
+  /** Whose quota is used up, and how many erasures it allows in 24 hours. */
+  readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** Why; `recorded`: the change is recorded although its effect is not complete. */

@@ -94,6 +94,16 @@ export const duplicateSchema = {
   ],
 } as const;
 
+export const erasureQuotaSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['quota', 'per_day'],
+  properties: {
+    quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
+    per_day: { type: 'integer', description: 'Erasures that it allows in 24 hours, those that wait among them.' },
+  },
+} as const;
+
 export const rateLimitSchema = {
   type: 'object',
   additionalProperties: false,
@@ -126,6 +136,7 @@ const detailsByCode = {
   invalid_parameter: invalidParameterSchema,
   missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
+  erasure_quota_exceeded: erasureQuotaSchema,
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
   dependency_unavailable: unavailableSchema,

@@ -1,6 +1,6 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
-import { environments, identityModes, peerStatuses, verdicts } from '../core/vocabulary.js';
+import { environments, identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
@@ -320,11 +320,17 @@ export type ErasureBody = FromSchema<typeof erasureSchema>;
 export const pendingErasureSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['subject_hash', 'status', 'receipt'],
+  required: ['subject_hash', 'status', 'receipt', 'reason'],
   properties: {
     subject_hash: hashHex,
     status: { type: 'string', const: 'pending' },
     receipt: { type: 'string' },
+    reason: {
+      type: 'string',
+      enum: pendingReasons,
+      description:
+        'Why it waits: the operator confirms every erasure; the peer registered less than a day ago; others reported the player, too.',
+    },
   },
 } as const;
 export type PendingErasureBody = FromSchema<typeof pendingErasureSchema>;

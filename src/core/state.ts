@@ -106,6 +106,8 @@ export class GroupState {
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
+  /** How often each peer (or `NO_KEY`) asked for the erasure of a subject that others had reported. */
+  readonly sharedErasures = new Map<number, number>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
   /**
@@ -163,6 +165,9 @@ export class GroupState {
       case 'erasure_requested':
         if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
+        break;
+      case 'shared_erasure_asked':
+        this.sharedErasures.set(record.peer, (this.sharedErasures.get(record.peer) ?? 0) + 1);
         break;
       case 'events_erased':
         for (const event of record.events) this.erasedEvents.add(record.peer, event, seq);

@@ -17,6 +17,10 @@ export type RequestSigning = (typeof requestSignings)[number];
 export const erasureModes = ['peer', 'own', 'operator'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
 
+/** Why an erasure waits for the operator. */
+export const pendingReasons = ['operator_mode', 'peer_too_new', 'reported_by_others'] as const;
+export type PendingReason = (typeof pendingReasons)[number];
+
 export const peerStatuses = ['active', 'suspended', 'revoked'] as const;
 export type PeerStatus = (typeof peerStatuses)[number];
 

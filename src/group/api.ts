@@ -10,7 +10,7 @@ import type { TrustExplanation, TrustView } from '../core/scoring/score.js';
 import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
-import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
+import type { Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holder } from './holder.js';
 import type { VerdictChanges } from './verdict-changes.js';
@@ -98,6 +98,8 @@ export interface IssuedKey {
 
 export interface Erasure {
   readonly status: 'erased' | 'pending';
+  /** Why it waits; null where it does not. */
+  readonly reason: PendingReason | null;
   /** Events erased; 0 while pending. */
   readonly eventsErased: number;
   readonly erasedAt: number;
@@ -356,6 +358,8 @@ export interface GroupOperations {
   status(): GroupStatus;
   /** Undefined where the peer was not there at the newest computation. */
   signals(peer: PeerView): PeerSignals | undefined;
+  /** How often a peer asked for the erasure of a player whom others had reported, too. */
+  sharedErasures(peer: PeerView): number;
   setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
   /** `overlapMs` 0 kills the old key at once; at most `limits.keyOverlapMsMax`. */
   rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;

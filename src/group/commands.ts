@@ -16,6 +16,7 @@ import type {
 } from '../core/commands.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
+import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { AcceptedEvent } from './api.js';
 
@@ -93,7 +94,12 @@ export interface Answers {
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
   chains: Chains | null;
   /** Answered when an erasure is complete on disk, or its request durable; a withdrawal likewise. */
-  erase: Outcome<{ readonly events: number; readonly pending: boolean; readonly at: number }>;
+  erase: Outcome<{
+    readonly events: number;
+    readonly pending: boolean;
+    readonly reason: PendingReason | null;
+    readonly at: number;
+  }>;
   /** Whether they became a record. */
   publish_weights: Outcome<boolean>;
 }

@@ -228,6 +228,10 @@ export class Group extends GroupReads implements GroupApi {
     return this.#links.links;
   }
 
+  sharedErasures({ index }: PeerView): number {
+    return this.running.state.sharedErasures.get(index) ?? 0;
+  }
+
   async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {
     return this.#peerOutcome(await this.#ask({ type: 'peer_status', peerId, status, by }));
   }
@@ -391,8 +395,14 @@ export class Group extends GroupReads implements GroupApi {
     const commitment = hash('sha256', receipt + subjectHex(subject), 'hex');
     const answer = await this.#ask({ type: 'erase', caller, subject, commitment, by });
     if (!answer.ok) return answer;
-    const { events, pending, at } = answer.value;
-    return granted({ status: pending ? 'pending' : 'erased', eventsErased: events, erasedAt: at, receipt });
+    const { events, pending, reason, at } = answer.value;
+    return granted({
+      status: pending ? 'pending' : 'erased',
+      reason,
+      eventsErased: events,
+      erasedAt: at,
+      receipt,
+    });
   }
 
   #newKey(): { readonly apiKey: string; readonly keyDigest: string } {

@@ -85,6 +85,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     }),
     signals: ({ index }) =>
       index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] } : undefined,
+    sharedErasures: () => 0,
     setPeerStatus: unused,
     rotateKey: unused,
     setPublicKey: unused,

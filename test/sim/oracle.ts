@@ -123,6 +123,11 @@ export class Oracle {
     return this.lifeOf(subject).some((fact) => fact.kind === 'event');
   }
 
+  /** How often a peer asked for the erasure of a player whom others had reported. */
+  sharedErasuresOf(actor: string): number {
+    return this.facts.audited.filter((fact) => fact.action === 'shared_erasure_asked' && fact.actor === actor).length;
+  }
+
   /** Whether an event or an entry of the allow list names a subject since it was erased. */
   names(subject: string): boolean {
     return this.lifeOf(subject).some((fact) => fact.kind === 'event' || fact.kind === 'allow');
@@ -441,6 +446,8 @@ export class Oracle {
       now - this.facts.peers[caller]!.at >= dayMs;
     const pending = !byOperator && (erasureMode === 'operator' || (erasureMode === 'own' && !isOwn));
     const events = pending ? 0 : this.liveOf(subject).length;
+    const isShared = caller >= 0 && this.liveOf(subject).some(({ peer }) => peer !== caller);
+    if (isShared) this.#audit('shared_erasure_asked', by, `${this.sharedErasuresOf(by) + 1} so far`, now);
     this.facts.add({ kind: 'erasure', subject, caller, pending, at: now } satisfies ErasureFact);
     // The target is a commitment that only whoever holds the receipt can tell.
     this.#audit(pending ? 'erasure_requested' : 'subject_erased', by, null, now);

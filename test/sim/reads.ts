@@ -80,6 +80,8 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       preTrusted: preTrusted.includes(index),
     };
     same('peers', `peer ${index}`, found, expected);
+    const shared = group.sharedErasures(views[index]!);
+    same('peers', `shared erasures of peer ${index}`, shared, oracle.sharedErasuresOf(peerId));
   }
   for (const { keyDigest } of [...facts.peers, ...facts.keys].slice(-keysTried)) {
     const found = group.peerByKeyDigest(keyDigest)?.index ?? -1;

@@ -49,6 +49,7 @@ const typeIds: Record<RecordType, number> = {
   peer_public_key_set: 30,
   player_allowed: 31,
   player_allowance_ended: 32,
+  shared_erasure_asked: 33,
 };
 
 const typeNames = new Map<number, RecordType>(

@@ -179,6 +179,17 @@ export interface ErasureRequested {
   readonly audit: AuditPart;
 }
 
+/**
+ * A peer asks for the erasure of a subject that others reported, too; the request or the erasure is the next record.
+ * Never a subject: the count of a peer tells whether it erases what others say.
+ */
+export interface SharedErasureAsked {
+  readonly type: 'shared_erasure_asked';
+  /** Peer that asked, or `NO_KEY`. */
+  readonly peer: number;
+  readonly audit: AuditPart;
+}
+
 /** A subject leaves the state here; its bytes leave the log by `batches_rewritten`. */
 export interface SubjectErased {
   readonly type: 'subject_erased';
@@ -301,6 +312,7 @@ export type LogRecord =
   | EventWithdrawn
   | EvidenceTakenBack
   | ErasureRequested
+  | SharedErasureAsked
   | SubjectErased
   | BatchesRewritten
   | EventsErased

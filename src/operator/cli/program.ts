@@ -7,6 +7,7 @@ import { faultTexts } from '../../validation/validator.js';
 import { verifyChain } from '../protocol/audit-chain.js';
 import { checkRequest, type ListedPeerValue, type Values } from '../protocol/protocol.js';
 import { verifyValue } from '../protocol/values.js';
+import { addAllow } from './allow.js';
 import { parseCount, parseHash, parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { addBackup, addRestore } from './backups.js';
 import { addCompletion } from './completion.js';
@@ -74,6 +75,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addStatus(program, session);
   addPeers(program, session);
   addPreTrust(program, session);
+  addAllow(program, session);
   addErase(program, session);
   addAudit(program, session);
   addExport(program, session);

@@ -6,6 +6,7 @@ import { granted, type Outcome } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
 import {
+  allowedPlayerValue,
   auditEntryValue,
   isoTime,
   listedPeerValue,
@@ -52,6 +53,7 @@ export function answersOf(group: GroupApi, version: string): Answers {
   return {
     status: () => granted(statusValue(group.status(), version)),
     ...peerAnswers(group),
+    ...allowAnswers(group),
     ...erasureAnswers(group),
     ...logAnswers(group),
   };
@@ -68,7 +70,9 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
     'peers-list'({ from, limit }) {
       // One more than asked for, to know whether there is a next page.
       const peers = group.peers(from, limit + 1);
-      const data = peers.slice(0, limit).map((peer) => listedPeerValue(peer, group.signals(peer)));
+      const data = peers
+        .slice(0, limit)
+        .map((peer) => listedPeerValue(peer, group.signals(peer), group.sharedErasures(peer)));
       return granted({ data, next_from: peers[limit]?.index ?? null });
     },
 
@@ -118,6 +122,28 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
     async 'pretrust-change'(request) {
       const outcome = await group.preTrust(request.change, request.peer_id, actorOf(request));
       return mapped(outcome, ({ preTrusted: peerIds }) => preTrusted(peerIds));
+    },
+  };
+}
+
+function allowAnswers(group: GroupApi): Pick<Answers, 'allow-list' | 'allow-add' | 'allow-remove'> {
+  return {
+    'allow-list'({ from, limit }) {
+      const entries = group.allowedPlayers();
+      const data = entries.slice(from, from + limit).map(allowedPlayerValue);
+      return granted({ data, next_from: from + limit < entries.length ? from + limit : null });
+    },
+
+    async 'allow-add'(request) {
+      const subject = Buffer.from(request.subject_hash, 'hex');
+      const outcome = await group.allowPlayer(subject, Date.parse(request.until), request.note, actorOf(request));
+      return mapped(outcome, allowedPlayerValue);
+    },
+
+    async 'allow-remove'(request) {
+      const subjectHash = request.subject_hash.toLowerCase();
+      const outcome = await group.disallowPlayer(Buffer.from(subjectHash, 'hex'), actorOf(request));
+      return mapped(outcome, () => ({ subject_hash: subjectHash }));
     },
   };
 }

@@ -24,6 +24,7 @@ const sound: ListedPeerValue = {
   tau: 1,
   a: 2,
   b: 1,
+  shared_erasures: 0,
   signals,
 };
 const group = { hasOneReporter: false, hasPreTrusted: false };

@@ -49,7 +49,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 /** One fault of a body: where it is, and what was expected and found there. */
-export interface SchemaFault {
+export interface ViolationDetails {
   /** JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault. */
   readonly field: string;
   /** The keyword of JSON Schema that is violated. */
@@ -64,7 +64,7 @@ export interface SchemaFault {
 /** What `details` holds, for the codes that have any. The contract's schemas describe the same. */
 export interface ErrorDetails {
   /** The first fault, whose text is the refusal's own, and further ones. */
-  readonly schema_validation_failed: Omit<SchemaFault, 'error'> & { readonly more?: readonly SchemaFault[] };
+  readonly schema_validation_failed: Omit<ViolationDetails, 'error'> & { readonly more?: readonly ViolationDetails[] };
   /** Where the characters of an id are at fault. */
   readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
   /** Where an `Authorization` field was sent in place of the key's own. */

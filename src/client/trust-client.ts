@@ -31,7 +31,7 @@ import {
   type DeliveryResult,
   duplicateOutcome,
   type EventOutcome,
-  isTaken,
+  isAlreadyStored,
   resultsOf,
   type SubmitManyOutcome,
   type TrustEvent,
@@ -163,7 +163,8 @@ export class TrustClient {
       expectEvent(await this.#call(ask, 'always', options, withHashes), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
-      const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
+      const isStored =
+        error instanceof TrustError && error.code === 'duplicate_event' && !isAlreadyStored(error.details);
       if (!isStored) throw error;
       return duplicateOutcome(body.event_id, error.details);
     }

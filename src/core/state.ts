@@ -6,20 +6,20 @@
 import { limits } from '../limits.js';
 import { NumberColumn, Times } from './columns/times.js';
 import { evidenceAt } from './evidence/decay.js';
-import { isEvidence, takesBack } from './evidence/event-types.js';
+import { isEvidence, revokesLowering } from './evidence/event-types.js';
 import { getOrMake } from './get-or-make.js';
 import { subjectBytes } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
 import { auditStart } from './records/audit.js';
 import type {
   AuditPart,
+  CarriedSums,
   DecidedEvent,
-  EventGone,
+  EventTombstone,
   EventWithdrawn,
-  EvidenceKept,
-  EvidenceTakenBack,
   GroupFormed,
   LogRecord,
+  LoweringRevoked,
   RecordType,
   Redacted,
   SubjectErased,
@@ -114,7 +114,7 @@ export class GroupState {
    * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one
    * count: chains that were read before may lack it. Of this process.
    */
-  takenBackSeq = 0;
+  revokedSeq = 0;
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
@@ -140,23 +140,23 @@ export class GroupState {
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
       this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
-      this.#single.setRest(0, record);
+      this.#single.setOthers(0, record);
       this.applyEvents(this.#single, at);
-      if (takesBack(record) || record.repeats) this.takenBackSeq = this.lastSeq;
+      if (revokesLowering(record) || record.repeats) this.revokedSeq = this.lastSeq;
       return;
     }
     if (touchingPlayers.has(record.type)) this.#sorted?.settle();
     const seq = this.#next(at);
     switch (record.type) {
       case 'event_gone':
-        this.#gone(record, seq, at);
+        this.#applyTombstone(record, seq, at);
         break;
       case 'event_withdrawn':
         this.#withdrawn(record, seq);
         break;
       case 'evidence_taken_back':
         this.evidenceSeq = seq;
-        this.takenBackSeq = seq;
+        this.revokedSeq = seq;
         if (record.subject !== null) this.#setPair(subjectBytes(record.subject), record, seq);
         break;
       case 'subject_erased':
@@ -176,7 +176,7 @@ export class GroupState {
         this.#redacted(record);
         break;
       case 'evidence_kept':
-        this.#kept(record, seq);
+        this.#applyCarriedSums(record, seq);
         break;
       case 'events_retired':
         this.retired = { seq: record.up_to, open: !record.done };
@@ -265,12 +265,12 @@ export class GroupState {
 
   /** The same of one event that was looked up by `keys` just now; not between `sortEvents` and `settle`. */
   applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
-    columns.setRest(i, event);
+    columns.setOthers(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
     this.#noteSaid(columns, i);
     this.evidenceSeq = this.#next(at);
     // Also where there is nothing to take back, and so no record that says it.
-    if (takesBack(event) || event.repeats) this.takenBackSeq = this.lastSeq;
+    if (revokesLowering(event) || event.repeats) this.revokedSeq = this.lastSeq;
     this.#count(event.peer, at);
   }
 
@@ -327,17 +327,17 @@ export class GroupState {
   }
 
   /** An event that was withdrawn or erased later: its id stays taken, nothing else of it counts. */
-  #gone(gone: EventGone, seq: number, at: number): void {
+  #applyTombstone(tombstone: EventTombstone, seq: number, at: number): void {
     this.evidenceSeq = seq;
-    if (this.#sorted === null) this.eventIds.insert(gone.id_tag, seq, gone.peer);
-    else this.#sorted.addId(gone.id_tag, seq, gone.peer);
-    this.#count(gone.peer, at);
+    if (this.#sorted === null) this.eventIds.insert(tombstone.id_tag, seq, tombstone.peer);
+    else this.#sorted.addId(tombstone.id_tag, seq, tombstone.peer);
+    this.#count(tombstone.peer, at);
   }
 
   #withdrawn(record: EventWithdrawn, seq: number): void {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
-    if (record.hidden !== undefined || record.counts !== undefined) this.takenBackSeq = seq;
+    if (record.hidden !== undefined || record.counts !== undefined) this.revokedSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
@@ -346,11 +346,11 @@ export class GroupState {
    * Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come
    * from.
    */
-  #kept(record: EvidenceKept, seq: number): void {
+  #applyCarriedSums(record: CarriedSums, seq: number): void {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }
 
-  #setPair(subject: Uint8Array, stated: EventWithdrawn | EvidenceTakenBack | EvidenceKept, seq: number): void {
+  #setPair(subject: Uint8Array, stated: EventWithdrawn | LoweringRevoked | CarriedSums, seq: number): void {
     const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
     const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);

@@ -30,7 +30,7 @@ export interface Chains {
   /** The newest record of the state. */
   readonly asOf: number;
   /** Up to this record no event is in the log any more. */
-  readonly retired: number;
+  readonly expired: number;
 }
 
 /** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */
@@ -49,7 +49,7 @@ export interface RepeatsUnknown {
   readonly checks: readonly RepeatCheck[];
   readonly asOf: number;
   /** Up to this record no event is in the log any more. */
-  readonly retired: number;
+  readonly expired: number;
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: readonly number[];
 }

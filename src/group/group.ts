@@ -141,7 +141,7 @@ export class Group extends GroupReads implements GroupApi {
       if (chains !== null && isRefusal(chains)) return chains;
       if (chains === null) return refused('event_not_found');
       const head = chains.heads.find(({ peer }) => peer === event.peer)?.head ?? 0;
-      const chain = await this.#pool((pool) => pool.chain({ head, eventSeq: located.seq, retired: chains.retired }));
+      const chain = await this.#pool((pool) => pool.chain({ head, eventSeq: located.seq, expired: chains.expired }));
       if (!chain.ok) return chain;
       const at = { eventSeq: located.seq, asOf: located.asOf, chain: chain.value, chainAsOf: chains.asOf };
       const command = { caller: caller?.index ?? null, event, ...at };
@@ -164,8 +164,8 @@ export class Group extends GroupReads implements GroupApi {
     const chains = await this.#ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
-    const { heads, withdrawn, retired, total } = chains;
-    const walk = { heads, withdrawn: new Set(withdrawn), retired };
+    const { heads, withdrawn, expired, total } = chains;
+    const walk = { heads, withdrawn: new Set(withdrawn), expired };
     const query = { subject, ...walk, caller: caller?.index ?? null, limit, from: before };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;

@@ -54,7 +54,7 @@ export abstract class GroupReads implements GroupViews {
     const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
     if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
     if (!this.isReady) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
-    if (loop.clockGuard.ahead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
+    if (loop.clockGuard.clockAhead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
     if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
     return { ready: true, writable: true, ...reached };
   }

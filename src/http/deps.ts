@@ -40,7 +40,7 @@ export interface RequestObserver {
   /** Readers of the verdict stream from now on. */
   streamReaders(open: number): void;
   /** So many rows went out to one of them. */
-  streamTold(rows: number): void;
+  streamSynced(rows: number): void;
   /** One is over; `reason`: as it was told, or `left`. */
   streamEnded(reason: string): void;
 }

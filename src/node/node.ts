@@ -12,7 +12,7 @@ import { Nonces } from '../group/actor/nonces.js';
 import type { GroupApi } from '../group/api.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { Group } from '../group/group.js';
-import { ClockGuard, clockFault } from '../group/health/clock-guard.js';
+import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge } from '../group/ports/disk.js';
 import type { LogWriter } from '../group/ports/log.js';
@@ -51,7 +51,7 @@ import {
   verifyFolder,
 } from './startup.js';
 import { random, clock as systemClock, timers } from './system.js';
-import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
+import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
 export interface Address {
@@ -225,7 +225,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { actor, snapshots, recoveredFrom, seenAt } = await recoverActor(start, parts);
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
-  const onClock = clockTold(log, () => watching?.writableChanged());
+  const onClock = clockReported(log, () => watching?.writableChanged());
   const clockGuard = new ClockGuard({ clock, timers, seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
@@ -277,7 +277,7 @@ async function recoverActor({ config, ports, clock, dir, writer }: Start, { iden
   const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
-  refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
+  refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }

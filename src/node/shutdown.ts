@@ -22,10 +22,10 @@ export class Closers {
 
   /** Keeps this place in the order for a closer that the result is told later; nothing is closed here until then. */
   reserve(): (closer: Closer) => void {
-    let told: Closer = async () => undefined;
-    this.add(() => told());
+    let late: Closer = async () => undefined;
+    this.add(() => late());
     return (closer) => {
-      told = closer;
+      late = closer;
     };
   }
 

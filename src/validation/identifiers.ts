@@ -96,7 +96,7 @@ const firstUnseen = new RegExp(`[${unseen}]`, 'u');
  * What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is
  * not empty.
  */
-export function characterFault(text: string): string | undefined {
+export function characterViolation(text: string): string | undefined {
   if (visibleText.test(text)) return undefined;
   const found = firstUnseen.exec(text)?.[0];
   if (found === undefined) return 'must not begin or end with a blank';
@@ -112,15 +112,15 @@ export function isEventId(text: string): boolean {
 }
 
 /** For each pattern above, why it refused a text, as the end of a sentence. */
-export const patternFaults: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
-  [visible, characterFault],
+export const patternViolations: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
+  [visible, characterViolation],
   [
     visibleWithoutComma,
-    (text: string) => characterFault(text) ?? 'must not hold a comma; each game is an item of its own',
+    (text: string) => characterViolation(text) ?? 'must not hold a comma; each game is an item of its own',
   ],
   [
     eventId.pattern,
-    (text: string) => characterFault(text) ?? 'must consist of letters, digits and the characters . _ : -',
+    (text: string) => characterViolation(text) ?? 'must consist of letters, digits and the characters . _ : -',
   ],
   [publicKey.pattern, () => 'must be an Ed25519 public key: 32 raw bytes in base64url, 43 characters without padding'],
   [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],

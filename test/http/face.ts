@@ -55,7 +55,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       requestAnswered() {},
       idRefused() {},
       streamReaders() {},
-      streamTold() {},
+      streamSynced() {},
       streamEnded() {},
     },
   };

@@ -13,13 +13,13 @@ const production = { ENVIRONMENT: 'prod', GROUP_ID: 'g', GROUP_SALT: salt16, REG
 
 function load(env: Environ, files: Readonly<Record<string, string>> = {}): Config {
   const outcome = loadConfig(env, (path) => files[path]);
-  if (!outcome.ok) throw new Error(outcome.faults.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
+  if (!outcome.ok) throw new Error(outcome.problems.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
   return outcome.config;
 }
 
 function faultsOf(env: Environ, files: Readonly<Record<string, string>> = {}): readonly Remark[] {
   const outcome = loadConfig(env, (path) => files[path]);
-  return outcome.ok ? [] : outcome.faults;
+  return outcome.ok ? [] : outcome.problems;
 }
 
 function faulty(env: Environ, files: Readonly<Record<string, string>> = {}): string[] {
@@ -268,7 +268,7 @@ test('a secret together with its file is a fault, and so is a file that gives no
   const unreadable = loadConfig({ SESSION_SECRET_FILE: '/x' }, () => {
     throw new Error('EACCES');
   });
-  assert.equal(unreadable.ok ? [] : unreadable.faults.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
+  assert.equal(unreadable.ok ? [] : unreadable.problems.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
 });
 
 test('a secret that was no UTF-8 is a fault: what was read of it is not what its maker has', () => {
@@ -400,7 +400,7 @@ test('a variable with a prefix of the project is warned about though nothing is 
 test('a mistyped variable is told beside the fault that it causes', () => {
   const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
   assert.not.ok(outcome.ok);
-  assert.equal(outcome.ok ? [] : outcome.faults.map(({ variable }) => variable), ['GROUP_SALT']);
+  assert.equal(outcome.ok ? [] : outcome.problems.map(({ variable }) => variable), ['GROUP_SALT']);
   assert.equal(
     outcome.warnings.map(({ variable }) => variable),
     ['GROUP_SLAT'],

@@ -25,7 +25,7 @@ export function checkReplay(state: GroupState, disk: Disk, pick: number): string
     state.lastSeq,
   )!;
   if (recovered.snapshotSeq !== choice)
-    throw new Difference('replay', `snapshot ${choice}: ${recovered.faults.join()}`);
+    throw new Difference('replay', `snapshot ${choice}: ${recovered.problems.join()}`);
   const replayed = recovered.follower.state;
   if (stateDigest(replayed) === digest) return digest;
   const from = choice === 0 ? 'the whole log' : `snapshot ${choice} and the log behind it`;

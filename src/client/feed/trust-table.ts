@@ -17,7 +17,7 @@ export interface Held {
  * told.
  */
 export interface Row {
-  readonly told: Held | null;
+  readonly published: Held | null;
   /** The last that came since. */
   readonly answer: Held | null;
   /** Reads counted when it was last moved to the end of the line. */
@@ -44,7 +44,7 @@ export class TrustTable {
   /** Told and read. Insertion order is the order of the last reads, to within a part of the table. */
   readonly #read = new Map<string, Row>();
   /** Told and never read, oldest first. */
-  readonly #told = new Map<string, Row>();
+  readonly #published = new Map<string, Row>();
   /** Not told, oldest answer first. */
   readonly #answered = new Map<string, Row>();
   readonly #reading = new Map<string, ReadToken>();
@@ -62,7 +62,7 @@ export class TrustTable {
   }
 
   get size(): number {
-    return this.#read.size + this.#told.size + this.#answered.size;
+    return this.#read.size + this.#published.size + this.#answered.size;
   }
 
   /** True while the table holds every player of the group: who is not in it has no events. */
@@ -73,12 +73,12 @@ export class TrustTable {
   /** The row of a key, which counts as a read. */
   get(key: string): Row | undefined {
     this.#reads++;
-    const row = this.#read.get(key) ?? this.#told.get(key);
+    const row = this.#read.get(key) ?? this.#published.get(key);
     if (row === undefined) return this.#answered.get(key);
     // Moving a row costs ten look-ups: one that is near the end of the line already stays where it is.
     if (row.readAt > 0 && this.#reads - row.readAt < this.#rowsMax / nearPart) return row;
     row.readAt = this.#reads;
-    this.#told.delete(key);
+    this.#published.delete(key);
     this.#read.delete(key);
     this.#read.set(key, row);
     return row;
@@ -99,13 +99,13 @@ export class TrustTable {
   answered(token: ReadToken, values: TrustValues, at: number): void {
     const { key, generation } = token;
     if (this.#reading.get(key) !== token || generation < this.#generation) return;
-    const before = this.#read.get(key) ?? this.#told.get(key);
+    const before = this.#read.get(key) ?? this.#published.get(key);
     // What a snapshot that has begun since did not tell yet, it tells anew or drops.
-    const told = before?.generation === generation ? before.told : null;
+    const published = before?.generation === generation ? before.published : null;
     this.#remove(key);
     this.#makeRoom(at);
-    const row: Row = { told, answer: { values, at }, generation, readAt: ++this.#reads };
-    (told === null ? this.#answered : this.#read).set(key, row);
+    const row: Row = { published, answer: { values, at }, generation, readAt: ++this.#reads };
+    (published === null ? this.#answered : this.#read).set(key, row);
   }
 
   /**
@@ -113,7 +113,7 @@ export class TrustTable {
    * what came after it, or it will tell them yet.
    */
   erased(token: ReadToken): void {
-    if (this.#reading.get(token.key) === token) this.gone(token.key);
+    if (this.#reading.get(token.key) === token) this.removePublished(token.key);
   }
 
   /** The call of these tokens is over, whatever came of it. */
@@ -125,19 +125,19 @@ export class TrustTable {
   }
 
   /** A value that the stream tells. */
-  tell(key: string, values: TrustValues, at: number): void {
+  setPublished(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key) ?? this.#answered.get(key);
-    const told: Held = { values, at };
-    const row: Row = { told, answer: null, generation: this.#generation, readAt: before?.readAt ?? 0 };
+    const published: Held = { values, at };
+    const row: Row = { published, answer: null, generation: this.#generation, readAt: before?.readAt ?? 0 };
     this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
-    else if (this.#told.delete(key) || this.size < this.#rowsMax) this.#told.set(key, row);
+    else if (this.#published.delete(key) || this.size < this.#rowsMax) this.#published.set(key, row);
     else this.#overflow(key, row, at);
   }
 
   /** The stream says that the player is gone. */
-  gone(key: string): void {
+  removePublished(key: string): void {
     this.#reading.delete(key);
     this.#remove(key);
   }
@@ -156,7 +156,7 @@ export class TrustTable {
   /** Drops what the snapshot did not name. */
   snapshotEnds(): void {
     this.#inSnapshot = false;
-    for (const rows of [this.#read, this.#told, this.#answered]) {
+    for (const rows of [this.#read, this.#published, this.#answered]) {
       for (const [key, { generation }] of rows) if (generation < this.#generation) rows.delete(key);
     }
     this.#complete = !this.#overflowed;
@@ -171,9 +171,10 @@ export class TrustTable {
   orphan(at: number): void {
     this.answerMs = 0;
     this.#complete = false;
-    for (const rows of [this.#read, this.#told]) {
+    for (const rows of [this.#read, this.#published]) {
       for (const [key, row] of rows) {
-        if (row.told !== null && row.told.at < at) rows.set(key, { ...row, told: { ...row.told, at } });
+        if (row.published !== null && row.published.at < at)
+          rows.set(key, { ...row, published: { ...row.published, at } });
       }
     }
   }
@@ -184,22 +185,22 @@ export class TrustTable {
    */
   #overflow(key: string, row: Row, at: number): void {
     if (this.#forgetAnswer(at)) {
-      this.#told.set(key, row);
+      this.#published.set(key, row);
       return;
     }
-    const oldest = this.#told.entries().next();
+    const oldest = this.#published.entries().next();
     // A row from before the running snapshot is not missed: where it still exists the snapshot names it.
     if (oldest.done || oldest.value[1].generation === this.#generation) this.#incomplete();
     if (oldest.done) return;
-    this.#told.delete(oldest.value[0]);
-    this.#told.set(key, row);
+    this.#published.delete(oldest.value[0]);
+    this.#published.set(key, row);
   }
 
   #makeRoom(at: number): void {
     if (this.size < this.#rowsMax || this.#forgetAnswer(at)) return;
-    const [told] = this.#told.size > 0 ? this.#told : this.#read;
-    if (told !== undefined) this.#incomplete();
-    const victim = told?.[0] ?? this.#answered.keys().next().value;
+    const [published] = this.#published.size > 0 ? this.#published : this.#read;
+    if (published !== undefined) this.#incomplete();
+    const victim = published?.[0] ?? this.#answered.keys().next().value;
     if (victim !== undefined) this.#remove(victim);
   }
 
@@ -219,7 +220,7 @@ export class TrustTable {
 
   #remove(key: string): void {
     this.#read.delete(key);
-    this.#told.delete(key);
+    this.#published.delete(key);
     this.#answered.delete(key);
   }
 }

@@ -3,7 +3,7 @@
  * `TrustError`. What may be sent twice is said by whoever calls.
  */
 import { bounds } from '../bounds.js';
-import { isTrouble, TrustError, type TrustErrorCode } from '../trust-error.js';
+import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
 import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
@@ -60,7 +60,7 @@ export class Caller {
         repeated ||= error.outcomeUnknown;
         // An open circuit says nothing about why it opened.
         if (error.code !== 'circuit_open') last = error;
-        const mayRepeat = isTrouble(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
+        const mayRepeat = isRetryable(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
         const waitMs = mayRepeat ? retries.pauseMs(error) : null;
         if (waitMs === null) throw markedUnknown(last ?? error, repeated);
         await pause(this.#runtime, waitMs, ask.signal ?? never);
@@ -89,7 +89,7 @@ export class Caller {
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
       // A refusal, 408 and 429 too, comes from a node that is well.
       const isRefusal = known.code !== 'unexpected_answer' && (known.status ?? 500) < 500;
-      if (isTrouble(known) && !isRefusal) this.#breaker.failed();
+      if (isRetryable(known) && !isRefusal) this.#breaker.failed();
       else this.#breaker.succeeded();
       throw known;
     } finally {

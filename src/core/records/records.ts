@@ -129,7 +129,7 @@ export interface EventAccepted {
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
 /** What withdrawal and erasure leave of an event. */
-export interface EventGone {
+export interface EventTombstone {
   readonly type: 'event_gone';
   readonly peer: number;
   readonly id_tag: IdTag;
@@ -166,7 +166,7 @@ export interface EventWithdrawn extends StatedSums {
 }
 
 /** A peer took back what it had lowered, by the event of the record before. */
-export interface EvidenceTakenBack extends StatedSums {
+export interface LoweringRevoked extends StatedSums {
   readonly type: 'evidence_taken_back';
 }
 
@@ -225,7 +225,7 @@ export interface EventsErased {
 }
 
 /** What a pair's sums are here, so that records before this one may leave the log. */
-export interface EvidenceKept {
+export interface CarriedSums {
   readonly type: 'evidence_kept';
   readonly peer: number;
   /** Null once the subject was erased, or a newer record keeps the sums. */
@@ -240,7 +240,7 @@ export interface EvidenceKept {
 }
 
 /** Events up to a record are out of the log by their age; with `done`, out of its free space as well. */
-export interface EventsRetired {
+export interface EventsExpired {
   readonly type: 'events_retired';
   readonly up_to: number;
   readonly done: boolean;
@@ -308,17 +308,17 @@ export type LogRecord =
   | HalfLifeChanged
   | EpochMoved
   | EventAccepted
-  | EventGone
+  | EventTombstone
   | EventWithdrawn
-  | EvidenceTakenBack
+  | LoweringRevoked
   | ErasureRequested
   | SharedErasureAsked
   | SubjectErased
   | BatchesRewritten
   | EventsErased
   | Redacted
-  | EvidenceKept
-  | EventsRetired
+  | CarriedSums
+  | EventsExpired
   | WeightsPublished
   | ScoringChanged
   | PeersRelated;

@@ -25,7 +25,7 @@ export function decideRegistration(
 ): Decision<number> {
   const places = bounds.peersMax + (command.byOperator ? limits.peersReserve : 0);
   // A number is never given out again.
-  if (state.peers.taken >= places || state.peers.size >= limits.peersMaxCeiling) {
+  if (state.peers.count >= places || state.peers.size >= limits.peersMaxCeiling) {
     return refuse('overloaded', { text: 'this group holds as many peers as it may' });
   }
   const index = state.peers.size;

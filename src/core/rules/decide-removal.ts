@@ -4,17 +4,17 @@ import { limits } from '../../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { rescaled } from '../evidence/decay.js';
-import { takesBack } from '../evidence/event-types.js';
+import { revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import { auditPart } from '../records/audit.js';
 import type { ChainLink } from '../records/event-chain.js';
 import type {
+  CarriedSums,
   DecidedEvent,
   EventAccepted,
   EventWithdrawn,
-  EvidenceKept,
-  EvidenceTakenBack,
   LogRecord,
+  LoweringRevoked,
   SharedErasureAsked,
 } from '../records/records.js';
 import type { GroupState } from '../state.js';
@@ -41,10 +41,10 @@ export function decideWithdrawal(
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
-  if (entry < 0 || eventSeq <= state.retired.seq || isTakenBack(state, eventSeq, event)) return missing;
+  if (entry < 0 || eventSeq <= state.retired.seq || isRevoked(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   // Only records of the pair tell what a withdrawal leaves. Another peer that keeps taking back must not hold it up.
-  const hasNewer = state.takenBackSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
+  const hasNewer = state.revokedSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
   if (hasNewer) return readAgain;
   const count = entries.count(entry) - 1;
   const sums = { lowering: entries.lowering(entry), raising: entries.raising(entry) };
@@ -79,10 +79,10 @@ function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): Sum
   const since = event.repeats === undefined ? undefined : chain.find(({ counts }) => counts === eventSeq)?.seq;
   if (event.repeats !== undefined && since === undefined) return sums;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
-  if (part === 0 && !takesBack(event)) return withRepeated(state, command, sums);
+  if (part === 0 && !revokesLowering(event)) return withRepeated(state, command, sums);
   if (event.mass > 0) return withRepeated(state, command, { ...sums, raising: without(sums.raising, part) });
   // What comes back, or goes.
-  const change = takesBack(event) ? hiddenBy(state, eventSeq, chain) : -part;
+  const change = revokesLowering(event) ? hiddenBy(state, eventSeq, chain) : -part;
   const hiding = hidingOf(state, eventSeq, chain);
   if (hiding !== undefined) {
     const hidden = { under: hiding, mass: -change, ...(since === undefined ? {} : { since }) };
@@ -114,8 +114,9 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
 
 /** The oldest event after `eventSeq` that takes back what its peer lowered before; undefined where none is left. */
 function hidingOf(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number | undefined {
-  return chain.findLast(({ seq, event }) => seq > eventSeq && event?.takesBack === true && !state.withdrawals.has(seq))
-    ?.seq;
+  return chain.findLast(
+    ({ seq, event }) => seq > eventSeq && event?.revokesLowering === true && !state.withdrawals.has(seq),
+  )?.seq;
 }
 
 /** The lowering mass that would come back if the event `eventSeq`, which takes back, had not been sent. */
@@ -142,19 +143,15 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
  * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null
  * where it takes nothing back.
  */
-export function decideTakingBack(
-  state: GroupState,
-  event: DecidedEvent,
-  subject: Uint8Array,
-): EvidenceTakenBack | null {
-  if (!takesBack(event)) return null;
-  const kept = keptEvidence(state, subject, event.peer);
-  if (kept === null || kept.lowering === 0) return null;
-  return { ...kept, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
+export function decideRevocation(state: GroupState, event: DecidedEvent, subject: Uint8Array): LoweringRevoked | null {
+  if (!revokesLowering(event)) return null;
+  const carried = carriedSums(state, subject, event.peer);
+  if (carried === null || carried.lowering === 0) return null;
+  return { ...carried, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
 }
 
 /** Whether an event that the log still shows was withdrawn or erased already. */
-function isTakenBack(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+function isRevoked(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
   if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
   for (const [seq, erasure] of state.erasures) if (erasure.subject === subject && eventSeq < seq) return true;
@@ -265,7 +262,7 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
  * The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any
  * more.
  */
-export function keptEvidence(state: GroupState, subject: Uint8Array, peer: number): EvidenceKept | null {
+export function carriedSums(state: GroupState, subject: Uint8Array, peer: number): CarriedSums | null {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   if (entry < 0) return null;

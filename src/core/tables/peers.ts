@@ -72,7 +72,7 @@ export class Peers {
   }
 
   /** Places that are taken: a revoked peer that never sent an event has given its own back. */
-  get taken(): number {
+  get count(): number {
     return this.list.filter(({ status, eventCount }) => status !== 'revoked' || eventCount > 0).length;
   }
 

@@ -64,7 +64,7 @@ export class Mailbox<C, T> {
   }
 
   /** Takes out every mail whose command satisfies `leaves`. */
-  takeOut(leaves: (command: C) => boolean): Envelope<C, T>[] {
+  removeWhere(leaves: (command: C) => boolean): Envelope<C, T>[] {
     const out = this.#envelopes.filter(({ command }) => leaves(command));
     if (out.length === 0) return out;
     const staying = this.#envelopes.filter(({ command }) => !leaves(command));
@@ -74,7 +74,7 @@ export class Mailbox<C, T> {
   }
 
   /** What one turn takes: in order, up to the bounds of a turn, at least one. */
-  take(): Envelope<C, T>[] {
+  takeTurn(): Envelope<C, T>[] {
     let count = 0;
     let events = 0;
     let bytes = 0;

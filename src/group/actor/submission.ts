@@ -27,7 +27,7 @@ export async function submitAll(
   const { caller } = submission;
   const answer = await offered(to, submission);
   if (Array.isArray(answer)) return answer;
-  const { events, checks, asOf, retired, withdrawn } = answer;
+  const { events, checks, asOf, expired, withdrawn } = answer;
   if (tries === 0) return events.map(() => overloaded());
   const found: RepeatFound[] = [];
   for (let reads = 0; found.length < checks.length; reads++) {
@@ -35,7 +35,7 @@ export async function submitAll(
     if (reads === limits.repeatReadsMax) return events.map(() => overloaded());
     const answered = new Set(found.map(({ index }) => index));
     const unread = checks.filter(({ index }) => !answered.has(index));
-    const piece = await to.read({ checks: unread, retired, withdrawn });
+    const piece = await to.read({ checks: unread, expired, withdrawn });
     if (!piece.ok) return events.map(() => piece);
     found.push(...piece.value);
   }

@@ -4,7 +4,7 @@ import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import type { EventTypeId } from '../../core/evidence/event-types.js';
-import { takesBack } from '../../core/evidence/event-types.js';
+import { revokesLowering } from '../../core/evidence/event-types.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
@@ -20,7 +20,7 @@ import {
   decideRegistration,
   decideRelation,
 } from '../../core/rules/decide-peer.js';
-import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
+import { decideErasure, decideRevocation, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
 import type { GroupState } from '../../core/state.js';
@@ -79,14 +79,14 @@ export class Turn<T> {
     this.#state.applyEvent(event, keys, this.#now);
   }
 
-  takeAll(envelopes: readonly Envelope<Command, T>[]): void {
+  decideAll(envelopes: readonly Envelope<Command, T>[]): void {
     for (let from = 0; from < envelopes.length; ) {
       const to = this.#prefetch.look(envelopes, from);
-      for (; from < to; from++) this.#take(envelopes[from]!);
+      for (; from < to; from++) this.#run(envelopes[from]!);
     }
   }
 
-  #take({ command, token }: Envelope<Command, T>): void {
+  #run({ command, token }: Envelope<Command, T>): void {
     if (command.type === 'erase') {
       this.#erase(command, token);
       return;
@@ -152,7 +152,7 @@ export class Turn<T> {
         events: command.events,
         checks,
         asOf,
-        retired: retired.seq,
+        expired: retired.seq,
         withdrawn: [...withdrawals.keys()],
       };
     }
@@ -181,9 +181,9 @@ export class Turn<T> {
     }
     this.#countAccepted(eventType, decided.value.event_type);
     this.recordEvent(decided.value, keys);
-    if (takesBack(decided.value)) {
-      const taken = decideTakingBack(state, decided.value, bytesOf(submission.subject!));
-      if (taken !== null) this.record(taken);
+    if (revokesLowering(decided.value)) {
+      const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));
+      if (revocation !== null) this.record(revocation);
     }
     return this.#accepted;
   }
@@ -232,7 +232,7 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
     total += entries.count(entry);
     heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
   }
-  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, retired: state.retired.seq };
+  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, expired: state.retired.seq };
 }
 
 /** Events of the subject that are withdrawn, though the log may still show them. */

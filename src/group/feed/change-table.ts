@@ -112,7 +112,7 @@ export class ChangeTable {
    * could change, and a walk tells them. Values are as reads see them at `asOf`, of a state that holds all up to `asOf`
    * (ms since 1970).
    */
-  take(asOf: AsOf, upToAt: number): ChangePiece {
+  next(asOf: AsOf, upToAt: number): ChangePiece {
     if (asOf.at !== this.#asOfAt) {
       this.#asOfAt = asOf.at;
       this.#sweepDue = true;
@@ -130,7 +130,7 @@ export class ChangeTable {
   }
 
   /** Tells erased players alone, which never wait for the rest. */
-  takeErased(): ChangePiece {
+  nextErased(): ChangePiece {
     const rows = this.#erased.splice(0, this.#bounds.rowsMax);
     if (rows.length > 0) this.#position++;
     return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
@@ -140,13 +140,13 @@ export class ChangeTable {
   walk(from: number, since: number): ChangeWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
     const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
-    const texts: string[] = [];
+    const rowTexts: string[] = [];
     let row = from;
-    for (; row < end && texts.length < rowsMax; row++) {
-      if (this.#publishedAt[row]! > since) texts.push(this.#textOf(row));
+    for (; row < end && rowTexts.length < rowsMax; row++) {
+      if (this.#publishedAt[row]! > since) rowTexts.push(this.#textOf(row));
     }
     const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
-    return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
+    return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
   }
 
   /** Numbers of the peers that hold events of a player; one that withdrew all of its own loses nothing. */

@@ -34,7 +34,7 @@ export class ClockGuard {
   }
 
   /** What the last look found. */
-  get ahead(): boolean {
+  get clockAhead(): boolean {
     return this.#ahead;
   }
 
@@ -64,7 +64,7 @@ export class ClockGuard {
  * Why a node may not run at `now`; null where it may. `seenAt` is the newest time that the log or an earlier run of the
  * node holds, 0 for none. `acceptedUntil` is the operator's word that the clock was right up to then.
  */
-export function clockFault(now: number, seenAt: number, acceptedUntil: number | null): string | null {
+export function clockProblem(now: number, seenAt: number, acceptedUntil: number | null): string | null {
   const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;
   if (!isAhead || (acceptedUntil !== null && now <= acceptedUntil)) return null;
   const [is, was] = [now, seenAt].map((at) => new Date(at).toISOString());

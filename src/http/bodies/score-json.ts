@@ -48,7 +48,7 @@ const parts = {
 const verdictParts = verdicts.map(part);
 
 /** Days by their number since 1970, one of them in each place. */
-const keptDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
+const cachedDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
 
 /**
  * A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything
@@ -190,10 +190,10 @@ function writeHour(at: number, hour: number): number {
 }
 
 function dayPart(day: number): Part {
-  const kept = keptDays[day % keptDays.length]!;
-  if (kept.day !== day) {
-    kept.day = day;
-    kept.text = part(dayText(day));
+  const cached = cachedDays[day % cachedDays.length]!;
+  if (cached.day !== day) {
+    cached.day = day;
+    cached.text = part(dayText(day));
   }
-  return kept.text;
+  return cached.text;
 }

@@ -58,9 +58,9 @@ export class ScoreTag {
     );
   }
 
-  #mix(shown: number, eventCount: number, hour: number): void {
-    this.#a = mixed(this.#a, shown, eventCount, hour, 0x85ebca6b, 0xc2b2ae35);
-    this.#b = mixed(this.#b, shown, eventCount, hour, 0xcc9e2d51, 0x1b873593);
+  #mix(rounded: number, eventCount: number, hour: number): void {
+    this.#a = mixed(this.#a, rounded, eventCount, hour, 0x85ebca6b, 0xc2b2ae35);
+    this.#b = mixed(this.#b, rounded, eventCount, hour, 0xcc9e2d51, 0x1b873593);
   }
 }
 

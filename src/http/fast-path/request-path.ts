@@ -7,7 +7,7 @@ import { type Outcome, type Refusal, refused } from '../../errors.js';
 import type { Holder } from '../../group/holder.js';
 import type { FaceDeps } from '../deps.js';
 import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../request/answering.js';
-import type { Incoming, RoomFault } from '../request/pipeline.js';
+import type { Incoming, RoomCheck } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
 import type { ApiReply, ArrivingBody } from '../request/request.js';
 import type { FastPath } from '../server/fast-path-port.js';
@@ -45,7 +45,7 @@ export function createRequestPath(
       path: target.path,
       query: target.query,
       remote: request.socket,
-      readBody: (fault, holder, arriving, check) => readJson(request, fault, holder, arriving, check),
+      readBody: (roomCheck, holder, arriving, check) => readJson(request, roomCheck, holder, arriving, check),
     };
     try {
       const reply = fastRoute.endpoint.answer(incoming);
@@ -71,7 +71,7 @@ interface Answering {
  */
 function readJson(
   request: IncomingMessage,
-  fault: RoomFault,
+  roomCheck: RoomCheck,
   holder: Holder,
   arriving: ArrivingBody | null,
   check: BodyCheck | null,
@@ -80,7 +80,7 @@ function readJson(
     let chunks: Buffer[] = [];
     // Not `resolve` itself, which holds the promise, and the promise what was read.
     let pending: typeof resolve | undefined = resolve;
-    const take = (): Buffer[] => {
+    const takeChunks = (): Buffer[] => {
       const taken = chunks;
       chunks = [];
       return taken;
@@ -90,14 +90,14 @@ function readJson(
       pending = undefined;
     };
     const giveUp = (): void => {
-      take();
+      takeChunks();
       settle(refused('malformed_json'));
     };
     if (arriving !== null) arriving.onDrop = giveUp;
     request.on('data', (chunk: Buffer) => {
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
-    request.once('end', () => settle(parsed(request, take(), fault(holder, arriving), check)));
+    request.once('end', () => settle(parsed(request, takeChunks(), roomCheck(holder, arriving), check)));
     request.once('error', giveUp);
   });
 }
@@ -105,10 +105,10 @@ function readJson(
 function parsed(
   request: IncomingMessage,
   chunks: readonly Buffer[],
-  fault: Refusal | undefined,
+  roomRefusal: Refusal | undefined,
   check: BodyCheck | null,
 ): Outcome<unknown> {
-  const refusal = fault ?? check?.(chunks);
+  const refusal = roomRefusal ?? check?.(chunks);
   if (refusal !== undefined) return refusal;
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   return isAnswerable(request) ? parseJson(bodyText(body)) : refused('malformed_json');

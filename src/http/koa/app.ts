@@ -61,7 +61,7 @@ export function createApplication(
   });
   app.on('error', (error: unknown) => {
     // A caller that hangs up is no fault of ours, and must not be able to fill the log.
-    const level = isConnectionFault(error) ? 'debug' : 'error';
+    const level = isConnectionError(error) ? 'debug' : 'error';
     deps.log[level]({ err: error }, 'an answer could not be sent');
   });
 
@@ -122,7 +122,7 @@ function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): 
   return [...new Set(layers.flatMap((layer) => layer.methods))];
 }
 
-function isConnectionFault(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED';
 }

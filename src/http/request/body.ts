@@ -12,7 +12,7 @@ import { isAnswerable } from './answering.js';
 import type { ArrivingBody } from './request.js';
 
 /** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
-export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
+export function bodyRefusal(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return refused('unsupported_media_type');
   if (!isUtf8Json(headers['content-type'])) return refused('unsupported_media_type');
@@ -65,14 +65,14 @@ export function createBodyReader(bytesMax: number): BodyReader {
     try {
       await parse(ctx, async () => {});
     } catch (error) {
-      const fault = readingFault(error);
+      const refusal = readRefusal(error);
       // What is not whole has no digest.
-      return fault.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? fault) : fault;
+      return refusal.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? refusal) : refusal;
     } finally {
       ctx.req.off('data', tap);
     }
-    const digestFault = check?.(chunks);
-    if (digestFault !== undefined) return digestFault;
+    const digestRefusal = check?.(chunks);
+    if (digestRefusal !== undefined) return digestRefusal;
     const text = ctx.request.rawBody;
     // What waits for its commit is not to keep it.
     ctx.request.rawBody = '';
@@ -87,7 +87,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
  * The parser's errors carry a status: 413 for the size, 400 for bad JSON and for a body that ended early. Others are
  * faults of ours.
  */
-function readingFault(error: unknown): Refusal {
+function readRefusal(error: unknown): Refusal {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
   if (status === 413) return refused('payload_too_large');
   if (status === 400) return refused('malformed_json');

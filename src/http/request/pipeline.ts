@@ -18,7 +18,7 @@ import type { FaceDeps } from '../deps.js';
 import type { BodyCheck } from '../signing/content-digest.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
 import { callerOf, mayRegister } from './auth.js';
-import { bodyFault } from './body.js';
+import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
@@ -40,7 +40,7 @@ export interface Incoming {
    * in pieces. `check`: of the bytes of a signed body, before they are parsed.
    */
   readonly readBody: (
-    fault: RoomFault,
+    refusal: RoomCheck,
     holder: Holder,
     arriving: ArrivingBody | null,
     check: BodyCheck | null,
@@ -48,7 +48,7 @@ export interface Incoming {
 }
 
 /** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
-export type RoomFault = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
+export type RoomCheck = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
 
 export interface Endpoint {
   readonly route: Route;
@@ -72,7 +72,7 @@ export interface SharedBounds {
 }
 
 /** Stands for the holder of a body that takes no room which holders share. */
-const NOBODY: Holder = '';
+const NO_CALLER: Holder = '';
 
 /** Joins a route of the table, its handler and the checks between them. */
 export function createEndpoint<Id extends OperationId>(
@@ -171,8 +171,8 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   ): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
     const { body } = this.route;
     if (body === undefined) return this.#validate(undefined);
-    const fault = bodyFault(incoming.headers, body.bytesMax);
-    if (fault !== undefined) return fault;
+    const refusal = bodyRefusal(incoming.headers, body.bytesMax);
+    if (refusal !== undefined) return refusal;
     return then(this.#readJson(incoming, caller, check), (parsed) =>
       parsed.ok ? this.#validate(parsed.value) : parsed,
     );
@@ -183,10 +183,10 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     caller: PeerView | null,
     check: BodyCheck | null,
   ): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (this.#eventsMax === 0) return incoming.readBody(this.#roomFault, NOBODY, null, check);
+    if (this.#eventsMax === 0) return incoming.readBody(this.#roomCheck, NO_CALLER, null, check);
     const { remote } = incoming;
     const holder = holderOf(caller, remote);
-    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault, holder, null, check);
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomCheck, holder, null, check);
     const { group } = this.#deps;
     const { overloaded } = group;
     const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
@@ -198,13 +198,13 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       group.noteRefusal();
       return refused('overloaded');
     }
-    const read = incoming.readBody(this.#roomFault, holder, arriving, check);
+    const read = incoming.readBody(this.#roomCheck, holder, arriving, check);
     if (read instanceof Promise) return read.finally(() => arriving.end());
     arriving.end();
     return read;
   }
 
-  readonly #roomFault: RoomFault = (holder, arriving) => {
+  readonly #roomCheck: RoomCheck = (holder, arriving) => {
     if (this.#eventsMax === 0 || this.#deps.group.admits(arriving?.events ?? 1, holder)) return undefined;
     return refused('overloaded');
   };

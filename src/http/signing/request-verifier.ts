@@ -57,19 +57,19 @@ export class RequestVerifier {
     const signature = read.value;
     const bodyCheck = covers.body ? bodyCheckOf(request.headers['content-digest']) : unchecked;
     if (!bodyCheck.ok) return bodyCheck;
-    const known = this.#knownFault(signature) ?? this.#restartFault(route, signature, caller);
+    const known = this.#knownRefusal(signature) ?? this.#restartRefusal(route, signature, caller);
     if (known !== undefined) return known;
     return this.#verifies(signature, request, this.#keyOf(publicKey)).then((isValid) => {
       if (!isValid) return refused('signature_invalid');
       // The same request may have been verified meanwhile.
-      const taken = this.#knownFault(signature);
+      const taken = this.#knownRefusal(signature);
       if (taken !== undefined) return taken;
       this.#taken.add(signature.bytes, signature.created, this.#now());
       return bodyCheck;
     });
   }
 
-  #knownFault({ bytes, created }: RequestSignature): Refusal | undefined {
+  #knownRefusal({ bytes, created }: RequestSignature): Refusal | undefined {
     const state = this.#taken.state(bytes, created);
     if (state === 'known') return refused('signature_replayed');
     return state === 'too_old' ? refused('signature_expired') : undefined;
@@ -80,7 +80,7 @@ export class RequestVerifier {
    * would take what was reported since. So an erasure that was signed before the start is refused where the peer asked
    * for one within the time in which that signature could be used.
    */
-  #restartFault({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
+  #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
     if (path !== erasurePath || created >= this.#startedAt) return undefined;
     const usableFrom = (created - limits.signatureWindowS) * 1000;
     return this.#deps.group.hasErasedSince(caller, usableFrom)

@@ -7,7 +7,7 @@ import { messageOf } from '../../errors.js';
 import { DiskFullError, UnreadError } from '../../group/ports/storage-errors.js';
 import { OperatorError } from './node-client.js';
 import { programOf } from './program.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 import type { CommandDeps } from './session.js';
 import { printable } from './table.js';
 
@@ -16,7 +16,7 @@ export type ExitCode = 0 | 1 | 2 | 3;
 /** Runs one command line (without interpreter and script) and prints what comes of it. Never rejects. */
 export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
   const json = args.includes('--json');
-  const results: Shown[] = [];
+  const results: Rendered[] = [];
   try {
     await programOf(deps, json, (shown) => results.push(shown)).parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -36,7 +36,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
 function print(
   { terminal }: CommandDeps,
   json: boolean,
-  shown: Shown | undefined,
+  shown: Rendered | undefined,
   failure: OperatorError | undefined,
 ): void {
   if (shown === undefined && failure === undefined) return;

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
-import { faultTexts } from '../../validation/validator.js';
+import { violationTexts } from '../../validation/validator.js';
 import { verifyChain } from '../protocol/audit-chain.js';
 import { checkRequest, type ListedPeerValue, type Values } from '../protocol/protocol.js';
 import { verifyValue } from '../protocol/values.js';
@@ -35,7 +35,7 @@ const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
 /** The whole command line. With `json`, help that nobody asked for is not printed. */
-export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Shown) => void): Command {
+export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Rendered) => void): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')
@@ -60,15 +60,15 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     dir,
     async ask(command, request, progress) {
       const checked = checkRequest(command, request);
-      if (!checked.ok) throw new OperatorError('wrong_usage', faultTexts(checked).join('; '), 2, checked.details);
+      if (!checked.ok) throw new OperatorError('wrong_usage', violationTexts(checked).join('; '), 2, checked.details);
       return callNode(dir(), command, request, progress);
     },
     runtime: deps.runtime,
     configuration: deps.configuration,
     verifyFolder: deps.verifyFolder,
-    startFaults: deps.startFaults,
+    startProblems: deps.startProblems,
     keepSecret: deps.keepSecret,
-    copies: deps.copies,
+    backups: deps.backups,
     adoptFolder: deps.adoptFolder,
     done,
   };
@@ -293,7 +293,7 @@ function addAudit(program: Command, session: Session): void {
 
 function addVerify(program: Command, session: Session): void {
   const { ask, done, dir, verifyFolder } = session;
-  const verify = async (progress: Progress): Promise<show.Shown> => {
+  const verify = async (progress: Progress): Promise<show.Rendered> => {
     try {
       return show.showVerification(await ask('verify', {}, progress), 'node');
     } catch (error) {

@@ -69,7 +69,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
     ctx.respond = false;
     pages.add(ctx.res, ctx.state.session);
     // Not only at the next beat: the page is empty until then.
-    pages.tell('overview', await watch.overview());
+    pages.send('overview', await watch.overview());
   });
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));

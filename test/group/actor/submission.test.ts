@@ -17,7 +17,7 @@ function scripted(count: number) {
     offer(submission, answered) {
       offered.push(submission);
       if (submission.checked !== undefined) answered(events.map(() => granted({ receivedAt: 1 })));
-      else answered({ type: 'repeats_unknown', events, checks, asOf: 1, retired: 0, withdrawn: [] });
+      else answered({ type: 'repeats_unknown', events, checks, asOf: 1, expired: 0, withdrawn: [] });
       return undefined;
     },
     async read(query: RepeatQuery) {

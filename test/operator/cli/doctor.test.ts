@@ -33,7 +33,7 @@ import type { StatusValue } from '../../../src/operator/protocol/protocol.js';
 import { dataFileOf } from '../../../src/store/files/environment-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { verifyAny } from '../../../src/workers/backup/backup-processes.js';
-import { startFaults } from '../../../src/workers/verify/preflight.js';
+import { startProblems } from '../../../src/workers/verify/preflight.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
 import { registerPeer } from '../../http/peer-client.js';
 import { startTestNode } from '../../support/node.js';
@@ -177,7 +177,7 @@ test('what a start would refuse is a fault of the configuration, however well th
   const told = async (folder: string, over: Partial<GroupIdentity> = {}, salt: string | null = null) => {
     const { out } = await runHere(['doctor', '--json'], folder, {
       verifyFolder: (of, mode) => verifyAny(of, mode),
-      startFaults: (of) => startFaults(of, { ...identity, ...over }, salt),
+      startProblems: (of) => startProblems(of, { ...identity, ...over }, salt),
     });
     const { checks } = JSON.parse(out) as { checks: Finding[] };
     return checks.filter(({ check }) => check === 'configuration').map(({ text }) => text);

@@ -1,6 +1,6 @@
 /** Looks one player up: the score, what it is made of, and what was reported in sum. No peer's events. */
 import type { PlayerValue } from '../../wire.js';
-import { faultText, post, Refused } from '../api.js';
+import { errorText, post, Refused } from '../api.js';
 import { copyFrom } from '../dialog.js';
 import { button, card, empty, facts, field, fill, h, table } from '../dom.js';
 import { count, plural, words } from '../format.js';
@@ -38,7 +38,7 @@ export function playerView({ live }: ViewContext): View {
         result,
         isUnknown
           ? empty('Nothing is known of this player', 'No peer has sent an event about this id, or it was erased.')
-          : h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)),
+          : h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)),
       );
     } finally {
       submit.disabled = false;

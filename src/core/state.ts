@@ -363,6 +363,7 @@ export class GroupState {
     if (subject !== null) {
       this.subjects.remove(subjectBytes(subject));
       this.pendingErasures.delete(subject);
+      this.allowed.erase(subject);
       for (const [eventSeq, withdrawal] of this.withdrawals) {
         if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
       }
@@ -370,12 +371,9 @@ export class GroupState {
     this.#countErasure(record.peer, at);
   }
 
-  /**
-   * Where the chains of a subject begin, and the records beside them that name it: requests for its erasure, and entries
-   * of the allow list, which end here.
-   */
+  /** Where the chains of a subject begin, and the records that name it: requests, and entries of the allow list. */
   #headsOf(subject: string): number[] {
-    const heads = [...(this.pendingErasures.get(subject) ?? []), ...this.allowed.erase(subject)];
+    const heads = [...(this.pendingErasures.get(subject) ?? []), ...(this.allowed.of(subject)?.seqs ?? [])];
     const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return heads;
     const first = this.subjects.firstEntry(row);

@@ -199,7 +199,7 @@ test('an erasure that waits for the operator is 202, one beyond the quota 429', 
     const told = { subject_hash: 'ab'.repeat(32), status: 'pending', receipt: 'r', reason: 'operator_mode' };
     assert.equal(body, told);
   });
-  const over = refused('erasure_quota_exceeded', { retryAfterS: 60 });
+  const over = refused('erasure_quota_exceeded', { retryAfterS: 60, details: { quota: 'peer', per_day: 1 } });
   await withFace({ erase: async () => over }, async (face) => {
     const { headers } = await ask(face.url, path, { method: 'DELETE', key: activeKey });
     assert.equal([headers['retry-after'], headers.ratelimit], ['60', '"erasure_quota_exceeded";r=0;t=60']);

@@ -55,12 +55,9 @@ export class AllowList {
     this.#put(subject, null, seq);
   }
 
-  /** Forgets a subject that is erased; returns the records that name it. */
-  erase(subject: string): readonly number[] {
-    const { seqs } = this.#subjects.get(subject) ?? noEntry;
-    this.#subjects.delete(subject);
-    this.#index(subject, false);
-    return seqs;
+  /** Forgets a subject that is erased. */
+  erase(subject: string): void {
+    if (this.#subjects.delete(subject)) this.#index(subject, false);
   }
 
   /** Takes in what a snapshot holds. */

@@ -45,21 +45,21 @@ export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, no
   if (inputs.size > limits.signaturesMax) {
     return invalid(`a request may carry at most ${limits.signaturesMax} signatures`);
   }
-  let fault: Refusal | undefined;
+  let refusal: Refusal | undefined;
   for (const [label, input] of inputs) {
     const signature = signatures.get(label)?.[0];
     const read = isInnerList(input) ? readInput(input, covers, now) : invalid('Signature-Input must hold inner lists');
     if (!read.ok) {
-      fault ??= read;
+      refusal ??= read;
       continue;
     }
     if (!(signature instanceof ArrayBuffer) || signature.byteLength !== SIGNATURE_BYTES) {
-      fault ??= invalid(`Signature must hold ${SIGNATURE_BYTES} bytes under the label of Signature-Input`);
+      refusal ??= invalid(`Signature must hold ${SIGNATURE_BYTES} bytes under the label of Signature-Input`);
       continue;
     }
     return granted({ ...read.value, bytes: new Uint8Array(signature) });
   }
-  return fault ?? refused('signature_missing');
+  return refusal ?? refused('signature_missing');
 }
 
 /** A field of several lines arrives joined by commas, as RFC 9421 combines them. Null: no dictionary. */

@@ -199,6 +199,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
       registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,
+      requestSigning: config.requestSigning,
       publishSaltCheck: config.publishSaltCheck,
       sessionSecret,
     },

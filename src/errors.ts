@@ -11,6 +11,10 @@ export const errors = {
   missing_api_key: { status: 401, text: 'missing api key' },
   invalid_api_key: { status: 401, text: 'invalid api key' },
   invalid_session: { status: 401, text: 'a valid service_session cookie is required' },
+  signature_missing: { status: 401, text: 'this write must be signed with the key of the peer (RFC 9421)' },
+  signature_invalid: { status: 401, text: 'the signature of the request is not valid' },
+  signature_expired: { status: 401, text: 'the signature of the request is outside its time window' },
+  signature_replayed: { status: 401, text: 'a request with this signature was taken before; sign each request anew' },
   peer_not_active: { status: 403, text: 'peer not active' },
   cross_site: { status: 403, text: 'changes are accepted only from the dashboard itself' },
   registration_closed: { status: 403, text: 'registration is closed; ask the operator of this node' },
@@ -34,6 +38,7 @@ export const errors = {
   unknown_peer: { status: 422, text: 'peer_id is not a peer of this group' },
   unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
   subject_hash_required: { status: 422, text: 'this group accepts only subject hashes (high-security mode)' },
+  player_id_not_canonical: { status: 422, text: 'this group accepts player ids only in their canonical form' },
   erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
   rate_limited: { status: 429, text: 'too many requests; try again later' },
   headers_too_large: { status: 431, text: 'the header fields are too large' },
@@ -68,6 +73,12 @@ export interface ErrorDetails {
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
+  /** The canonical form of each kind of ids that the group takes, in words. */
+  readonly player_id_not_canonical: {
+    readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
+  };
+  /** Whose quota is used up, and how many erasures it allows in 24 hours. */
+  readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** The reason. `recorded`: the change is recorded although its effect is not complete. */

@@ -76,6 +76,8 @@ export const limits = {
   evictionChances: 8,
   /** Refused connections that get an answer at a time; further ones are closed without an answer. */
   connectionsRefusedAtOnce: 256,
+  /** Kinds that `PLAYER_ID_KINDS` may list. */
+  playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
   /** Faults of one body that are reported besides the first. */
@@ -133,6 +135,28 @@ export const limits = {
   metricsPeersMax: 1_000,
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
+
+  // Allow list
+  /** Players that records of the allow list name, those whose entry is over among them. */
+  allowedSubjectsMax: 10_000,
+  /** Records of one of them. */
+  allowedRecordsMax: 1_000,
+  /** How far ahead an entry may end. */
+  allowedMsMax: 3_650 * DAY_MS,
+  allowNoteLength: 200,
+
+  // Signed requests
+  /** How far a signature's creation may lie from the node's clock. */
+  signatureWindowS: 300,
+  /** Signatures that one request may carry, of which one is looked at; a proxy may add its own. */
+  signaturesMax: 4,
+  signatureComponentsMax: 16,
+  /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
+  signatureFieldLength: 2_048,
+  /** Signatures that are remembered so that none is taken twice, in 16 to 32 bytes each. */
+  replaySignaturesMax: 4_194_304,
+  /** Public keys that are kept ready. */
+  signingKeysKept: 4_096,
 
   // Erasure
   erasureQuotaPerDay: 100,

@@ -1,7 +1,7 @@
 /** The dependencies of the HTTP interface. It opens nothing itself except its sockets. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
-import type { RegistrationMode } from '../core/vocabulary.js';
+import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
@@ -9,6 +9,7 @@ export interface FaceSettings {
   /** False only for local trials. Then every endpoint works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
+  readonly requestSigning: RequestSigning;
   /** Whether `GET /peers` contains the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */

@@ -119,6 +119,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
     player_id: playerId,
     verdict: view.verdict,
     confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
+    ...(view.allowed === undefined ? {} : { allowed: view.allowed }),
     updated_at: updatedText(view),
   };
 }

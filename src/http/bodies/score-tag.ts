@@ -28,11 +28,11 @@ export class ScoreTag {
 
   /**
    * Adds the published figures of the next player: score and confidence in their smallest units, the number of the
-   * verdict, and the hour of the newest change, since 1970.
+   * verdict, the hour of the newest change, since 1970, and whether the player is on the allow list.
    */
-  add(score: number, confidence: number, verdict: number, eventCount: number, hour: number): void {
-    // 29 bits: 10,001 scores, 10,001 confidences, four verdicts.
-    this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, hour);
+  add(score: number, confidence: number, verdict: number, eventCount: number, hour: number, isAllowed = false): void {
+    // 29 bits: 10,001 scores, 10,001 confidences, four verdicts. An allowed player has another hour than any other.
+    this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);
   }
 
   /** Adds an unknown player. */

@@ -203,16 +203,17 @@ class FastConnection {
     if (target === undefined) return undefined;
     const fastRoute = this.#shared.routeOf(method, target.path, headers);
     if (fastRoute === undefined) return undefined;
-    // Undefined if the body is not UTF-8.
-    const body = head.contentLength === 0 ? '' : bodyOf(chunk, text, head);
+    const bytes = chunk.subarray(head.end, head.end + head.contentLength);
     return {
       asked: { method, fastRoute, exchange: this.#exchangeOf(headers), startedAt },
       incoming: {
         headers,
         captures: fastRoute.captures,
+        path: target.path,
         query: target.query,
         remote: this.#socket,
-        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? parseJson(body),
+        readBody: (fault, holder, arriving, check) =>
+          fault(holder, arriving) ?? check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head)),
       },
       end: head.end + head.contentLength,
     };
@@ -293,8 +294,7 @@ class FastConnection {
 }
 
 /** Uses the available text if every character is one byte, which saves half a microsecond per event. */
-function bodyOf(chunk: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
-  const bytes = chunk.subarray(end, end + contentLength);
+function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }
 

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { BodyCheck } from '../signing/content-digest.js';
 import { isAnswerable } from './answering.js';
 import type { ArrivingBody } from './request.js';
 
@@ -26,8 +27,15 @@ function isUtf8Json(contentType: string | undefined): boolean {
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
 }
 
-/** Reads a body. `arriving` receives the byte counts, if the bytes are counted. */
-export type BodyReader = (ctx: Context, arriving: ArrivingBody | null) => Promise<Outcome<unknown>>;
+/**
+ * Reads a body. `arriving` receives the byte counts, if the bytes are counted. `check` checks the bytes before the parsed
+ * value.
+ */
+export type BodyReader = (
+  ctx: Context,
+  arriving: ArrivingBody | null,
+  check: BodyCheck | null,
+) => Promise<Outcome<unknown>>;
 
 /**
  * Creates a reader of JSON bodies up to `bytesMax`. It gives the parsed value, `payload_too_large` or `malformed_json`.
@@ -42,7 +50,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
     onProtoPoisoning: 'ignore',
   };
   const parse = bodyParser(options);
-  return async (ctx, arriving) => {
+  return async (ctx, arriving, check) => {
     // The body parser would not accept `identity` in another case.
     delete ctx.req.headers['content-encoding'];
     const chunks: Uint8Array[] = [];
@@ -60,10 +68,14 @@ export function createBodyReader(bytesMax: number): BodyReader {
     try {
       await parse(ctx, async () => {});
     } catch (error) {
-      return readRefusal(error);
+      const refusal = readRefusal(error);
+      // What is not whole has no digest.
+      return refusal.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? refusal) : refusal;
     } finally {
       ctx.req.off('data', tap);
     }
+    const digestRefusal = check?.(chunks);
+    if (digestRefusal !== undefined) return digestRefusal;
     const text = ctx.request.rawBody;
     // Free the text, which a pending commit would keep in memory.
     ctx.request.rawBody = '';

@@ -60,7 +60,7 @@ export class Report {
   }
 
   /**
-   * Adds a goal that `value` must reach. It counts as not measured if `value` is null or no number, or if the caller
+   * Adds a goal that `value` must reach. The goal counts as not measured if `value` is null or no number, or if the caller
    * chose the load.
    */
   goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {

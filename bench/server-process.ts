@@ -1,6 +1,6 @@
 /**
  * Runs a server in its own process on the server's core, with the probe loaded. The server gets a free port, which is
- * read from the line `{"msg":"listening","port":N}` of its log. It ends with the bench.
+ * read from the line `{"msg":"listening","port":N}` of its log. Ends with the bench.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -77,7 +77,7 @@ export interface ErrorDetails {
   readonly player_id_not_canonical: {
     readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
   };
-  /** Whose quota is used up, and how many erasures it allows in 24 hours. */
+  /** The exhausted quota, and the erasures that it allows in 24 hours. */
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
@@ -85,7 +85,7 @@ export interface ErrorDetails {
   readonly dependency_unavailable: { readonly reason?: string | undefined; readonly recorded?: true };
 }
 
-/** A request that was understood and refused. It is returned, never thrown; a broken invariant throws instead. */
+/** A request that was understood and refused. Refusals are returned and never thrown; a broken invariant throws instead. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;

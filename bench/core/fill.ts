@@ -125,7 +125,7 @@ class Filler {
   }
 }
 
-/** Seed of the event ids. It differs from the seeds of the load, so that the ids differ too. */
+/** Seed of the event ids. Differs from the seeds of the load, so that the ids differ too. */
 const fillSeed = 2003;
 const timestampMs = Date.parse(fixedTimestamp);
 

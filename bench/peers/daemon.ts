@@ -1,4 +1,4 @@
-/** Runs a daemon of another project in its own temporary folder, on the server's core. It ends with the bench. */
+/** Runs a daemon of another project in its own temporary folder, on the server's core. Ends with the bench. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

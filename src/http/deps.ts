@@ -1,4 +1,4 @@
-/** The dependencies of the HTTP interface. It opens nothing itself except its sockets. */
+/** The dependencies of the HTTP interface. Opens nothing itself except its sockets. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';

@@ -1,6 +1,6 @@
 /**
  * Counts the pieces of a bounded resource per holder, such as connections per address. Finds the holder with the most
- * pieces in constant time, so that this holder yields when there is no room. It decides nothing itself.
+ * pieces in constant time, so that this holder yields when there is no room. Decides nothing itself.
  */
 import { getOrMake } from '../core/get-or-make.js';
 

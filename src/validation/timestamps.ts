@@ -2,7 +2,7 @@
 import { parseUtcDateTime } from './formats.js';
 
 export interface MistakenTime {
-  /** What was found, such as `a number`. */
+  /** Description of the value, such as `a number`. */
   readonly found: string;
   /** The time that was probably meant, in the contract's form; undefined if nothing suggests one. */
   readonly meant?: string | undefined;

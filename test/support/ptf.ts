@@ -17,7 +17,7 @@ export interface PtfProcess {
 }
 
 /**
- * Starts a run on the data folder `dir`. It leads a process group, so that all of its processes can be killed together.
+ * Starts a run on the data folder `dir`. Leads a process group, so that all of its processes can be killed together.
  */
 export function beginPtf(args: readonly string[], dir: string): PtfProcess {
   const child = spawn(process.execPath, [ptfEntry, '--data-dir', dir, ...args], {

@@ -53,7 +53,7 @@ export class ChangeRing {
     return texts;
   }
 
-  /** Clears the ring. It contains all changes after `position` from now on. */
+  /** Clears the ring, which has all changes after `position` from now on. */
   clear(position: number): void {
     this.#newest.clear();
     this.#rows.fill('');

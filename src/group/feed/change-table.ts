@@ -1,6 +1,6 @@
 /**
  * The last published values of each player and the changes since: columns by the row of a state, updated record by
- * record. It publishes values and not events, so a player that changed twice is published once.
+ * record. Publishes values and not events, so a player that changed twice is published once.
  */
 
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';

@@ -1,5 +1,5 @@
 /**
- * Measures parsed JSON as UTF-8 without blanks. It does not recurse as `JSON.stringify` does, because the parser
+ * Measures parsed JSON as UTF-8 without blanks. Does not recurse as `JSON.stringify` does, because the parser
  * accepts values that are nested deeper than the stack.
  */
 import { plainText } from './bodies.js';

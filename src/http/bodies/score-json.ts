@@ -1,5 +1,5 @@
 /**
- * Writes the bodies of score answers as ASCII-only JSON. No other file writes them. It writes bytes into one buffer: a
+ * Writes the bodies of score answers as ASCII-only JSON. No other file writes them. Writes bytes into one buffer: a
  * match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
  */
 

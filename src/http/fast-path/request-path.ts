@@ -1,5 +1,5 @@
 /**
- * Answers requests of the fast routes that node:http has parsed, on connections that left the connection path. It finds
+ * Answers requests of the fast routes that node:http has parsed, on connections that left the connection path. Finds
  * the route and reads the body. Koa gets every other request unchanged.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';

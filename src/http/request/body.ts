@@ -38,7 +38,7 @@ export type BodyReader = (
 ) => Promise<Outcome<unknown>>;
 
 /**
- * Creates a reader of JSON bodies up to `bytesMax`. It gives the parsed value, `payload_too_large` or `malformed_json`.
+ * Creates a reader of JSON bodies up to `bytesMax`. Gives the parsed value, `payload_too_large` or `malformed_json`.
  * A member named `__proto__` is parsed as an own property, so that the schema refuses it like any other.
  */
 export function createBodyReader(bytesMax: number): BodyReader {
@@ -69,7 +69,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
       await parse(ctx, async () => {});
     } catch (error) {
       const refusal = readRefusal(error);
-      // What is not whole has no digest.
+      // An incomplete body has no digest.
       return refusal.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? refusal) : refusal;
     } finally {
       ctx.req.off('data', tap);

@@ -77,7 +77,7 @@ export function refusalReply(refusal: Refusal): ApiReply {
 }
 
 const apiKeyChallenge = 'ApiKey realm="ptf", header="X-Peer-API-Key"';
-/** What a signature is to cover (RFC 9421, section 5.1); a request without a body needs no digest. */
+/** Required coverage of a signature (RFC 9421, section 5.1). A request without a body needs no digest. */
 const acceptSignature = 'sig1=("@method" "@path" "content-digest" "x-peer-api-key");created;alg="ed25519";tag="ptf"';
 
 function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
@@ -96,7 +96,7 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
 }
 
 /**
- * Returns the answer to an internal error. It contains only the request id, by which the operator finds the error in
+ * Returns the answer to an internal error. Contains only the request id, by which the operator finds the error in
  * the log.
  */
 export function internalErrorReply(requestId: string): ApiReply {

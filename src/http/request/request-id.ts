@@ -7,7 +7,7 @@ const lastDigits = Array.from({ length: 36 ** 2 }, (_, n) => n.toString(36).padS
 let count = 0;
 let prefix = '';
 
-/** Returns a new id. It needs no randomness, so it takes a small part of the time of a UUID. */
+/** Returns a new id. Needs no randomness, so it takes a small part of the time of a UUID. */
 export function newRequestId(): string {
   const last = count % lastDigits.length;
   if (last === 0) prefix = `${run}.${Math.floor(count / lastDigits.length).toString(36)}`;

@@ -1,7 +1,7 @@
 /**
  * Watches the connections of the public port and enforces one table of bounds, `connectionBounds`: callers that do not
  * read, requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or take
- * too much room. It decides which connection must end; the server answers and closes it. It reads no bytes.
+ * too much room. Decides which connection must end; the server answers and closes it. Reads no bytes.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

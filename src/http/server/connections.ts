@@ -1,7 +1,7 @@
 /**
- * The table of open connections. It bounds the connections of one address. At the bound of all connections it closes an
+ * The table of open connections. Bounds the connections of one address. At the bound of all connections it closes an
  * idle one: first one of the address with the most connections if that exceeds its share, else the one that has been
- * idle the longest. So no caller can exclude others by holding connections. It reads no bytes and answers nothing.
+ * idle the longest. So no caller can exclude others by holding connections. Reads no bytes and answers nothing.
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';

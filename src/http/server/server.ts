@@ -33,7 +33,7 @@ interface UnderWay {
   readonly before: ServerResponse | undefined;
 }
 
-/** Time for callers to read their answers at shutdown. It leaves time for a last snapshot. */
+/** Time for callers to read their answers at shutdown. Leaves time for a last snapshot. */
 const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 /** The part of that time for requests that are still arriving. The last check comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
@@ -319,7 +319,7 @@ class HttpServerFace implements HttpFace {
   }
 }
 
-/** Creates node:http with the contract's bounds. It answers nothing yet. */
+/** Creates node:http with the contract's bounds. Answers nothing yet. */
 function createBoundedServer(connectionsMax: number): Server {
   const server = createServer({
     maxHeaderSize: limits.parserHeadBytes,

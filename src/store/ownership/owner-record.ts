@@ -74,7 +74,7 @@ export function putOwner(dir: string, record: OwnerRecord): boolean {
   const aside = join(dir, `.tmp-owner-${randomUUID()}`);
   try {
     writeFileSync(aside, textOf(record), { mode: 0o600 });
-    // Of two processes that link the same name, one succeeds, and the file is complete from then on.
+    // If two processes link the same name, one succeeds, and the file is complete from then on.
     linkSync(aside, file);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;

@@ -1,6 +1,6 @@
 /**
  * Entry of the process that makes a backup or a restore. The task is in its arguments; its progress and outcome go to
- * its parent. It reads files that may be damaged. If it is ended by a signal or with its parent, no unfinished result
+ * its parent. Reads files that may be damaged. If it is ended by a signal or with its parent, no unfinished result
  * stays in place.
  */
 import { randomBytes } from 'node:crypto';

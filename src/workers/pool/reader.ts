@@ -1,4 +1,4 @@
-/** The reader: a worker that reads the log for listings and single records. It keeps no state. */
+/** The reader: a worker that reads the log for listings and single records. Keeps no state. */
 import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { ChainLink } from '../../core/records/event-chain.js';

@@ -25,7 +25,7 @@ const systemClock: YieldClock = {
   sleep: (ms) => void Atomics.wait(never, 0, 0, ms),
 };
 
-/** Returns the function that a computation calls repeatedly. It does nothing if the main thread has another core. */
+/** Returns the function that a computation calls repeatedly. Does nothing if the main thread has another core. */
 export function workerYield(cores: number = availableParallelism(), clock: YieldClock = systemClock): () => void {
   if (cores > 1) return () => undefined;
   let awakeSince = clock.now();

@@ -39,7 +39,7 @@ export const matchPlayers = 50;
 export const batchEvents = 500;
 
 /**
- * Returns a uniform unsigned number of 32 bits (the finaliser of MurmurHash3). For one seed, different numbers give
+ * Returns a uniform unsigned number of 32 bits (the finaliser of MurmurHash3). Different numbers of one seed give
  * different results.
  */
 export function mix(seed: number, i: number): number {

@@ -85,7 +85,7 @@ export interface ErrorDetails {
   readonly dependency_unavailable: { readonly reason?: string | undefined; readonly recorded?: true };
 }
 
-/** A request that was understood and refused. Refusals are returned and never thrown; a broken invariant throws instead. */
+/** An understood but refused request. Refusals are returned and never thrown; a broken invariant throws instead. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;

@@ -91,7 +91,7 @@ test('rewritten content that no record states is damage, not the middle of an er
   assert.match(String(error), 'no record accounts for its rewritten content');
 });
 
-test('whoever watches a copy ends it by throwing', async () => {
+test('a progress callback ends a copy by throwing', async () => {
   const life = await Life.begin();
   const ended = copyLog(life.machine.log, sinkInto(new MemoryLog()), () => {
     throw new Error('enough');

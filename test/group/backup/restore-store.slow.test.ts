@@ -66,7 +66,7 @@ test('a backup with no old log comes back as it was, to the byte', async () => {
   assert.is(stateDigest(stateOf(back.log)), stateDigest(life.machine.actor.state));
 });
 
-test('whatever is taken back after a backup is taken back in what is restored, and nothing else', async () => {
+test('a restore applies exactly the erasures and withdrawals after the backup', async () => {
   let erasures = 0;
   let withdrawals = 0;
   for (let seed = 0; seed < 80; seed++) {

@@ -72,7 +72,7 @@ test('errors, health and writes are never kept', () => {
   assert.is(sent(routes.registerPeer, { status: 201, body: {} }, plain).headers['Cache-Control'], 'no-store');
 });
 
-test('what a key changes varies by it, and everything varies by Accept', () => {
+test('answers that depend on a key vary by the key, and all answers vary by Accept', () => {
   assert.is(sent(routes.listPlayerEvents, ok({}), plain).headers.Vary, 'Accept, X-Peer-API-Key');
   assert.is(sent(routes.getHealth, ok({}), plain).headers.Vary, 'Accept');
   assert.is(sent(undefined, refusalReply(refused('route_not_found')), plain).headers.Vary, 'Accept');

@@ -93,6 +93,8 @@ export const limits = {
   emailLength: 254,
   schemaVersionLength: 64,
   cursorLength: 256,
+  /** Of a listing of own events, which goes on in the chain of each origin that the peer carries. */
+  placesCursorLength: 8_192,
 
   // Pages
   /** Hours and days as text that are kept for the next answer, of each so many. */
@@ -134,9 +136,11 @@ export const limits = {
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 
+  /** The sliding day of quotas. */
+  quotaWindowMs: DAY_MS,
+
   // Erasure
   erasureQuotaPerDay: 100,
-  erasureWindowMs: DAY_MS,
   /** Times of erasures that are remembered per peer; a larger quota is no quota. */
   erasureTimesKept: 10_000,
   /** Log records that one piece of an erasure rewrites, between turns. */
@@ -164,6 +168,28 @@ export const limits = {
   scrubReaderLookMs: 5,
   /** A reader that stays on old pages for longer, such as a copying tool, puts the scrub off. */
   scrubReaderWaitMs: 8_000,
+
+  // Origins
+  originNameLength: 64,
+  /** Declared origins, those removed since among them. */
+  originsMax: 256,
+  /** Peers with an origin that they send events of: each takes a number, as a peer does. */
+  carriersMax: 8_192,
+  referenceLength: 128,
+
+  // Disputes
+  disputeTextLength: 500,
+  /** Disputes that wait for the operator, and rejected ones that are still held. */
+  disputesOpenMax: 10_000,
+  disputesRejectedMax: 10_000,
+  /** Disputes of one peer in a sliding day, and those of a group in quotas of one peer. */
+  disputeQuotaPerDay: 50,
+  groupDisputesFactor: 10,
+  /** Peers whose events one decision makes void. */
+  disputeVoidsMax: 64,
+
+  /** Records of the log that an export of one player reads, at most; of a player with more it says so. */
+  exportRecordsMax: 100_000,
 
   // Actor
   mailboxEvents: 8_192,

@@ -94,6 +94,13 @@ export const duplicateSchema = {
   ],
 } as const;
 
+export const duplicateDisputeSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['dispute_id'],
+  properties: { dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' } },
+} as const;
+
 export const rateLimitSchema = {
   type: 'object',
   additionalProperties: false,
@@ -126,6 +133,7 @@ const detailsByCode = {
   invalid_parameter: invalidParameterSchema,
   missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
+  duplicate_dispute: duplicateDisputeSchema,
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
   dependency_unavailable: unavailableSchema,

@@ -324,7 +324,7 @@ export class Calls {
     const view = step.peer === null ? null : (this.#view(step.peer) ?? null);
     const bytes = subject(step.player);
     const what = `list player-${step.player} for ${step.peer}${cursor === null ? '' : ` from ${cursor.event.id}`}`;
-    const ask = () => this.#group.playerEvents(bytes, view, step.limit, cursor?.before ?? null);
+    const ask = () => this.#group.playerEvents(bytes, view, step.limit, cursor?.from ?? null);
     this.#ask(what, ask, (answer, call) => {
       if (!answer.ok && answer.code === 'overloaded' && call.full !== true) return;
       if (this.#expected(call, answer) === null) return;

@@ -58,7 +58,7 @@ export interface ListingAsked {
 
 /** The event to go on with, where there is a next page. */
 export interface Cursor {
-  readonly before: number;
+  readonly from: readonly number[];
   readonly event: EventFact;
 }
 
@@ -68,7 +68,7 @@ export interface Cursor {
  */
 export function compareListing(oracle: Oracle, asked: ListingAsked, listing: PlayerEvents): Cursor | null {
   const { what, subject, caller, limit, events, live } = asked;
-  const { total, summarised, summary, own, nextBefore } = listing;
+  const { total, summarised, summary, own, next } = listing;
   same('listing', `total of ${what}`, total, live.size);
   const wanted = events.filter((event) => live.has(event) && event.peer === caller);
   const found = own.map(({ seq: _, ...event }) => event);
@@ -77,8 +77,8 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
     const newest = [...live].slice(0, oracle.rules.summaryEventsMax);
     same('listing', `events of ${what}`, found, wanted.slice(0, limit).map(shown));
     same('listing', `summary of ${what}`, [summarised, sorted(summary)], [newest.length, sorted(summaryOf(newest))]);
-    same('listing', `end of ${what}`, nextBefore === null, wanted.length <= limit);
-    return nextBefore === null ? null : { before: nextBefore, event: wanted[limit]! };
+    same('listing', `end of ${what}`, next === null, wanted.length <= limit);
+    return next === null ? null : { from: next, event: wanted[limit]! };
   }
   const known = new Set(wanted.map(({ id }) => id));
   const extra = found.find(({ eventId }) => !known.has(eventId));
@@ -88,7 +88,7 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
     .find(
       (event) => oracle.isLive(event) && oracle.isKept(event) && !found.some(({ eventId }) => eventId === event.id),
     );
-  if (missing !== undefined && nextBefore === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
+  if (missing !== undefined && next === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
   return null;
 }
 

@@ -202,7 +202,7 @@ class Restore {
   /** The same record after the audit entries that are here; a peer that is not known here is bound by no quota. */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
-    const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
+    const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }

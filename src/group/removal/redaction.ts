@@ -123,6 +123,8 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
       return { ...record, ...noSums };
     case 'erasure_requested':
       return { ...record, subject: null };
+    case 'dispute_opened':
+      return { ...record, subject: null, text: '' };
     default:
       return null;
   }

@@ -6,7 +6,7 @@ import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { characterFault, isEventId } from '../../validation/identifiers.js';
-import { type CursorKind, decodeCursor } from './cursor.js';
+import { type CursorKind, decodeCursor, decodePlaces } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
 function invalid(text: string): Refusal {
@@ -50,6 +50,15 @@ export function readCursor(query: string, kind: CursorKind): Outcome<number | nu
   if (raw.value === undefined) return granted(null);
   const position = decodeCursor(kind, raw.value);
   return position === undefined ? invalid('cursor is not one that this listing gave out') : granted(position);
+}
+
+/** The places that a cursor of own events stands for; null where absent. */
+export function readPlaces(query: string): Outcome<readonly number[] | null> {
+  const raw = single(query, 'cursor');
+  if (!raw.ok) return raw;
+  if (raw.value === undefined) return granted(null);
+  const places = decodePlaces(raw.value);
+  return places === undefined ? invalid('cursor is not one that this listing gave out') : granted(places);
 }
 
 /** False where absent. */

@@ -14,6 +14,9 @@ import { addDashboard } from './dashboard-command.js';
 import { addDoctor } from './doctor.js';
 import { addExport, auditPages } from './export.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
+import { addDisputes } from './people/disputes.js';
+import { addOrigins } from './people/origins.js';
+import { addSubject } from './people/subject.js';
 import * as show from './renderers.js';
 import {
   type CommandDeps,
@@ -73,6 +76,9 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addStatus(program, session);
   addPeers(program, session);
   addPreTrust(program, session);
+  addOrigins(program, session);
+  addDisputes(program, session);
+  addSubject(program, session);
   addErase(program, session);
   addAudit(program, session);
   addExport(program, session);

@@ -41,6 +41,7 @@ export function showStatus(value: StatusValue): Shown {
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
     ['witness groups', witnessGroupsLine(value)],
     ['pending erasures', String(value.pending_erasures)],
+    ['open disputes', String(value.open_disputes)],
     ['owner epoch', String(value.owner_epoch)],
     ['disk', diskLine(value.disk)],
     ['check', checkLine(value)],

@@ -1,6 +1,14 @@
 /** A group that notes what it is asked and answers with fixed values, for tests of the socket alone. */
 import { granted } from '../../src/errors.js';
-import type { DisputeView, OriginView, SubjectExport, AuditEntry, GroupApi, PeerView, SimulationView } from '../../src/group/api.js';
+import type {
+  AuditEntry,
+  DisputeView,
+  GroupApi,
+  OriginView,
+  PeerView,
+  SimulationView,
+  SubjectExport,
+} from '../../src/group/api.js';
 
 const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
 

@@ -167,6 +167,11 @@ export class Oracle {
         return { ok: true };
       case 'purge_peers':
         throw new Error('the simulation purges nobody');
+      case 'origin':
+      case 'open_dispute':
+      case 'decide_dispute':
+      case 'export_subject':
+        throw new Error('the simulation does not ask for that');
       case 'relate_peers':
         return this.#relate(command, now);
       case 'withdraw':

@@ -52,14 +52,17 @@ export const subjectExportSchema = {
         { type: 'null' },
       ],
     },
-    sums: listOf('The evidence of each peer, and of each origin that it carries, also of events that left by their age.', {
-      peer_id: text,
-      origin: textOrNull,
-      events: count,
-      lowering: mass,
-      raising: mass,
-      void: isVoid,
-    }),
+    sums: listOf(
+      'The evidence of each peer, and of each origin that it carries, also of events that left by their age.',
+      {
+        peer_id: text,
+        origin: textOrNull,
+        events: count,
+        lowering: mass,
+        raising: mass,
+        void: isVoid,
+      },
+    ),
     events: listOf('Newest first.', {
       seq: count,
       received_at: time,

@@ -46,7 +46,10 @@ function addUphold(disputes: Command, { ask, done }: Session): void {
   signed(disputes.command('uphold <id>'))
     .description('make the events of peers about the player void: they stay stored, and count for nothing')
     .option('--peer <id>', 'whose events; may be given again. Not needed where it can only be one peer', collected)
-    .addHelpText('after', examples(`disputes uphold ${exampleId}`, `disputes uphold ${exampleId} --peer ${examplePeer}`))
+    .addHelpText(
+      'after',
+      examples(`disputes uphold ${exampleId}`, `disputes uphold ${exampleId} --peer ${examplePeer}`),
+    )
     .action(async (id: string, { peer, by }: Options) => {
       const named = peer === undefined ? {} : { peer_ids: peer };
       const request = { decision: 'uphold', dispute_id: id, ...named, ...signature(by) } as const;

@@ -35,6 +35,8 @@ test('an event is of version 2 where it has the tag of its id, and of version 1 
     [
       [false, 1],
       [true, 2],
+      // Of version 4 where it has a reference.
+      [true, 4],
     ],
   );
   for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);

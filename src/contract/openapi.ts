@@ -38,6 +38,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
     more: [{ field: '/game_id', violation: 'pattern', error: 'game_id must not begin or end with a blank' }],
   },
   rate_limited: { limit: 'address', per_s: 100 },
+  duplicate_dispute: { dispute_id: '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90' },
   duplicate_event: {
     event_id: '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e',
     originally_received_at: '2026-01-02T03:04:05.678Z',

@@ -98,15 +98,15 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
 
 function shown(event: EventFact, isDisputed: boolean): Omit<OwnEvent, 'seq'> {
   return {
-    ...(event.origin === null ? {} : { origin: event.origin }),
-    ...(event.reference === null ? {} : { reference: event.reference }),
-    ...(isDisputed ? { disputed: true } : {}),
     schemaVersion: event.schemaVersion,
     eventId: event.id,
     eventType: event.type,
     gameId: event.gameId,
     severity: event.severity,
     timestamp: event.timestamp,
+    ...(event.origin === null ? {} : { origin: event.origin }),
+    ...(event.reference === null ? {} : { reference: event.reference }),
+    ...(isDisputed ? { disputed: true } : {}),
     receivedAt: event.receivedAt,
   };
 }

@@ -109,7 +109,13 @@ function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): 
         prefetch: unused,
       },
     },
-    peerWeights: { ...trust, ...facts, isGrouped, sender: Uint16Array.from(isGrouped.keys()), distance: suspiciousDistance(trust.pi) },
+    peerWeights: {
+      ...trust,
+      ...facts,
+      isGrouped,
+      sender: Uint16Array.from(isGrouped.keys()),
+      distance: suspiciousDistance(trust.pi),
+    },
     epoch: 0,
     halfLifeDays: 0,
   };

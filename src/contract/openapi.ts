@@ -25,7 +25,7 @@ function referenced(schema: Schema, own?: Schema): unknown {
 }
 
 /** Examples of what is wrong, for the codes whose text says what was found. */
-const exampleTexts: Partial<Record<ErrorCode, string>> = {
+const exampleStrings: Partial<Record<ErrorCode, string>> = {
   schema_validation_failed: 'severity must be at most 1; got 1.5',
 };
 
@@ -37,6 +37,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
     limit: 1,
     more: [{ field: '/game_id', violation: 'pattern', error: 'game_id must not begin or end with a blank' }],
   },
+  player_id_not_canonical: { canonical_forms: [{ kind: 'steam', form: 'the decimal SteamID64 of 17 digits' }] },
   rate_limited: { limit: 'address', per_s: 100 },
   duplicate_dispute: { dispute_id: '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90' },
   duplicate_event: {
@@ -48,7 +49,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
 
 function errorExample(code: ErrorCode): Json {
   const details = exampleDetails[code];
-  return { error: exampleTexts[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
+  return { error: exampleStrings[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
 }
 
 const requestIdHeader = {

@@ -21,6 +21,11 @@ export const changedPlayerSchema = {
       description:
         'Only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
     },
+    allowed: {
+      type: 'boolean',
+      const: true,
+      description: "Only of a player on the group's allow list, which is neutral whatever was reported.",
+    },
   },
 } as const;
 export type ChangedPlayer = FromSchema<typeof changedPlayerSchema>;

@@ -47,6 +47,15 @@ export interface ErasureFact {
   readonly at: number;
 }
 
+/** An entry of the allow list, or its end. */
+export interface AllowFact {
+  readonly kind: 'allow';
+  readonly subject: string;
+  /** The end of the minute up to which the entry counts; null: it is removed. */
+  readonly until: number | null;
+  readonly id: string;
+}
+
 export interface PeerFact {
   readonly kind: 'peer';
   readonly number: number;
@@ -151,12 +160,13 @@ export interface AuditedFact {
 }
 
 /** Facts about one player. */
-export type LifeFact = EventFact | WithdrawalFact | ErasureFact | DisputeFact | DecisionFact;
+export type SubjectFact = EventFact | WithdrawalFact | ErasureFact | DisputeFact | DecisionFact | AllowFact;
 
 export type Fact =
   | EventFact
   | WithdrawalFact
   | ErasureFact
+  | AllowFact
   | PeerFact
   | StatusFact
   | KeyFact
@@ -174,8 +184,8 @@ export class Facts {
   readonly all: Fact[] = [];
   readonly events = new Map<string, EventFact>();
   readonly withdrawals = new Map<string, WithdrawalFact>();
-  /** Events, withdrawals and erasures of a subject. */
-  readonly bySubject = new Map<string, LifeFact[]>();
+  /** Events, withdrawals, erasures and entries of the allow list of a subject. */
+  readonly bySubject = new Map<string, SubjectFact[]>();
   readonly erasures: ErasureFact[] = [];
   readonly peers: PeerFact[] = [];
   readonly statuses: StatusFact[] = [];
@@ -216,6 +226,9 @@ export class Facts {
         this.erasures.push(fact);
         this.#listOf(fact.subject).push(fact);
         break;
+      case 'allow':
+        this.#listOf(fact.subject).push(fact);
+        break;
       default:
         this.#column(fact).push(fact);
     }
@@ -245,13 +258,16 @@ export class Facts {
           this.erasures.pop();
           this.#listOf(fact.subject).pop();
           break;
+        case 'allow':
+          this.#listOf(fact.subject).pop();
+          break;
         default:
           this.#column(fact).pop();
       }
     }
   }
 
-  #listOf(subject: string): LifeFact[] {
+  #listOf(subject: string): SubjectFact[] {
     let list = this.bySubject.get(subject);
     if (list === undefined) {
       list = [];
@@ -260,7 +276,7 @@ export class Facts {
     return list;
   }
 
-  #column(fact: Exclude<Fact, LifeFact>): Fact[] {
+  #column(fact: Exclude<Fact, SubjectFact>): Fact[] {
     switch (fact.kind) {
       case 'origin':
         return this.origins;

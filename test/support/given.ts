@@ -10,7 +10,7 @@ import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/recor
 import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
-import { decideTakingBack, headOfPair } from '../../src/core/rules/decide-removal.js';
+import { decideRevocation, headOfPair } from '../../src/core/rules/decide-removal.js';
 import { decideEpoch } from '../../src/core/rules/decide-scale.js';
 import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
 import { GroupState } from '../../src/core/state.js';
@@ -163,7 +163,7 @@ export class Given {
     if (carried !== null) this.apply([carried], now);
     this.apply([decided.value], now);
     const seq = this.state.lastSeq;
-    const taken = decideTakingBack(this.state, decided.value, decided.value.subject);
+    const taken = decideRevocation(this.state, decided.value, decided.value.subject);
     if (taken !== null) this.apply([taken], now);
     return { ok: true, value: seq };
   }

@@ -12,7 +12,7 @@ import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import type { Dispute } from '../tables/disputes.js';
 import type { DisputeStatus } from '../vocabulary.js';
-import { quotaWaitMs } from './quota.js';
+import { quotaWaitsMs } from './quota.js';
 
 /**
  * Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (an open one of the same peer about the
@@ -26,12 +26,13 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   const subject = subjectHex(command.subject);
   const open = state.disputes.of(subject).find(({ peer, status }) => status === 'open' && peer === caller);
   if (open !== undefined) return refuse('duplicate_dispute', { details: { dispute_id: open.id } });
-  const wait = quotaWaitMs(
+  const { own, group } = quotaWaitsMs(
     state.disputesBy,
     caller,
     { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor },
     now,
   );
+  const wait = Math.max(own, group);
   if (wait > 0) return refuse('dispute_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
   if (state.disputes.open >= limits.disputesOpenMax) {
     return refuse('overloaded', { text: 'too many disputes wait for the operator' });

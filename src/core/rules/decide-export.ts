@@ -11,6 +11,7 @@ export function decideExport(state: GroupState, command: ExportSubject, now: num
   const isHeld =
     state.subjects.find(command.subject) >= 0 ||
     state.disputes.of(subject).length > 0 ||
+    state.allowed.of(subject) !== undefined ||
     state.pendingErasures.has(subject);
   if (!isHeld) return refuse('subject_not_found', { text: 'nothing is held of this subject' });
   const audit = audited(state, now, { action: 'subject_exported', actor: command.by, target: command.commitment });

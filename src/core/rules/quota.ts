@@ -12,15 +12,15 @@ export interface Quota {
  * ms until the caller may ask again, by its own quota and by that of the group; 0: now. `times`: of what was asked, in
  * ms since 1970, by number of the asking peer.
  */
-export function quotaWaitMs(
+export function quotaWaitsMs(
   times: ReadonlyMap<number, readonly number[]>,
   caller: number,
   { quota, groupFactor }: Quota,
   now: number,
-): number {
+): { readonly own: number; readonly group: number } {
   const own = waitMs(times.get(caller) ?? [], quota, now);
   const all = [...times.values()].flat().sort((p, q) => p - q);
-  return Math.max(own, waitMs(all, quota * groupFactor, now));
+  return { own, group: waitMs(all, quota * groupFactor, now) };
 }
 
 /** ms until fewer than `quota` of these times lie within the window; they are in order. */

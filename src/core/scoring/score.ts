@@ -22,6 +22,8 @@ export interface TrustView {
   readonly eventCount: number;
   /** ms since 1970 of the newest change of this player, cut to the hour. */
   readonly updatedAt: number;
+  /** Present where the player is on the group's allow list: the figures are neutral then. */
+  readonly allowed?: true;
 }
 
 /** Scores and confidences are shown as whole numbers of so many to one, by reads and by the verdict stream alike. */
@@ -57,9 +59,11 @@ export interface TrustExplanation {
   readonly suspicious: number;
   readonly halfLifeDays: number;
   readonly weightsBasedOnSeq: number;
+  /** Present where the player is on the group's allow list. */
+  readonly allowed?: true;
 }
 
-const NOBODY = -1;
+const NO_PEERS = -1;
 
 /**
  * What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had.
@@ -106,10 +110,10 @@ class Voices {
     for (let e = 0; e < count; e++) {
       const named = witness[peer[e]!]!;
       const f = speakers[named]!;
-      const isHeard = f === NOBODY || voice[e]! > voice[f]!;
+      const isHeard = f === NO_PEERS || voice[e]! > voice[f]!;
       if (isHeard) speakers[named] = e;
       const silent = isHeard ? f : e;
-      if (silent !== NOBODY) this.#silence(silent);
+      if (silent !== NO_PEERS) this.#silence(silent);
     }
     this.#forget(witness);
   }
@@ -122,23 +126,23 @@ class Voices {
   oneVoicePerSender({ witness, sender, isGrouped }: PeerColumns): number {
     const { count, peer, voice, effective } = this;
     const speakers = this.#speakersOf(witness);
-    if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NOBODY);
+    if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NO_PEERS);
     const senders = this.#senders;
     const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort((e, f) => voice[f]! - voice[e]! || e - f);
     for (const e of heaviestFirst) {
       const w = witness[peer[e]!]!;
       const s = sender[peer[e]!]!;
-      if (speakers[w] === NOBODY && senders[s] === NOBODY) {
+      if (speakers[w] === NO_PEERS && senders[s] === NO_PEERS) {
         speakers[w] = e;
         senders[s] = e;
       } else this.#silence(e);
     }
-    for (let e = 0; e < count; e++) if (isGrouped[peer[e]!] !== CARRIES) senders[peer[e]!] = NOBODY;
+    for (let e = 0; e < count; e++) if (isGrouped[peer[e]!] !== CARRIES) senders[peer[e]!] = NO_PEERS;
     let added = 0;
     for (let e = 0; e < count; e++) {
       if (isGrouped[peer[e]!] === CARRIES && senders[sender[peer[e]!]!] === e) added += effective[e]!;
     }
-    for (let e = 0; e < count; e++) senders[sender[peer[e]!]!] = NOBODY;
+    for (let e = 0; e < count; e++) senders[sender[peer[e]!]!] = NO_PEERS;
     this.#forget(witness);
     return added;
   }
@@ -160,7 +164,7 @@ class Voices {
     for (let e = 0; e < count; e++) {
       const j = peer[e]!;
       if (this.isCarried && this.voice[e] === 0) continue;
-      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NOBODY) continue;
+      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
       speakers[witness[j]!] = e;
       found++;
     }
@@ -173,12 +177,12 @@ class Voices {
    * more per peer than any other.
    */
   #speakersOf(witness: Uint16Array): Int32Array {
-    if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NOBODY);
+    if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NO_PEERS);
     return this.#speakers;
   }
 
   #forget(witness: Uint16Array): void {
-    for (let e = 0; e < this.count; e++) this.#speakers[witness[this.peer[e]!]!] = NOBODY;
+    for (let e = 0; e < this.count; e++) this.#speakers[witness[this.peer[e]!]!] = NO_PEERS;
   }
 }
 

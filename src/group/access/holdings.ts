@@ -1,8 +1,10 @@
 /** What the state holds of one player, as of one record: where the log goes on, sums, score and disputes. */
 import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
-import { type TrustView, trustOf } from '../../core/scoring/score.js';
+import { shownTrust } from '../../core/scoring/allowed.js';
+import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
+import type { AllowEntry } from '../../core/tables/allow-list.js';
 import type { Dispute } from '../../core/tables/disputes.js';
 import type { ChainHead, Chains } from '../commands.js';
 
@@ -26,12 +28,15 @@ export interface Holdings {
   readonly trust: TrustView | null;
   readonly pairs: readonly PairHolding[];
   readonly disputes: readonly Dispute[];
+  /** The entry of the allow list, null for none; and the records that name the player for it. */
+  readonly allowed: AllowEntry | null;
+  readonly allowRecords: readonly number[];
   /** Records of the erasures that were asked for and wait. */
   readonly erasureRequests: readonly number[];
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: readonly number[];
   /** Up to this record no event is in the log any more. */
-  readonly retired: number;
+  readonly expired: number;
 }
 
 export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
@@ -54,12 +59,14 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   return {
     seq: state.lastSeq,
     at,
-    trust: row < 0 ? null : trustOf(state, row, asOf),
+    trust: row < 0 ? null : shownTrust(state, row, asOf),
     pairs,
     disputes: state.disputes.of(hex),
+    allowed: state.allowed.of(hex)?.entry ?? null,
+    allowRecords: state.allowed.of(hex)?.seqs ?? [],
     erasureRequests: state.pendingErasures.get(hex) ?? [],
     withdrawn: withdrawnOf(state, hex),
-    retired: state.retired.seq,
+    expired: state.retired.seq,
   };
 }
 
@@ -79,7 +86,7 @@ export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null 
     disputed: disputes.size === 0 ? [] : senders.filter((peer) => disputes.concern(hex, peer)),
     withdrawn: withdrawnOf(state, hex),
     asOf: state.lastSeq,
-    retired: state.retired.seq,
+    expired: state.retired.seq,
   };
 }
 

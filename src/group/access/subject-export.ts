@@ -22,8 +22,8 @@ export async function exportOf(
 ): Promise<Outcome<SubjectExport>> {
   const events = await eventsOf(state, holdings, ask);
   if (!events.ok) return events;
-  const { erasureRequests, disputes, seq } = holdings;
-  const seqs = [...erasureRequests, ...disputes.flatMap((one) => [one.seq, ...one.decisions]), seq];
+  const { erasureRequests, disputes, allowed, allowRecords, seq } = holdings;
+  const seqs = [...erasureRequests, ...allowRecords, ...disputes.flatMap((one) => [one.seq, ...one.decisions]), seq];
   const read = await ask((pool) => pool.records(seqs.sort((p, q) => p - q)));
   if (!read.ok) return read;
   const audit: AuditEntry[] = [];
@@ -47,6 +47,7 @@ export async function exportOf(
     ...events.value,
     disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),
     erasureRequests: requests,
+    allowed,
     audit,
   });
 }
@@ -54,7 +55,7 @@ export async function exportOf(
 /** Of all pairs, newest first; `isComplete`: false where there are more than one export holds. */
 async function eventsOf(
   state: GroupState,
-  { pairs, withdrawn, retired }: Holdings,
+  { pairs, withdrawn, expired }: Holdings,
   ask: AskPool,
 ): Promise<Outcome<Pick<SubjectExport, 'events' | 'isComplete'>>> {
   const isWithdrawn = new Set(withdrawn);
@@ -63,7 +64,7 @@ async function eventsOf(
   for (const pair of pairs) {
     for (let from: number | null = pair.head; from !== null && read < limits.exportRecordsMax; ) {
       const head: number = from;
-      const piece = await ask((pool) => pool.pairEvents({ head, retired }));
+      const piece = await ask((pool) => pool.pairEvents({ head, expired }));
       if (!piece.ok) return piece;
       read += piece.value.read;
       from = piece.value.next;

@@ -4,9 +4,10 @@ import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import type { EventTypeId } from '../../core/evidence/event-types.js';
-import { takesBack } from '../../core/evidence/event-types.js';
+import { revokesLowering } from '../../core/evidence/event-types.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
+import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
 import { decideDispute, decideDisputeOpened } from '../../core/rules/decide-dispute.js';
 import { decideByKeys } from '../../core/rules/decide-event.js';
 import { decideExport } from '../../core/rules/decide-export.js';
@@ -16,11 +17,12 @@ import {
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
+  decidePublicKey,
   decidePurge,
   decideRegistration,
   decideRelation,
 } from '../../core/rules/decide-peer.js';
-import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
+import { decideErasure, decideRevocation, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
 import type { GroupState } from '../../core/state.js';
@@ -80,14 +82,14 @@ export class Turn<T> {
     this.#state.applyEvent(event, keys, this.#now);
   }
 
-  takeAll(envelopes: readonly Envelope<Command, T>[]): void {
+  decideAll(envelopes: readonly Envelope<Command, T>[]): void {
     for (let from = 0; from < envelopes.length; ) {
       const to = this.#prefetch.look(envelopes, from);
-      for (; from < to; from++) this.#take(envelopes[from]!);
+      for (; from < to; from++) this.#run(envelopes[from]!);
     }
   }
 
-  #take({ command, token }: Envelope<Command, T>): void {
+  #run({ command, token }: Envelope<Command, T>): void {
     if (command.type === 'erase') {
       this.#erase(command, token);
       return;
@@ -110,6 +112,12 @@ export class Turn<T> {
         return this.#decide(decidePeerStatus(state, command, this.#now));
       case 'rotate_key':
         return this.#decide(decideKeyRotation(state, command, this.#now));
+      case 'public_key':
+        return this.#decide(decidePublicKey(state, command, this.#now));
+      case 'allow':
+        return this.#decide(decideAllowed(state, command, this.#now));
+      case 'disallow':
+        return this.#decide(decideDisallowed(state, command, this.#now));
       case 'pre_trust':
         return this.#decide(decidePreTrust(state, command, this.#now));
       case 'configured_pre_trust':
@@ -155,13 +163,12 @@ export class Turn<T> {
     const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
-      const { redacted: asOf, retired, withdrawals } = this.#state;
+      const { retired, withdrawals } = this.#state;
       return {
         type: 'repeats_unknown',
         events: command.events,
         checks,
-        asOf,
-        retired: retired.seq,
+        expired: retired.seq,
         withdrawn: [...withdrawals.keys()],
       };
     }
@@ -195,9 +202,9 @@ export class Turn<T> {
     }
     this.#countAccepted(eventType, decided.value.event_type);
     this.recordEvent(decided.value, keys);
-    if (takesBack(decided.value)) {
-      const taken = decideTakingBack(state, decided.value, bytesOf(submission.subject!));
-      if (taken !== null) this.record(taken);
+    if (revokesLowering(decided.value)) {
+      const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));
+      if (revocation !== null) this.record(revocation);
     }
     return this.#accepted;
   }

@@ -44,7 +44,7 @@ export class RecordReader {
     if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const batch = batchFrom(stored);
     if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
-    if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size >= limits.readerCacheBatches) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);
     return batch;
   }
@@ -62,9 +62,9 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuery): ChainLink[] {
+export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuery): ChainLink[] {
   const reader = new RecordReader(log);
-  return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
+  return chainTo((seq) => reader.read(seq).record, head, eventSeq, expired, limits.walkRecordsMax);
 }
 
 /**
@@ -74,20 +74,20 @@ export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuer
  */
 export function readRepeats(
   log: LogReader,
-  { checks, retired, withdrawn }: RepeatQuery,
+  { checks, expired, withdrawn }: RepeatQuery,
   recordsMax: number = limits.walkRecordsMax,
 ): RepeatFound[] {
   const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
-  const wanted = new Map<number, Set<string>>();
-  for (const check of checks) getOrMake(wanted, check.head, () => new Set()).add(saidBy(check));
+  const checksByHead = new Map<number, Set<string>>();
+  for (const check of checks) getOrMake(checksByHead, check.head, () => new Set()).add(saidBy(check));
   const found = new Map<number, Map<string, number>>();
   let read = 0;
-  for (const [head, missing] of wanted) {
+  for (const [head, missing] of checksByHead) {
     if (read >= recordsMax) break;
     const newest = getOrMake(found, head, () => new Map());
     const readMax = read + recordsMax;
-    for (let seq = head; seq > retired && missing.size > 0 && read < readMax; read++) {
+    for (let seq = head; seq > expired && missing.size > 0 && read < readMax; read++) {
       const { record } = reader.read(seq);
       if (!('prev' in record)) break;
       if (record.type === 'event_accepted' && !isWithdrawn.has(seq)) {
@@ -133,11 +133,11 @@ function ownEvents(
   const chains = query.from === null ? own.map(({ head }) => head) : [...query.from];
   const isOwn = (number: number) => own.some(({ peer }) => peer === number);
   const newest = Math.max(0, ...own.map(({ head }) => head));
-  const goOn = () => chains.filter((seq) => seq > query.retired);
+  const goOn = () => chains.filter((seq) => seq > query.expired);
   if (chains.some((seq) => seq > newest)) return null;
   for (let steps = 0; steps < limits.walkRecordsMax; steps++) {
     const seq = Math.max(0, ...chains);
-    if (seq <= query.retired) return { events, next: null };
+    if (seq <= query.expired) return { events, next: null };
     const { record, at } = reader.read(seq);
     if (!('prev' in record) || !isOwn(record.peer)) return null;
     if (record.type === 'event_accepted') {
@@ -154,17 +154,17 @@ function ownEvents(
 }
 
 /** The events of one pair, the newest first, as far as `limits.walkRecordsMax` records reach. */
-export function readPairEvents(log: LogReader, { head, retired }: PairEventsQuery): PairEvents {
+export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuery): PairEvents {
   const reader = new RecordReader(log);
   const events: ListedEvent[] = [];
   let seq = head;
   let read = 0;
-  for (; seq > retired && read < limits.walkRecordsMax; read++) {
+  for (; seq > expired && read < limits.walkRecordsMax; read++) {
     const { record, at } = reader.read(seq);
     if (record.type === 'event_accepted') events.push(listed(seq, at, record));
     seq = 'prev' in record ? record.prev : 0;
   }
-  return { events, read, next: seq > retired ? seq : null };
+  return { events, read, next: seq > expired ? seq : null };
 }
 
 /**
@@ -186,11 +186,11 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
  */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
-  const chains = query.heads.filter(({ head }) => head > query.retired).map(({ head }) => ({ seq: head, gone: 0 }));
+  const chains = query.heads.filter(({ head }) => head > query.expired).map(({ head }) => ({ seq: head, gone: 0 }));
   // The half of the walk until chains are left, the other half for the shares of those that go on.
-  const goneMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
-  const share = goneMax / chains.length;
-  let gone = 0;
+  const tombstonesMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
+  const share = tombstonesMax / chains.length;
+  let tombstones = 0;
   while (chains.length > 0 && found.length < limits.summaryEventsMax) {
     let newest = 0;
     for (let i = 1; i < chains.length; i++) if (chains[i]!.seq > chains[newest]!.seq) newest = i;
@@ -199,10 +199,10 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
     if (record.type === 'event_accepted' && !query.withdrawn.has(chain.seq)) found.push(listed(chain.seq, at, record));
     else {
       chain.gone++;
-      gone++;
+      tombstones++;
     }
     chain.seq = 'prev' in record ? record.prev : 0;
-    if (chain.seq <= query.retired || (gone > goneMax && chain.gone > share)) chains.splice(newest, 1);
+    if (chain.seq <= query.expired || (tombstones > tombstonesMax && chain.gone > share)) chains.splice(newest, 1);
   }
   return found;
 }

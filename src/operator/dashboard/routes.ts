@@ -37,6 +37,9 @@ const commands: Partial<Record<CommandName, 'read' | 'signed'>> = {
   'origins-list': 'read',
   'disputes-list': 'read',
   'disputes-decide': 'signed',
+  'allow-list': 'read',
+  'allow-add': 'signed',
+  'allow-remove': 'signed',
   'erase-pending': 'read',
   erase: 'signed',
   'audit-tail': 'read',
@@ -69,7 +72,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
     ctx.respond = false;
     pages.add(ctx.res, ctx.state.session);
     // Not only at the next beat: the page is empty until then.
-    pages.tell('overview', await watch.overview());
+    pages.send('overview', await watch.overview());
   });
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));

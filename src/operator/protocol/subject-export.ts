@@ -93,7 +93,7 @@ export const subjectExportSchema = {
     erasure_requests: listOf('Erasures that wait for the operator.', { requested_at: time, peer_id: textOrNull }),
     allow_list: {
       description: 'The entry of the allow list of the group, or null.',
-      anyOf: [{ type: 'object' }, { type: 'null' }],
+      anyOf: [shape({ id: text, until: time, note: text }), { type: 'null' }],
     },
     audit: listOf('Entries of the audit log that concern the player, which they do not name.', {
       seq: count,
@@ -145,8 +145,7 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
     erasure_requests: view.erasureRequests.map(({ requestedAt, peerId }) => {
       return { requested_at: isoTime(requestedAt), peer_id: peerId };
     }),
-    // Kept for the allow list of the group, which has no entries yet.
-    allow_list: null,
+    allow_list: view.allowed === null ? null : { ...view.allowed, until: isoTime(view.allowed.until) },
     audit: view.audit.map(auditEntryValue),
   };
 }

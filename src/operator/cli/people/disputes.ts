@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { type DisputeStatus, disputeStatuses } from '../../../core/vocabulary.js';
 import { limits } from '../../../limits.js';
 import type { DisputeValue, Values } from '../../protocol/protocol.js';
-import type { Shown } from '../renderers.js';
+import type { Rendered } from '../renderers.js';
 import { examples, type Session, type Signed, signature, signed } from '../session.js';
 import { facts, table } from '../table.js';
 
@@ -69,7 +69,7 @@ async function allDisputes({ ask }: Session, status: DisputeStatus | undefined):
   return all;
 }
 
-function showDisputes(data: readonly DisputeValue[]): Shown {
+function showDisputes(data: readonly DisputeValue[]): Rendered {
   const heads = ['dispute', 'status', 'opened', 'subject', 'by', 'reporters', 'text'];
   const rows = data.map((one) => [
     one.dispute_id,
@@ -86,7 +86,7 @@ function showDisputes(data: readonly DisputeValue[]): Shown {
   };
 }
 
-function showDispute(value: DisputeValue): Shown {
+function showDispute(value: DisputeValue): Rendered {
   const rows: [string, string][] = [
     ['dispute', value.dispute_id],
     ['status', value.status],

@@ -1,7 +1,7 @@
 /** `ptf origins`: which sources peers may pass on, so that each counts as one witness whoever carries it. */
 import type { Command } from 'commander';
 import type { OriginValue } from '../../protocol/protocol.js';
-import type { Shown } from '../renderers.js';
+import type { Rendered } from '../renderers.js';
 import { examples, type Session, type Signed, signature, signed } from '../session.js';
 import { printable, table } from '../table.js';
 
@@ -30,11 +30,11 @@ export function addOrigins(program: Command, { ask, done }: Session): void {
   }
 }
 
-function showOrigin(value: OriginValue): Shown {
+function showOrigin(value: OriginValue): Rendered {
   return { value, lines: () => [printable(`${value.name}  ${value.status}`)] };
 }
 
-function showOrigins(data: readonly OriginValue[]): Shown {
+function showOrigins(data: readonly OriginValue[]): Rendered {
   const heads = ['name', 'status', 'weight', 'carriers', 'declared'];
   const rows = data.map((origin) => [
     origin.name,

@@ -21,10 +21,14 @@ export const errors = {
   player_not_found: { status: 404, text: 'the player has no events' },
   subject_not_found: { status: 404, text: 'the subject has no events' },
   event_not_found: { status: 404, text: 'no such event of this peer' },
+  dispute_not_found: { status: 404, text: 'no dispute has this id' },
   route_not_found: { status: 404, text: 'no such route' },
   method_not_allowed: { status: 405, text: 'the route does not accept this method' },
   request_timeout: { status: 408, text: 'the request took too long to arrive' },
   duplicate_event: { status: 409, text: 'an event with this event_id is already stored' },
+  duplicate_dispute: { status: 409, text: 'this peer already has an open dispute about this subject' },
+  dispute_decided: { status: 409, text: 'the dispute is already decided' },
+  reporter_required: { status: 422, text: 'name the peers whose events become void' },
   payload_too_large: { status: 413, text: 'the body is too large' },
   uri_too_long: { status: 414, text: 'the request target is too long' },
   unsupported_media_type: {
@@ -36,10 +40,12 @@ export const errors = {
   peer_id_mismatch: { status: 422, text: 'peer_id differs from the authenticated peer' },
   game_id_not_registered: { status: 422, text: 'game_id is not registered for this peer' },
   unknown_peer: { status: 422, text: 'peer_id is not a peer of this group' },
+  unknown_origin: { status: 422, text: 'origin is not an origin that the operator declared' },
   unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
   subject_hash_required: { status: 422, text: 'this group accepts only subject hashes (high-security mode)' },
   player_id_not_canonical: { status: 422, text: 'this group accepts player ids only in their canonical form' },
   erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
+  dispute_quota_exceeded: { status: 429, text: 'the daily quota of disputes of this peer is used up' },
   rate_limited: { status: 429, text: 'too many requests; try again later' },
   headers_too_large: { status: 431, text: 'the header fields are too large' },
   internal_error: { status: 500, text: 'internal error' },
@@ -73,6 +79,7 @@ export interface ErrorDetails {
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
+  readonly duplicate_dispute: { readonly dispute_id: string };
   /** The canonical form of each kind of ids that the group takes, in words. */
   readonly player_id_not_canonical: {
     readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];

@@ -95,6 +95,8 @@ export const limits = {
   emailLength: 254,
   schemaVersionLength: 64,
   cursorLength: 256,
+  /** Of a listing of own events, which goes on in the chain of each origin that the peer carries. */
+  placesCursorLength: 8_192,
 
   // Pages
   /** Cached texts of hours, and of days. */
@@ -135,6 +137,9 @@ export const limits = {
   metricsPeersMax: 1_000,
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
+
+  /** The sliding day of quotas. */
+  quotaWindowMs: DAY_MS,
 
   // Allow list
   /** Players that records of the allow list name, those whose entry is over among them. */
@@ -188,6 +193,28 @@ export const limits = {
   scrubReaderLookMs: 5,
   /** A reader that uses old pages for longer, such as a copying tool, defers the scrub. */
   scrubReaderWaitMs: 8_000,
+
+  // Origins
+  originNameLength: 64,
+  /** Declared origins, those removed since among them. */
+  originsMax: 256,
+  /** Peers with an origin that they send events of: each takes a number, as a peer does. */
+  carriersMax: 8_192,
+  referenceLength: 128,
+
+  // Disputes
+  disputeTextLength: 500,
+  /** Disputes that wait for the operator, and rejected ones that are still held. */
+  disputesOpenMax: 10_000,
+  disputesRejectedMax: 10_000,
+  /** Disputes of one peer in a sliding day, and those of a group in quotas of one peer. */
+  disputeQuotaPerDay: 50,
+  groupDisputesFactor: 10,
+  /** Peers whose events one decision makes void. */
+  disputeVoidsMax: 64,
+
+  /** Records of the log that an export of one player reads, at most; of a player with more it says so. */
+  exportRecordsMax: 100_000,
 
   // Actor
   mailboxEvents: 8_192,

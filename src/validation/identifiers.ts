@@ -54,6 +54,26 @@ export const gameId = {
   examples: ['arena-one'],
 } as const;
 
+export const originName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.originNameLength,
+  pattern: visible,
+  description:
+    'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All that peers pass on of one origin counts as one witness. From `schema_version` 1.1.0 on.',
+  examples: ['public-ban-list'],
+} as const;
+
+export const reference = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.referenceLength,
+  pattern: visible,
+  description:
+    "The peer's own note on the event, such as a ticket number: opaque, shown to that peer and the operator alone, and erased with the event. From `schema_version` 1.1.0 on. It must not name the player.",
+  examples: ['ticket-4711'],
+} as const;
+
 export const gameIds = {
   type: 'array',
   minItems: 1,
@@ -69,6 +89,19 @@ export const peerName = {
   pattern: visible,
   description: 'Without control or invisible characters, and without a blank at either end.',
   examples: ['Arena EU 1'],
+} as const;
+
+/** Line breaks are the one kind of control characters that people write on purpose. */
+const prose = '^(?=[^]*\\S)[^\\p{Cs}\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$';
+
+export const disputeText = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.disputeTextLength,
+  pattern: prose,
+  description:
+    'Why it is disputed, for the operator alone, who erases it with the player. Without control characters but line breaks.',
+  examples: ['The player was on a LAN event that day; see the attached schedule.'],
 } as const;
 
 export const contactEmail = {
@@ -122,6 +155,7 @@ export const patternViolations: ReadonlyMap<string, (text: string) => string | u
     eventId.pattern,
     (text: string) => characterViolation(text) ?? 'must consist of letters, digits and the characters . _ : -',
   ],
+  [prose, () => 'must be more than blanks, without control characters but line breaks'],
   [publicKey.pattern, () => 'must be an Ed25519 public key: 32 raw bytes in base64url, 43 characters without padding'],
   [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],
   [operatorPatterns.oneLine, () => 'must be more than blanks, and one line without control characters'],

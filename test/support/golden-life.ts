@@ -80,6 +80,22 @@ export async function goldenLife(): Promise<Machine> {
   await submit(0, 'event-ban', 'player 1', 'ban_applied', 1);
   await submit(0, 'event-late', 'player 1', 'ban_lifted', 1);
   await submit(0, 'event-clean', 'player 1', 'session_clean', 1);
+  await ask({ type: 'origin', change: 'add', name: 'list', by: 'test' });
+  for (const [peer, id] of [
+    [0, 'event-carried-0'],
+    [1, 'event-carried-1'],
+  ] as const) {
+    const labels = { schemaVersion: '1.1.0', origin: 'list', reference: `ticket ${peer} ☃` };
+    const fixed = { gameId: 'g1', timestamp: machine.now, severity: 1, eventType: 'ban_applied' } as const;
+    const event = { ...fixed, ...labels, eventId: id, peerId: `peer-${peer}`, subject: subjectKeyOf('player 1') };
+    await ask({ type: 'submit', caller: peer, events: [event] });
+  }
+  await ask({ type: 'origin', change: 'remove', name: 'list', by: 'test' });
+  const subject = subjectOf('player 1');
+  const dispute = { caller: 1, subject, text: 'It was not me ☃', against: 'peer-0', by: 'peer-1' };
+  await ask({ type: 'open_dispute', disputeId: 'dispute-1', ...dispute });
+  await ask({ type: 'decide_dispute', decision: 'uphold', disputeId: 'dispute-1', peerIds: [], by: 'test' });
+  await ask({ type: 'export_subject', subject, commitment: 'commitment', by: 'test' });
   return machine;
 }
 
@@ -89,8 +105,8 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v4-people.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
-    [`snapshot-v${SNAPSHOT_VERSION}-people.json`]: {
+    'log-v5.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}-disputes.json`]: {
       digest,
       blocks: Array.from(snapshotBlocks(actor.state), ({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },

@@ -205,7 +205,7 @@ class Restore {
   /** Returns the same record after the audit entries of this log. A peer that this log does not know has no quota. */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
-    const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
+    const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }

@@ -52,6 +52,8 @@ export class ChangeTable {
   #position = 0;
   /** Rows that a record changed since they were last read. */
   readonly #touched = new Set<number>();
+  /** Of these, rows of players of whom somebody disputes what is held, or the operator decided that. */
+  readonly #disputed = new Set<number>();
   #erased: ChangeRow[] = [];
   /**
    * A sweep over all rows: the one in progress, and whether another is due, because weights, peers or the time changed,
@@ -75,6 +77,7 @@ export class ChangeTable {
     const row = this.#state.subjects.find(subjectBytes(record.subject));
     if (row < 0) return;
     this.#touched.delete(row);
+    this.#disputed.delete(row);
     if (!this.#isPublished(row)) return;
     this.#publishedAt[row] = 0;
     this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
@@ -92,6 +95,14 @@ export class ChangeTable {
       case 'player_allowance_ended':
         if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
         break;
+      case 'dispute_opened':
+        if (record.subject !== null) this.#dispute(record.subject);
+        break;
+      case 'dispute_decided': {
+        const dispute = this.#state.disputes.byId(record.dispute_id);
+        if (dispute !== undefined) this.#dispute(dispute.subject);
+        break;
+      }
       case 'weights_published':
       case 'scoring_changed':
       case 'pre_trust_set':
@@ -153,11 +164,18 @@ export class ChangeTable {
   #reportersOf(row: number): number[] {
     const { subjects } = this.#state;
     const first = subjects.firstEntry(row);
-    const peers: number[] = [];
+    const peers = new Set<number>();
     for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-      if (subjects.entries.count(entry) > 0) peers.push(subjects.entries.peer(entry));
+      if (subjects.entries.count(entry) > 0) peers.add(this.#state.origins.peerOf(subjects.entries.peer(entry)));
     }
-    return peers;
+    return [...peers];
+  }
+
+  #dispute(subject: string): void {
+    const row = this.#state.subjects.find(subjectBytes(subject));
+    if (row < 0) return;
+    this.#disputed.add(row);
+    this.#touch(row);
   }
 
   /** `row` below 0: there is no such player. */
@@ -220,18 +238,28 @@ export class ChangeTable {
     const score = wholeScore(view);
     const confidence = wholeConfidence(view);
     const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
+    const isDisputed = this.#disputed.delete(row);
     if (this.#isPublished(row) && this.#verdict[row] === verdict) {
       const isNear =
         Math.abs(score - this.#score[row]!) < this.#steps.score &&
         Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
-      if (isNear) return;
+      if (isNear && !isDisputed) return;
+      if (isNear) {
+        // Told as it was told last, to those alone who are to see it as disputed.
+        if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), peers: this.#reportersOf(row), quiet: true });
+        return;
+      }
     }
     if (row >= this.#publishedAt.length) this.#grow();
     this.#score[row] = score;
     this.#confidence[row] = confidence;
     this.#verdict[row] = verdict;
     this.#publishedAt[row] = position;
-    if (this.#upTo !== null) rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
+    if (this.#upTo !== null) rows.push(this.#rowOf(row));
+  }
+
+  #rowOf(row: number): ChangeRow {
+    return { subject: subjectHex(this.#state.subjects.keyOf(row)), text: this.#textOf(row) };
   }
 
   #isPublished(row: number): boolean {

@@ -140,6 +140,9 @@ export function storedEventBody(
     game_id: event.gameId,
     severity: event.severity,
     timestamp: timeText(event.timestamp),
+    ...(event.origin === undefined ? {} : { origin: event.origin }),
+    ...(event.reference === undefined ? {} : { reference: event.reference }),
+    ...(event.disputed === undefined ? {} : { disputed: event.disputed }),
     received_at: timeText(receivedAt),
     status: 'accepted',
   };

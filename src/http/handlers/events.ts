@@ -3,7 +3,8 @@
  * what an event means.
  */
 
-import { type BatchEnvelope, type EventBody, eventSchema } from '../../contract/request-bodies.js';
+import { eventValidator } from '../../contract/event-validator.js';
+import type { BatchEnvelope, EventBody } from '../../contract/request-bodies.js';
 import type { WithdrawalBody } from '../../contract/response-bodies.js';
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { KEY_WORDS, type SubjectKey } from '../../core/columns/packed-keys.js';
@@ -12,7 +13,6 @@ import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
-import { validatorOf } from '../../validation/validator.js';
 import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
 import { isJsonWithin } from '../bodies/json-size.js';
 import type { FaceDeps } from '../deps.js';
@@ -27,7 +27,7 @@ type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEv
 
 type EventDeps = Pick<FaceDeps, 'group' | 'pseudonyms' | 'metrics'>;
 
-const validateEvent = validatorOf(eventSchema, 'the event');
+const validateEvent = eventValidator('the event');
 
 /** Subject hashes of one batch, reused between batches. */
 const playerIds = new ByteStrings();
@@ -41,7 +41,7 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
-    return {
+    const submission: EventSubmission = {
       schemaVersion: event.schema_version,
       eventId: event.event_id,
       eventType: event.event_type,
@@ -50,6 +50,13 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
       gameId: event.game_id,
       severity: event.severity,
       timestamp,
+    };
+    const { origin, reference } = event;
+    if (origin === undefined && reference === undefined) return submission;
+    return {
+      ...submission,
+      ...(origin === undefined ? {} : { origin }),
+      ...(reference === undefined ? {} : { reference }),
     };
   }
 

@@ -2,9 +2,10 @@
 import { limits } from '../../limits.js';
 
 /** The listing that a cursor continues. Cursors of different listings are not interchangeable. */
-export type CursorKind = 'peers' | 'audit' | 'events' | 'erased';
+export type CursorKind = 'peers' | 'audit' | 'erased';
 
-const inside = /^1:(peers|audit|events|erased):(0|[1-9]\d{0,15})$/;
+const inside = /^1:(peers|audit|erased):(0|[1-9]\d{0,15})$/;
+const several = /^1:events:([1-9]\d{0,15}(?:\.[1-9]\d{0,15})*)$/;
 
 export function encodeCursor(kind: CursorKind, position: number): string {
   return Buffer.from(`1:${kind}:${position}`).toString('base64url');
@@ -18,4 +19,18 @@ export function decodeCursor(kind: CursorKind, text: string): number | undefined
   const position = Number(found[2]);
   // The decoder skips characters outside base64url, so only a round trip detects a modified cursor.
   return Number.isSafeInteger(position) && encodeCursor(kind, position) === text ? position : undefined;
+}
+
+/** Of a listing that goes on at several places at once: the caller's chains of a player. */
+export function encodePlaces(places: readonly number[]): string {
+  return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');
+}
+
+/** The places, or undefined where the text is no cursor that `encodePlaces` could have made. */
+export function decodePlaces(text: string): number[] | undefined {
+  if (text.length > limits.placesCursorLength) return undefined;
+  const found = several.exec(Buffer.from(text, 'base64url').toString('latin1'));
+  if (found === null) return undefined;
+  const places = found[1]!.split('.').map(Number);
+  return places.every(Number.isSafeInteger) && encodePlaces(places) === text ? places : undefined;
 }

@@ -5,7 +5,7 @@ import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { characterViolation, isEventId } from '../../validation/identifiers.js';
-import { type CursorKind, decodeCursor } from './cursor.js';
+import { type CursorKind, decodeCursor, decodePlaces } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
 function invalid(text: string): Refusal {
@@ -49,6 +49,15 @@ export function readCursor(query: string, kind: CursorKind): Outcome<number | nu
   if (raw.value === undefined) return granted(null);
   const position = decodeCursor(kind, raw.value);
   return position === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(position);
+}
+
+/** The positions of a cursor in a listing of own events. Returns null if absent. */
+export function readPlaces(query: string): Outcome<readonly number[] | null> {
+  const raw = single(query, 'cursor');
+  if (!raw.ok) return raw;
+  if (raw.value === undefined) return granted(null);
+  const places = decodePlaces(raw.value);
+  return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
 }
 
 /** Returns false if absent. */

@@ -8,6 +8,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { eventValidator } from '../../contract/event-validator.js';
 import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
@@ -231,7 +232,12 @@ function eventsIn(body: unknown): number {
 /** Converts bytes to types: the schema of a route's row and `BodyOf` of that row are equivalent. */
 function bodyValidator<Id extends OperationId>(id: Id): Validator<BodyOf<Id>> {
   const route: Route = routes[id];
-  const validate = route.body === undefined ? () => granted(undefined) : validatorOf(route.body.schema);
+  const validate =
+    route.body === undefined
+      ? () => granted(undefined)
+      : id === 'submitEvent'
+        ? eventValidator()
+        : validatorOf(route.body.schema);
   return validate as Validator<BodyOf<Id>>;
 }
 

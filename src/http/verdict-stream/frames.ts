@@ -55,6 +55,18 @@ export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
+/** A row of a player whose events of the reader's peer are disputed. */
+export function disputedRow(text: string): string {
+  return `${text.slice(0, -1)},"disputed":true}`;
+}
+
+const rowOfPlayer = /\{"subject_hash":"([0-9a-f]{64})"[^{}]*\}/g;
+
+/** Rows as JSON, joined by commas, with those marked whose player `isDisputed` (by subject hash). */
+export function markedRows(rows: string, isDisputed: (subject: string) => boolean): string {
+  return rows.replace(rowOfPlayer, (row, subject: string) => (isDisputed(subject) ? disputedRow(row) : row));
+}
+
 export function heartbeatFrame(mark: FeedPosition): string {
   return frame('heartbeat', `{"as_of":"${timeText(mark.asOf)}"}`, idOf(mark));
 }

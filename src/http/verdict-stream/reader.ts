@@ -7,7 +7,16 @@ import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupApi } from '../../group/api.js';
 import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
-import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame, snapshotFrame } from './frames.js';
+import {
+  changeFrame,
+  comment,
+  heartbeatFrame,
+  markedRows,
+  placeOf,
+  resetFrame,
+  resumeFrame,
+  snapshotFrame,
+} from './frames.js';
 
 /** Published changes, as frames that all readers share. */
 export interface ChangeFrames {
@@ -21,6 +30,8 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupApi['verdicts'];
+  /** Numbers of the peers that see a player (hex) as disputed. */
+  readonly disputedFor: GroupApi['disputedFor'];
   /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
   /** Called once. A null reason means that the reader disconnected. */
@@ -145,7 +156,8 @@ export class StreamReader {
       from = piece.next;
       if (piece.count === 0 && from !== null) continue;
       const isLast = from === null;
-      this.#write(since === null ? snapshotFrame(piece.text, isLast, mark) : changeFrame(piece.text, isLast, mark));
+      const text = this.#marked(piece.text);
+      this.#write(since === null ? snapshotFrame(text, isLast, mark) : changeFrame(text, isLast, mark));
       this.#parts.onRows(piece.count);
     }
     return !this.#isEnded;
@@ -154,11 +166,17 @@ export class StreamReader {
   #goLive(rows: readonly string[], mark: FeedPosition): void {
     for (let from = 0; from < rows.length; from += limits.streamFrameRows) {
       const to = from + limits.streamFrameRows;
-      this.#write(changeFrame(rows.slice(from, to).join(','), to >= rows.length, mark));
+      this.#write(changeFrame(this.#marked(rows.slice(from, to).join(',')), to >= rows.length, mark));
     }
     this.#parts.onRows(rows.length);
     this.#write(heartbeatFrame(mark));
     this.#sentTo = mark.position;
+  }
+
+  /** Rows with those marked that the reader's peer is to see as disputed. */
+  #marked(rows: string): string {
+    const { peer, disputedFor } = this.#parts;
+    return peer === null ? rows : markedRows(rows, (subject) => disputedFor(subject).includes(peer));
   }
 
   #woken(): Promise<void> {
@@ -168,7 +186,7 @@ export class StreamReader {
   }
 
   #write(frames: string | Buffer): void {
-    if (this.#isEnded) return;
+    if (this.#isEnded || frames.length === 0) return;
     this.#wroteAt = performance.now();
     this.#to.write(frames);
     if (this.#to.writableLength > limits.streamUnreadBytes) this.end('slow_reader');

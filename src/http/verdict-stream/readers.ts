@@ -9,7 +9,7 @@ import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { Holdings } from '../holdings.js';
-import { changeFrame, erasedFrame, erasedRow, helloFrame } from './frames.js';
+import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';
 
@@ -56,6 +56,7 @@ export class StreamReaders {
     if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
     const reader = new StreamReader(to, {
       feed: group.verdicts,
+      disputedFor: (subject) => group.disputedFor(subject),
       peer: opening.peer?.index ?? null,
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
@@ -110,7 +111,8 @@ export class StreamReaders {
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
-    const changeFor = framesByPeer(rows, (texts) => changeFrame(texts.join(','), true, mark));
+    const marked = rows.map((row) => ({ ...row, disputed: this.#deps.group.disputedFor(row.subject) }));
+    const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
     // An erasure waits for this.
     if (erased.length > 0) this.#spread.flush();
@@ -152,19 +154,33 @@ export class StreamReaders {
   }
 }
 
-/** Returns one frame for all readers, and a separate one for each peer that lost events to an erasure. */
+/** A change, with the numbers of the peers that see it as disputed. */
+interface MarkedRow extends ChangeRow {
+  readonly disputed?: readonly number[];
+}
+
+/**
+ * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or whose events are
+ * disputed. A frame without rows is empty.
+ */
 function framesByPeer(
-  rows: readonly ChangeRow[],
+  rows: readonly MarkedRow[],
   frameOf: (texts: readonly string[]) => string,
 ): (peer: number | null) => Buffer {
-  const losers = new Set(rows.flatMap(({ peers }) => peers ?? []));
+  const special = new Set(rows.flatMap(({ peers = [], disputed = [] }) => [...peers, ...disputed]));
   const made = new Map<number | null, Buffer>();
   return (peer) => {
-    const reader = peer !== null && losers.has(peer) ? peer : null;
-    return getOrMake(made, reader, () => Buffer.from(frameOf(rows.map((row) => rowText(row, reader)))));
+    const reader = peer !== null && special.has(peer) ? peer : null;
+    return getOrMake(made, reader, () => {
+      const texts = rows.flatMap((row) => rowText(row, reader));
+      return texts.length === 0 ? Buffer.alloc(0) : Buffer.from(frameOf(texts));
+    });
   };
 }
 
-function rowText({ subject, text, peers }: ChangeRow, reader: number | null): string {
-  return text ?? erasedRow(subject, reader !== null && peers?.includes(reader) === true);
+function rowText({ subject, text, peers, quiet, disputed }: MarkedRow, reader: number | null): string | [] {
+  const isOwn = reader !== null && peers?.includes(reader) === true;
+  if (text === null) return erasedRow(subject, isOwn);
+  if (quiet && !isOwn) return [];
+  return reader !== null && disputed?.includes(reader) ? disputedRow(text) : text;
 }

@@ -18,6 +18,8 @@ import type {
   FeedWork,
   Listing,
   ListingQuery,
+  PairEvents,
+  PairEventsQuery,
   RedactionPiece,
   RedactionWork,
   RepeatQuery,
@@ -131,6 +133,10 @@ export class PiscinaPool implements GroupPool {
 
   publishedWeights(after: number, last: number): Promise<WeightsPiece> {
     return this.#reading.run('records', () => run(this.#readers, 'publishedWeights', { after, last }));
+  }
+
+  pairEvents(query: PairEventsQuery): Promise<PairEvents> {
+    return this.#reading.run('records', () => run(this.#readers, 'pairEvents', query));
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {

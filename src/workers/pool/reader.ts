@@ -3,8 +3,16 @@ import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { ChainLink } from '../../core/records/event-chain.js';
 import type { LogRecord } from '../../core/records/records.js';
-import { listEvents, readChain, readRecords, readRepeats } from '../../group/listing/listing.js';
-import type { ChainQuery, Listing, ListingQuery, RepeatQuery, WeightsPiece } from '../../group/ports/pool.js';
+import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
+import type {
+  ChainQuery,
+  Listing,
+  ListingQuery,
+  PairEvents,
+  PairEventsQuery,
+  RepeatQuery,
+  WeightsPiece,
+} from '../../group/ports/pool.js';
 import { readWeights } from '../../group/weights/weights-history.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
@@ -13,6 +21,10 @@ const log = openLogReader((workerData as WorkerFolder).dir);
 
 export function list(query: ListingQuery): Listing | null {
   return listEvents(log, query);
+}
+
+export function pairEvents(query: PairEventsQuery): PairEvents {
+  return readPairEvents(log, query);
 }
 
 export function publishedWeights(task: { readonly after: number; readonly last: number }): WeightsPiece {

@@ -291,6 +291,7 @@ test('status shows what the node serves and how it stands', async () => {
     'new_peers',
     'owner_epoch',
     'pending_erasures',
+    'open_disputes',
     'pre_trusted',
     'ready',
     'reason',

@@ -27,7 +27,7 @@ test.before.each(async () => {
       weightsBasedOnSeq: 1,
     }),
     playerEvents: async () =>
-      granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], nextBefore: null }),
+      granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], next: null }),
   });
 });
 test.after.each(() => dashboard.close());

@@ -60,8 +60,8 @@ export class Report {
   }
 
   /**
-   * Adds a goal that `value` must reach. The goal counts as not measured if `value` is null or no number, or if the caller
-   * chose the load.
+   * Adds a goal that `value` must reach. The goal counts as not measured if `value` is null or no number, or if the
+   * caller chose the load.
    */
   goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit);

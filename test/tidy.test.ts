@@ -399,7 +399,7 @@ test('no file name and no declared name uses a retired word of the glossary', ()
   assert.equal(src.flatMap(retiredIn), []);
 });
 
-/** Folders and files whose comments are in plain English. A folder joins the list once it is clean and never leaves it. */
+/** Folders and files with comments in plain English. A folder joins the list once it is clean and never leaves it. */
 const plainEnglish = [
   'bench/',
   'src/errors.ts',

@@ -28,8 +28,8 @@ function isUtf8Json(contentType: string | undefined): boolean {
 }
 
 /**
- * Reads a body. `arriving` receives the byte counts, if the bytes are counted. `check` checks the bytes before the parsed
- * value.
+ * Reads a body. `arriving` receives the byte counts, if the bytes are counted. `check` checks the bytes before the
+ * parsed value.
  */
 export type BodyReader = (
   ctx: Context,

@@ -85,7 +85,9 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
     const where = given ? 'PTF_PEER_SIDECAR_TOKEN' : tokenFile;
     if (session.json())
-      terminal.out(`${JSON.stringify({ msg: 'listening', port: server.port, url, socket: socketPath ?? null, token_file: given ? null : tokenFile })}\n`);
+      terminal.out(
+        `${JSON.stringify({ msg: 'listening', port: server.port, url, socket: socketPath ?? null, token_file: given ? null : tokenFile })}\n`,
+      );
     else terminal.out(`sidecar on ${url}, mode ${options.mode}, token in ${where}\n`);
     await untilAborted(ending);
     await server.close();

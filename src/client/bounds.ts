@@ -104,6 +104,8 @@ export const bounds = {
   // Imports of ban lists
   /** Of a list, which is read whole: a million bans in the widest format. */
   importFileBytes: 256 * MiB,
+  /** Of the spool of an import. */
+  importSpoolBytes: 8 * MiB,
   /** Events that are put into the spool before the place is written down. */
   importStepEvents: 1_000,
   /** How long the node may take nothing before the import ends; what is on disk waits for the next one. */

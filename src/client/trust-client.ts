@@ -138,14 +138,14 @@ export class TrustClient {
    * events. For tools, not for matches: it waits and rejects like a write.
    */
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
-    await this.#groupKnown(options);
+    const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const id = encodeURIComponent(this.#sentId(playerId));
     try {
       const answer = await this.#call(
         { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
         'always',
         options,
-        withHashes,
+        { hashes: true, deadlineMs },
       );
       if (!isRecord(answer.body) || valuesOf(answer.body) === null) throw notTheContract(answer);
       return answer.body as TrustScoreBody;
@@ -161,11 +161,11 @@ export class TrustClient {
    * one of another peer with the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
-    await this.#groupKnown(options);
+    const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const body = this.prepare(event);
     try {
       const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
-      expectEvent(await this.#call(ask, 'always', options, withHashes), body.event_id);
+      expectEvent(await this.#call(ask, 'always', options, { hashes: true, deadlineMs }), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
       const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
@@ -186,7 +186,7 @@ export class TrustClient {
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
     const call = { size: bounds.eventsPerCall };
-    await this.#groupKnown(options);
+    if (this.#lacksKinds) await this.#groupKnown(options);
     const bodies = namingEach('events', events, (event) => this.prepare(event));
     for (const batch of batchesOf(bodies)) {
       const deliver = (part: readonly EventBody[], leftMs: number) =>
@@ -252,7 +252,7 @@ export class TrustClient {
    * @param playerId - the player's subject hash, or the id where the client has the salt.
    */
   async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
-    await this.#groupKnown(options);
+    const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const hash = this.#sentId(playerId);
     if (!isSubjectHash(hash)) {
       throw new TrustError(
@@ -263,7 +263,7 @@ export class TrustClient {
     const token = this.#table.reading(hash);
     try {
       const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
-      const answer = await this.#call(ask, 'unsent', options, withHashes);
+      const answer = await this.#call(ask, 'unsent', options, { hashes: true, deadlineMs });
       const { body } = answer;
       if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(answer);
       const pending = body.status === 'pending';
@@ -355,9 +355,15 @@ export class TrustClient {
     return this.#settings.playerIdKinds === undefined && this.#salt !== null && this.#salt.kinds === undefined;
   }
 
-  /** Resolves once it is known how the group's ids are spelled. Rejects with what keeps the node from saying so. */
-  async #groupKnown({ signal }: CallOptions): Promise<void> {
-    if (this.#lacksKinds) await this.#during(signal, (whole) => this.#salt!.verify(whole));
+  /**
+   * Resolves once it is known how the group's ids are spelled, with what is left of the deadline. Rejects with what keeps
+   * the node from saying so.
+   */
+  async #groupKnown({ signal }: CallOptions): Promise<number> {
+    const { runtime, deadlineMs } = this.#settings;
+    const endsAt = runtime.elapsedMs() + deadlineMs;
+    await this.#during(signal, (whole) => this.#salt!.verify(whole));
+    return Math.max(0, endsAt - runtime.elapsedMs());
   }
 
   /**

@@ -49,6 +49,8 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   const spool = await EventSpool.open({
     folder: join(folder, 'spool'),
     to,
+    // What does not fit waits in the list, so that little of it lies on the disk at a time.
+    bytesMax: bounds.importSpoolBytes,
     whenFull: 'wait',
     onSetAside: ({ event, code, reason }) => setAside.set(event.event_id, `${code}: ${reason}`),
     onProgress: (progress) => {
